@@ -8,10 +8,7 @@ the scopes that it asks.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import json
 import re
 from array import array
 from bisect import bisect_right
@@ -21,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 
 from saga_backends.vector import chroma_index
+from saga_backends.vector.chroma_items import Block, pack, parse, split
+from saga_backends.vector.chroma_items import items as items_of
 from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
 from saga_backends.vector.nearest import Nearest
 from saga_backends.vector.packed_item import PackedItem, latest
@@ -64,15 +62,6 @@ writes the index whole."""
 
 _TEXT_BYTES = 1_024 * 1_024
 """Chroma keeps every metadata value in an index too, and takes a second for a megabyte of it."""
-
-
-@frozen(eq=False)
-class _Block:
-    """Some items of a scope. ``rests`` are text and metadata, as JSON."""
-
-    ids: list[str]
-    vectors: Singles
-    rests: list[str]
 
 
 class ChromaCollections:
@@ -136,7 +125,7 @@ class ChromaCollections:
             if thorough:
                 for name in self._specs:
                     for block in self._blocks(name):
-                        self._items(block)
+                        items_of(block, self._folder.corrupt)
             size = self._folder.size()
         except Closed:
             raise
@@ -197,7 +186,7 @@ class ChromaCollections:
                 collection.upsert(
                     ids=[item.id for item in rows],
                     embeddings=_units(as_rows([item.vector for item in rows])),
-                    metadatas=[{_ITEM: _pack(item)} for item in rows],
+                    metadatas=[{_ITEM: pack(item)} for item in rows],
                 )
 
     def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
@@ -208,7 +197,7 @@ class ChromaCollections:
         items: dict[str, VectorItem] = {}
         for start in range(0, len(ids), self._batch):
             block = self._read(name, ids=list(ids[start : start + self._batch]))
-            items.update((item.id, item) for item in self._items(block))
+            items.update((item.id, item) for item in items_of(block, self._folder.corrupt))
         return {item_id: items[item_id] for item_id in ids if item_id in items}
 
     def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
@@ -347,10 +336,10 @@ class ChromaCollections:
             found: list[str] = collection.get(ids=ids, include=[])["ids"]
         return found
 
-    def _passing(self, block: _Block, wanted: Predicate) -> list[int]:
-        return [index for index, (_, fields) in enumerate(self._parse(block)) if wanted(fields)]
+    def _passing(self, block: Block, wanted: Predicate) -> list[int]:
+        return [index for index, (_, fields) in enumerate(parse(block, self._folder.corrupt)) if wanted(fields)]
 
-    def _blocks(self, name: str) -> Iterator[_Block]:
+    def _blocks(self, name: str) -> Iterator[Block]:
         """The scope's items, some thousand at a time."""
         start = 0
         while True:
@@ -361,67 +350,14 @@ class ChromaCollections:
                 return
             start += _BLOCK
 
-    def _read(self, name: str, **which: Any) -> _Block:
+    def _read(self, name: str, **which: Any) -> Block:
         collection = self._collection(name)
         with self._folder.translated(f"reading scope {name!r}"):
             found = collection.get(include=["metadatas"], **which)
         return self._split(name, found)
 
-    # --- items as they are kept ----------------------------------------------------------------------------------
-
-    def _split(self, name: str, found: Any) -> _Block:
-        """Items as the engine gave them. Raises ``StoreCorrupt`` for those that are not as ``_pack`` makes them."""
-        width = self._specs[name].dimension * 4
-        ids: list[str] = found["ids"]
-        vectors, rests = [], []
-        for item_id, fields in zip(ids, found["metadatas"] or (), strict=True):
-            coded, bracket, rest = str((fields or {}).get(_ITEM)).partition("[")
-            try:
-                vector = binascii.a2b_base64(coded, strict_mode=True)
-            except binascii.Error as error:
-                raise self._damaged(item_id, f"its vector is no base64: {error}") from error
-            if len(vector) != width:
-                raise self._damaged(item_id, f"its vector has {len(vector)} bytes and not {width}")
-            vectors.append(vector)
-            rests.append(bracket + rest)
-        block = np.frombuffer(b"".join(vectors), dtype="<f4").astype(np.float32, copy=False)
-        return _Block(ids, block.reshape(-1, self._specs[name].dimension), rests)
-
-    def _parse(self, block: _Block) -> list[tuple[str, dict[str, Any]]]:
-        """Text and metadata of each item."""
-        try:
-            found = json.loads(f"[{','.join(block.rests)}]")
-        except ValueError:
-            found = []
-        if len(found) == len(block.ids) and all(_is_rest(each) for each in found):
-            return found  # type: ignore[no-any-return]
-        for item_id, rest in zip(block.ids, block.rests, strict=True):
-            try:
-                whole = _is_rest(json.loads(rest))
-            except ValueError:
-                whole = False
-            if not whole:
-                raise self._damaged(item_id, "its text and metadata are no JSON")
-        raise self._folder.corrupt(f"items {block.ids[0]!r} to {block.ids[-1]!r} are damaged")
-
-    def _items(self, block: _Block) -> list[VectorItem]:
-        return [
-            VectorItem(item_id, array("f", vector.tobytes()), text, fields)
-            for item_id, vector, (text, fields) in zip(block.ids, block.vectors, self._parse(block), strict=True)
-        ]
-
-    def _damaged(self, item_id: str, what: str) -> SagaError:
-        return self._folder.corrupt(f"item {item_id!r} is damaged: {what}")
-
-
-def _pack(item: PackedItem) -> str:
-    """Base64 of the vector, then text and metadata as JSON; the first bracket parts them."""
-    vector = base64.b64encode(np.frombuffer(item.vector, dtype=np.float32).astype("<f4").tobytes()).decode()
-    return f"{vector}[{json.dumps(item.text, ensure_ascii=False)},{item.metadata}]"
-
-
-def _is_rest(found: object) -> bool:
-    return type(found) is list and len(found) == 2 and type(found[0]) is str and type(found[1]) is dict
+    def _split(self, name: str, found: Any) -> Block:
+        return split(found, _ITEM, self._specs[name].dimension, self._folder.corrupt)
 
 
 def _units(rows: Singles) -> Singles:

@@ -18,13 +18,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from attrs import define, frozen
 
+from saga_backends.vector import lancedb_rows
 from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
 from saga_backends.vector.nearest import Nearest
 from saga_backends.vector.packed_item import PackedItem, latest, read_metadata
-from saga_backends.vector.scoring import Singles
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
@@ -133,7 +132,7 @@ class LanceTables:
                     self._table(name, scope)
                     continue
                 for block in self._blocks(name, scope, ("id", "vector", "text", "metadata")):
-                    self._items(block, scope.spec)
+                    lancedb_rows.items(block, scope.spec, self._folder.corrupt)
             size = self._folder.size()
         except Closed:
             raise
@@ -153,7 +152,7 @@ class LanceTables:
         scope = _Scope(f"{self._next:06}-{_slug(name)}", spec)
         self._next += 1
         with self._folder.translated(f"making scope {name!r}"):
-            database.create_table(scope.table, schema=self._schema(spec))
+            database.create_table(scope.table, schema=lancedb_rows.schema(self._arrow, spec))
         self._write_notes({**self._scopes, name: scope})
 
     def describe(self, name: str) -> ScopeSpec | None:
@@ -191,7 +190,7 @@ class LanceTables:
             return
         with self._writing(name, found) as handle:
             merge = handle.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            merge.execute(self._rows(rows, found.spec))
+            merge.execute(lancedb_rows.rows(self._arrow, rows, found.spec))
 
     def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
         """See ``VectorStore.get``."""
@@ -227,7 +226,7 @@ class LanceTables:
             found = self._scopes[name]
             for block in self._blocks(name, found, columns):
                 ids, numbers = block.column("id").to_pylist(), block.column("_rowid").to_pylist()
-                vectors = _vectors(block, found.spec)
+                vectors = lancedb_rows.vectors(block, found.spec)
                 if wanted is not None:
                     fields = read_metadata(ids, block.column("metadata").to_pylist(), self._folder.corrupt)
                     passing = [index for index, each in enumerate(fields) if wanted(each)]
@@ -355,38 +354,9 @@ class LanceTables:
             return {}
         with self._folder.translated(f"reading scope {name!r}", reading=True):
             blocks = self._table(name, scope).handle.take_row_ids(list(rows)).to_arrow().to_batches()
-        return {item.id: item for block in blocks for item in self._items(block, scope.spec)}
-
-    def _items(self, block: Any, spec: ScopeSpec) -> list[VectorItem]:
-        ids = block.column("id").to_pylist()
-        fields = read_metadata(ids, block.column("metadata").to_pylist(), self._folder.corrupt)
-        return [
-            VectorItem(item_id, array("f", row.tobytes()), text, each)
-            for item_id, row, text, each in zip(
-                ids, _vectors(block, spec), block.column("text").to_pylist(), fields, strict=True
-            )
-        ]
-
-    def _schema(self, spec: ScopeSpec) -> Any:
-        arrow = self._arrow
-        kinds = {
-            "id": arrow.string(),
-            "vector": arrow.list_(arrow.float32(), spec.dimension),
-            "text": arrow.string(),
-            "metadata": arrow.string(),
+        return {
+            item.id: item for block in blocks for item in lancedb_rows.items(block, scope.spec, self._folder.corrupt)
         }
-        return arrow.schema([arrow.field(name, kind, nullable=False) for name, kind in kinds.items()])
-
-    def _rows(self, items: Sequence[PackedItem], spec: ScopeSpec) -> Any:
-        arrow = self._arrow
-        numbers = np.frombuffer(b"".join(item.vector for item in items), dtype=np.float32)
-        columns = [
-            arrow.array([item.id for item in items], arrow.string()),
-            arrow.FixedSizeListArray.from_arrays(arrow.array(numbers), spec.dimension),
-            arrow.array([item.text for item in items], arrow.string()),
-            arrow.array([item.metadata for item in items], arrow.string()),
-        ]
-        return arrow.table(columns, schema=self._schema(spec))
 
     # --- the label -----------------------------------------------------------------------------------------------
 
@@ -419,8 +389,3 @@ class LanceTables:
 def _slug(name: str) -> str:
     """What a person looking at the files recognises of a scope's name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "scope"
-
-
-def _vectors(block: Any, spec: ScopeSpec) -> Singles:
-    numbers: Singles = block.column("vector").flatten().to_numpy(zero_copy_only=False)
-    return numbers.reshape(-1, spec.dimension)

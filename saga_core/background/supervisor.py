@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -17,6 +16,7 @@ from attrs import define, field, frozen
 
 from saga_core.background.job import InSections, Job, Waiting
 from saga_core.background.locks import SessionLocks
+from saga_core.background.queues import JobQueue, SessionWork
 from saga_core.counters import Counters
 from saga_core.errors import LeaseLost
 from saga_core.log_context import set_log_context
@@ -33,49 +33,6 @@ class DrainReport:
 
 
 @define(eq=False)
-class _SessionWork:
-    """The work of one job in one session."""
-
-    session: str
-    asked: bool = True
-    """Whether a step was asked for since the last one began."""
-    task: asyncio.Task[None] | None = None
-    failures: int = 0
-    """Steps in a row that failed."""
-    reason: str = ""
-    """Why the last one failed."""
-    rest: asyncio.TimerHandle | None = None
-    """While it pauses after a failure, or until its next step is due."""
-    retries: bool = False
-    """Whether the pause is one after a failure."""
-    settled: asyncio.Event = field(factory=asyncio.Event)
-    """Set when the step under way is over."""
-
-
-@define(eq=False)
-class _Queue:
-    """One job, and its work in each session."""
-
-    job: Job
-    sessions: OrderedDict[str, _SessionWork] = field(factory=OrderedDict)
-    failures: int = 0
-    """Steps in a row that failed, over all sessions."""
-    rest: asyncio.TimerHandle | None = None
-    """While a job that rests as one pauses."""
-    done: int = 0
-    closed: bool = False
-
-    def running(self) -> int:
-        return sum(work.task is not None for work in self.sessions.values())
-
-    def is_full(self) -> bool:
-        return self.job.at_once is not None and self.running() >= self.job.at_once
-
-    def rests(self, work: _SessionWork) -> bool:
-        return work.rest is not None or self.rest is not None
-
-
-@define(eq=False)
 class Supervisor:
     """Owns every background task. ``jobs`` are in the order in which they build on each other."""
 
@@ -84,7 +41,7 @@ class Supervisor:
     may_work: Callable[[str], Awaitable[bool]] | None = None
     """Whether this server may work on a session now, where several share the journal. What it may not do is left to
     the one that does."""
-    _queues: dict[str, _Queue] = field(factory=dict)
+    _queues: dict[str, JobQueue] = field(factory=dict)
     _changed: asyncio.Event = field(factory=asyncio.Event)
     _closed: bool = False
 
@@ -93,7 +50,7 @@ class Supervisor:
 
     def add(self, job: Job) -> None:
         """Take in a job; those that it builds on were added before."""
-        self._queues[job.kind] = _Queue(job)
+        self._queues[job.kind] = JobQueue(job)
         job.scheduler = self
 
     @property
@@ -122,7 +79,7 @@ class Supervisor:
             return
         work = queue.sessions.get(session)
         if work is None:
-            work = queue.sessions[session] = _SessionWork(session)
+            work = queue.sessions[session] = SessionWork(session)
             if after:
                 self._rest(queue, work, after, retries=False)
         else:
@@ -228,7 +185,7 @@ class Supervisor:
 
     # -- running -----------------------------------------------------------------------------------------------
 
-    def _session_work(self, session: str, behaviour: InSections) -> Iterator[_SessionWork]:
+    def _session_work(self, session: str, behaviour: InSections) -> Iterator[SessionWork]:
         for queue in self._queues.values():
             if queue.job.in_sections is behaviour and session in queue.sessions:
                 yield queue.sessions[session]
@@ -237,7 +194,7 @@ class Supervisor:
         for queue in self._queues.values():
             self._dispatch(queue)
 
-    def _dispatch(self, queue: _Queue) -> None:
+    def _dispatch(self, queue: JobQueue) -> None:
         """Begin what can begin now."""
         if self._closed or queue.closed or queue.rest is not None:
             return
@@ -249,10 +206,10 @@ class Supervisor:
                 name = f"saga-{queue.job.kind}-{work.session}"
                 work.task = asyncio.create_task(self._run(queue, work), name=name)
 
-    def _may_begin(self, queue: _Queue, work: _SessionWork) -> bool:
+    def _may_begin(self, queue: JobQueue, work: SessionWork) -> bool:
         return queue.job.in_sections is InSections.GOES_ON or not self.locks.held(work.session)
 
-    async def _run(self, queue: _Queue, work: _SessionWork) -> None:
+    async def _run(self, queue: JobQueue, work: SessionWork) -> None:
         """Steps of one session's work, as long as it has something to do and nobody else has to be let in."""
         set_log_context(request="", session=work.session)
         again = True
@@ -272,7 +229,7 @@ class Supervisor:
             self._changed.set()
             self._dispatch(queue)
 
-    async def _step(self, queue: _Queue, work: _SessionWork) -> bool:
+    async def _step(self, queue: JobQueue, work: SessionWork) -> bool:
         """One step; whether another is to follow."""
         job = queue.job
         work.asked = False
@@ -300,7 +257,7 @@ class Supervisor:
             self._rest(queue, work, step.again_in, retries=False)
         return step.more or work.asked
 
-    def _failed(self, queue: _Queue, work: _SessionWork, error: Exception, reason: str) -> None:
+    def _failed(self, queue: JobQueue, work: SessionWork, error: Exception, reason: str) -> None:
         job = queue.job
         work.failures += 1
         queue.failures += 1
@@ -322,27 +279,27 @@ class Supervisor:
         else:
             self._rest(queue, work, job.retry.pause(work.failures, asked), retries=True)
 
-    def _rest(self, queue: _Queue, work: _SessionWork, seconds: float, *, retries: bool) -> None:
+    def _rest(self, queue: JobQueue, work: SessionWork, seconds: float, *, retries: bool) -> None:
         work.rest = asyncio.get_running_loop().call_later(seconds, self._rested, queue, work)
         work.retries = retries
 
-    def _rested(self, queue: _Queue, work: _SessionWork) -> None:
+    def _rested(self, queue: JobQueue, work: SessionWork) -> None:
         if work.retries:
             self.counters.add(f"{queue.job.counter}.retries")
         work.rest = None
         self._dispatch(queue)
 
-    def _all_rested(self, queue: _Queue) -> None:
+    def _all_rested(self, queue: JobQueue) -> None:
         self.counters.add(f"{queue.job.counter}.retries")
         queue.rest = None
         self._dispatch(queue)
 
-    def _end_rest(self, work: _SessionWork) -> None:
+    def _end_rest(self, work: SessionWork) -> None:
         if work.rest is not None:
             work.rest.cancel()
             work.rest = None
 
-    def _recover(self, queue: _Queue) -> None:
+    def _recover(self, queue: JobQueue) -> None:
         failing = queue.failures if queue.job.rests_as_one else any(each.failures for each in queue.sessions.values())
         if not failing:
             self.counters.recover(queue.job.mode)
@@ -369,7 +326,7 @@ class Supervisor:
             log.info("draining did not finish within %.1f s; turns that wait in the journal: %d", timeout, self.depth())
         return DrainReport(sum(queue.done for queue in queues) - before, self.waiting())
 
-    async def _settle(self, queues: Sequence[_Queue], retried: set[tuple[str, str]]) -> None:
+    async def _settle(self, queues: Sequence[JobQueue], retried: set[tuple[str, str]]) -> None:
         """Wait until everything in ``queues`` is done, or rests after it was tried once more."""
         while True:
             self._changed.clear()
@@ -379,7 +336,7 @@ class Supervisor:
                 return
             await self._changed.wait()
 
-    def _retry_once(self, queue: _Queue, retried: set[tuple[str, str]]) -> None:
+    def _retry_once(self, queue: JobQueue, retried: set[tuple[str, str]]) -> None:
         kind = queue.job.kind
         if queue.rest is not None and (kind, "") not in retried:
             retried.add((kind, ""))
@@ -389,7 +346,7 @@ class Supervisor:
                 retried.add((kind, work.session))
                 self.retry_now(queue.job, work.session)
 
-    def _is_due(self, queue: _Queue, work: _SessionWork) -> bool:
+    def _is_due(self, queue: JobQueue, work: SessionWork) -> bool:
         return work.task is not None or not queue.rests(work)
 
     async def aclose(self, timeout: float) -> DrainReport:
@@ -409,7 +366,7 @@ class Supervisor:
             await job.aclose()
         return report
 
-    async def _close(self, queue: _Queue) -> None:
+    async def _close(self, queue: JobQueue) -> None:
         queue.closed = True
         if queue.rest is not None:
             queue.rest.cancel()

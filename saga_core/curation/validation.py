@@ -22,7 +22,7 @@ from saga_core.curation.facts import condensed, facts_in, facts_of, lost
 from saga_core.curation.replay import Step, replay
 from saga_core.ids import digest
 from saga_core.language import clean_name, nfc
-from saga_core.model import LEVELS, MAX_STORY_CHARS, Event, Kind, WorldState, deltas, fold, newest
+from saga_core.model import LEVELS, MAX_STORY_CHARS, Delta, Event, Kind, WorldState, deltas, fold, newest
 from saga_core.naming import Names
 from saga_core.stores import CurationView
 from saga_core.strategies import Skipped, consolidate
@@ -63,7 +63,7 @@ def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str
             continue
         verdict = judge.judge(proposal)
         if verdict.accepted:
-            after = fold(judge.state, deltas.Delta(verdict.events), turn=judge.state.turn, depth=judge.state.depth)
+            after = fold(judge.state, Delta(verdict.events), turn=judge.state.turn, depth=judge.state.depth)
             if len(after.problems) != len(judge.state.problems) and after.problems[-1:] != judge.state.problems[-1:]:
                 verdict = Verdict(proposal, False, after.problems[-1].text)
             else:

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from saga_core.model import deltas as deltas
 from saga_core.model.curated import CHAPTER, LEVELS, SCENE
-from saga_core.model.deltas import (
-    Delta,
-    Event,
-    Forgotten,
-    Introduced,
-    Mentioned,
-    Merged,
-    Remembered,
-    Renamed,
-    Source,
-    Status,
-    Unremembered,
-    undoings,
-)
+from saga_core.model.deltas import Event, Forgotten, Introduced, Mentioned, Merged, Remembered, Renamed, Unremembered
 from saga_core.model.entities import (
     ALIVE,
     DEAD,
@@ -40,6 +27,7 @@ from saga_core.model.structure_sharing import sharing
 from saga_core.model.timeline import Timeline, follow
 from saga_core.model.tree import Node, Tree, node_of, read_nodes
 from saga_core.model.turn import BLANK, Session, Turn, TurnKind
+from saga_core.model.turn_delta import Delta, Source, Status, undoings
 from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState
 
 __all__ = [

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import evolve
 from attrs import fields as attributes
 
 from saga_core.model import curated, deltas
-from saga_core.model.deltas import Delta
-from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Problem, Relation, Stack
+from saga_core.model.draft import Draft
+from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.memories import remembered
-from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
+from saga_core.model.turn_delta import Delta
+from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
 
 MAX_QUANTITY = 1_000_000_000_000
 MAX_STRENGTH = 1_000_000_000
@@ -24,7 +25,7 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
     Events apply in order. An impossible event (losing what is not owned, naming an unknown id) changes what it can, or
     nothing, and is recorded in ``problems``.
     """
-    draft = _Draft(state, turn, depth)
+    draft = Draft(state, turn, depth)
     for event in delta.events:
         merged = draft.view("merged")
         _APPLY[type(event)](draft, curated.redirected(event, merged) if merged else event)
@@ -33,58 +34,7 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
     return draft.finish()
 
 
-@define
-class _Draft:
-    """A state under construction: each map is copied at its first change."""
-
-    base: WorldState
-    turn: str
-    depth: int
-    changed: dict[str, Any] = field(factory=dict)
-
-    def map(self, name: str) -> dict[Any, Any]:
-        """The map ``name``, own and writable."""
-        if name not in self.changed:
-            self.changed[name] = dict(getattr(self.base, name))
-        own: dict[Any, Any] = self.changed[name]
-        return own
-
-    def view(self, name: str) -> Any:
-        """``name`` as it stands now, for reading."""
-        return self.changed.get(name, getattr(self.base, name))
-
-    def problem(self, text: str) -> None:
-        kept = (*self.view("problems"), Problem(self.depth, self.turn, text))
-        self.changed["problems"] = kept[-MAX_PROBLEMS:]
-
-    def entity(self, id_: str, kind: Kind | None = None) -> Entity | None:
-        """The entity, or None with a problem recorded."""
-        found: Entity | None = self.view("entities").get(id_)
-        if found is None:
-            self.problem(f"unknown id {id_!r}")
-        elif kind is not None and found.kind is not kind:
-            self.problem(f"{found.name!r} is of kind {found.kind.value}, not {kind.value}")
-            return None
-        return found
-
-    def put(self, entity: Entity) -> None:
-        self.map("entities")[entity.id] = entity
-
-    def attribute(self, entity: Entity, **values: Any) -> None:
-        self.put(evolve(entity, attributes={**entity.attributes, **values}))
-
-    def hands(self, owner: str) -> dict[str, Stack]:
-        """The belongings of ``owner``, own and writable."""
-        belongings = self.map("belongings")
-        own = dict(belongings.get(owner, {}))
-        belongings[owner] = own
-        return own
-
-    def finish(self) -> WorldState:
-        return evolve(self.base, turn=self.turn, depth=self.depth, **self.changed)
-
-
-def _introduced(draft: _Draft, event: deltas.Introduced) -> None:
+def _introduced(draft: Draft, event: deltas.Introduced) -> None:
     known: Entity | None = draft.view("entities").get(event.id)
     if known is None:
         draft.put(Entity(event.id, event.kind, event.name, event.aliases, dict(event.attributes)))
@@ -94,7 +44,7 @@ def _introduced(draft: _Draft, event: deltas.Introduced) -> None:
     draft.put(evolve(known, aliases=tuple(names), attributes={**event.attributes, **known.attributes}))
 
 
-def _renamed(draft: _Draft, event: deltas.Renamed) -> None:
+def _renamed(draft: Draft, event: deltas.Renamed) -> None:
     entity = draft.entity(event.id)
     if entity is None or entity.name == event.name:
         return
@@ -103,7 +53,7 @@ def _renamed(draft: _Draft, event: deltas.Renamed) -> None:
     draft.put(evolve(entity, name=event.name, aliases=tuple(alias for alias in aliases if alias)))
 
 
-def _moved(draft: _Draft, event: deltas.Moved) -> None:
+def _moved(draft: Draft, event: deltas.Moved) -> None:
     who, place = draft.entity(event.who, Kind.CHARACTER), draft.entity(event.to, Kind.LOCATION)
     if who is None or place is None:
         return
@@ -123,7 +73,7 @@ def _moved(draft: _Draft, event: deltas.Moved) -> None:
             draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
 
 
-def _hp_changed(draft: _Draft, event: deltas.HpChanged) -> None:
+def _hp_changed(draft: Draft, event: deltas.HpChanged) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None:
         return
@@ -134,7 +84,7 @@ def _hp_changed(draft: _Draft, event: deltas.HpChanged) -> None:
     draft.attribute(who, hp=max(0, min(top, hp + event.amount)))
 
 
-def _hp_set(draft: _Draft, event: deltas.HpSet) -> None:
+def _hp_set(draft: Draft, event: deltas.HpSet) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None:
         return
@@ -144,13 +94,13 @@ def _hp_set(draft: _Draft, event: deltas.HpSet) -> None:
     draft.attribute(who, **values, **({} if top is None or top == known else {"max_hp": top}))
 
 
-def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
+def _mood_changed(draft: Draft, event: deltas.MoodChanged) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is not None:
         draft.attribute(who, mood=event.mood)
 
 
-def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
+def _status_changed(draft: Draft, event: deltas.StatusChanged) -> None:
     """The status, and since which turn; the same status again leaves both."""
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None or who.get("status") == event.status:
@@ -160,13 +110,13 @@ def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
         draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
 
 
-def _gain(draft: _Draft, owner: str, item: str, quantity: int) -> None:
+def _gain(draft: Draft, owner: str, item: str, quantity: int) -> None:
     hands = draft.hands(owner)
     old = hands.get(item, Stack(0))
     hands[item] = evolve(old, quantity=min(MAX_QUANTITY, old.quantity + quantity))
 
 
-def _lose(draft: _Draft, owner: str, item: str, quantity: int) -> int:
+def _lose(draft: Draft, owner: str, item: str, quantity: int) -> int:
     """Take up to ``quantity`` away and give how many there were to take."""
     have: Stack | None = draft.view("belongings").get(owner, {}).get(item)
     if have is None:
@@ -185,30 +135,30 @@ def _lose(draft: _Draft, owner: str, item: str, quantity: int) -> int:
     return taken
 
 
-def _name(draft: _Draft, id_: str) -> str:
+def _name(draft: Draft, id_: str) -> str:
     found: Entity | None = draft.view("entities").get(id_)
     return found.name if found else id_
 
 
-def _countable(draft: _Draft, quantity: int, what: str) -> bool:
+def _countable(draft: Draft, quantity: int, what: str) -> bool:
     if quantity < 1:
         draft.problem(f"a quantity of {quantity} {what!r} is no quantity")
     return quantity >= 1
 
 
-def _item_gained(draft: _Draft, event: deltas.ItemGained) -> None:
+def _item_gained(draft: Draft, event: deltas.ItemGained) -> None:
     owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
     if owner and item and _countable(draft, event.quantity, item.name):
         _gain(draft, owner.id, item.id, event.quantity)
 
 
-def _item_lost(draft: _Draft, event: deltas.ItemLost) -> None:
+def _item_lost(draft: Draft, event: deltas.ItemLost) -> None:
     owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
     if owner and item and _countable(draft, event.quantity, item.name):
         _lose(draft, owner.id, item.id, event.quantity)
 
 
-def _item_counted(draft: _Draft, event: deltas.ItemCounted) -> None:
+def _item_counted(draft: Draft, event: deltas.ItemCounted) -> None:
     owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
     if owner is None or item is None:
         return
@@ -220,7 +170,7 @@ def _item_counted(draft: _Draft, event: deltas.ItemCounted) -> None:
         hands[item.id] = evolve(old, quantity=min(MAX_QUANTITY, event.quantity))
 
 
-def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
+def _item_transferred(draft: Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
@@ -229,7 +179,7 @@ def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
         _gain(draft, receiver.id, item.id, event.quantity)
 
 
-def _met(draft: _Draft, event: deltas.Met) -> None:
+def _met(draft: Draft, event: deltas.Met) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None or who.id == draft.view("player"):
         return
@@ -247,7 +197,7 @@ def _met(draft: _Draft, event: deltas.Met) -> None:
             draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth, along=there is not None)
 
 
-def _separated(draft: _Draft, event: deltas.Separated) -> None:
+def _separated(draft: Draft, event: deltas.Separated) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None:
         return
@@ -260,7 +210,7 @@ def _separated(draft: _Draft, event: deltas.Separated) -> None:
         draft.map("whereabouts")[who.id] = evolve(where, left=True)
 
 
-def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:
+def _relation_changed(draft: Draft, event: deltas.RelationChanged) -> None:
     source, target = draft.entity(event.source, Kind.CHARACTER), draft.entity(event.target, Kind.CHARACTER)
     if source is None or target is None:
         return
@@ -276,7 +226,7 @@ def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:
     relations[source.id, target.id] = Relation(kind, strength, since)
 
 
-def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:
+def _event_triggered(draft: Draft, event: deltas.EventTriggered) -> None:
     happening = draft.entity(event.event, Kind.EVENT)
     if happening is None:
         return
@@ -289,7 +239,7 @@ def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:
         draft.map("schedule").pop(happening.id)
 
 
-def _played(draft: _Draft, event: deltas.Played) -> None:
+def _played(draft: Draft, event: deltas.Played) -> None:
     who, before = draft.entity(event.who, Kind.CHARACTER), draft.view("player")
     if who is None or who.id == before:
         return
@@ -306,11 +256,11 @@ def _played(draft: _Draft, event: deltas.Played) -> None:
         draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth, along=True)
 
 
-def _noted(draft: _Draft, event: deltas.Noted) -> None:
+def _noted(draft: Draft, event: deltas.Noted) -> None:
     draft.changed["notes"] = (*draft.view("notes"), (draft.depth, event.text))[-MAX_NOTES:]
 
 
-def _unnoted(draft: _Draft, event: deltas.Unnoted) -> None:
+def _unnoted(draft: Draft, event: deltas.Unnoted) -> None:
     notes = draft.view("notes")
     if (event.depth, event.text) not in notes:
         draft.problem(f"turn {event.depth} has no remark {event.text!r} among the latest {MAX_NOTES}")
@@ -319,13 +269,13 @@ def _unnoted(draft: _Draft, event: deltas.Unnoted) -> None:
     draft.changed["story"] = curated.without_remark(draft.view("story"), event)
 
 
-def _mentioned(draft: _Draft, event: deltas.Mentioned) -> None:
+def _mentioned(draft: Draft, event: deltas.Mentioned) -> None:
     mentioned = draft.map("mentioned")
     for name in event.lore:
         mentioned[name] = draft.depth
 
 
-def _attribute_set(draft: _Draft, event: deltas.AttributeSet) -> None:
+def _attribute_set(draft: Draft, event: deltas.AttributeSet) -> None:
     entity = draft.entity(event.who)
     if entity is None:
         return
@@ -337,7 +287,7 @@ def _attribute_set(draft: _Draft, event: deltas.AttributeSet) -> None:
     draft.put(evolve(entity, attributes=attributes))
 
 
-def _value_set(draft: _Draft, event: deltas.ValueSet) -> None:
+def _value_set(draft: Draft, event: deltas.ValueSet) -> None:
     values = draft.map("values")
     if event.value is None:
         values.pop(event.key, None)
@@ -345,7 +295,7 @@ def _value_set(draft: _Draft, event: deltas.ValueSet) -> None:
         values[event.key] = event.value
 
 
-def _whole(draft: _Draft, change: Callable[[WorldState], WorldState | str]) -> None:
+def _whole(draft: Draft, change: Callable[[WorldState], WorldState | str]) -> None:
     """A change of the state as a whole; why it cannot be is a problem."""
     before = draft.finish()
     after = change(before)
@@ -358,11 +308,11 @@ def _whole(draft: _Draft, change: Callable[[WorldState], WorldState | str]) -> N
             draft.changed[name] = value
 
 
-def _found(draft: _Draft, event: deltas.Found) -> None:
+def _found(draft: Draft, event: deltas.Found) -> None:
     draft.changed["findings"] = curated.noticed(draft.view("findings"), event, draft.depth)
 
 
-def _settled(draft: _Draft, event: deltas.Settled) -> None:
+def _settled(draft: Draft, event: deltas.Settled) -> None:
     findings = draft.view("findings")
     if all(each.key != event.key for each in findings):
         draft.problem(f"there is no finding {event.key!r} to settle")
@@ -372,19 +322,19 @@ def _settled(draft: _Draft, event: deltas.Settled) -> None:
     )
 
 
-def _scheduled(draft: _Draft, event: deltas.EventScheduled) -> None:
+def _scheduled(draft: Draft, event: deltas.EventScheduled) -> None:
     if draft.entity(event.event, Kind.EVENT) is not None:
         draft.changed["schedule"] = curated.scheduled(draft.view("schedule"), event, draft.depth)
 
 
-def _closed(draft: _Draft, event: deltas.EventClosed) -> None:
+def _closed(draft: Draft, event: deltas.EventClosed) -> None:
     if event.event not in draft.view("schedule"):
         draft.problem(f"{_name(draft, event.event)!r} is not scheduled")
         return
     draft.map("schedule").pop(event.event)
 
 
-def _unremembered(draft: _Draft, event: deltas.Unremembered) -> None:
+def _unremembered(draft: Draft, event: deltas.Unremembered) -> None:
     if event.record not in draft.view("memories"):
         draft.problem(f"there is no memory {event.record!r}")
         return
@@ -393,7 +343,7 @@ def _unremembered(draft: _Draft, event: deltas.Unremembered) -> None:
 
 _FIELDS = tuple(attribute.name for attribute in attributes(WorldState))
 
-_APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
+_APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.Introduced: _introduced,
     deltas.Renamed: _renamed,
     deltas.Moved: _moved,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from saga_core.model.deltas import Delta, Source
+from saga_core.model.turn_delta import Delta, Source
 
 ACCEPT, REFUSE = "accept", "refuse"
 READING = "reading"

@@ -10,8 +10,8 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.deltas import Status
 from saga_core.model.turn import Turn, TurnKind
+from saga_core.model.turn_delta import Status
 
 
 @frozen

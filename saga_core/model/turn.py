@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from saga_core.model.deltas import Delta
 from saga_core.model.standing import StandingRule
+from saga_core.model.turn_delta import Delta
 
 BLANK = "[…]"
 """What stands where a forgotten name stood."""

@@ -9,6 +9,7 @@ from functools import cache
 from attrs import fields as attributes
 
 from saga_core.language import DEFAULT, known, language_of, primary
+from saga_core.state_block.amounts import split_amount
 from saga_core.state_block.fields import (
     FIELDS,
     BlockFields,
@@ -31,7 +32,6 @@ from saga_core.state_block.values import (
     is_nothing,
     is_unknown,
     nothing_in_list,
-    split_amount,
     unclothed,
 )
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from saga_core.language import DEFAULT, Language, as_it_stands, every
+from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,
@@ -28,11 +29,9 @@ from saga_core.state_block.values import (
     is_unknown,
     read_change,
     read_name,
-    read_quantity,
     read_text,
     shown,
     sole,
-    split_amount,
     split_remark,
 )
 

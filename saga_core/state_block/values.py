@@ -1,13 +1,12 @@
-"""Single values: nothing, names and lines of text, flags, signed changes, amounts."""
+"""Single values: nothing, names and lines of text, flags, levels and signed changes."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from saga_core.language import caseless, clean_name, every, normalized
 from saga_core.state_block.fields import HitPoints
-from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.state_block.spelling import squash
 
@@ -299,105 +298,3 @@ def _bounded(number: int) -> int:
     if abs(number) > MAX_CHANGE:
         raise Unreadable(f"{number} is too large (at most {MAX_CHANGE})")
     return number
-
-
-# Amounts
-
-_COUNTERS = "|".join(each.counters for each in _WORDS)
-_MONEY = "|".join(each.money for each in _WORDS)
-_NATIVE = {word: number for each in _WORDS for word, number in each.numbers.items()}
-_PLURALS = {word: number for each in _WORDS for word, number in each.plurals.items()}
-_COUNTED = "|".join(each.counted for each in _WORDS)
-_NUMBERED = "|".join(each.numbered for each in _WORDS)
-_WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
-_N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
-_TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
-_SPELLED = "|".join(dict.fromkeys(each.spelled for each in _WORDS))
-_JOINED = "|".join(dict.fromkeys(each.joined for each in _WORDS))
-_NAMED = "|".join(each.named for each in _WORDS)
-_COUNTABLE = "|".join(dict.fromkeys(each.countable for each in _WORDS))
-_CURRENCY = "|".join(each.currency for each in _WORDS)
-_NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
-
-
-@cache
-def _amounts() -> tuple[re.Pattern[str], ...]:
-    """Names with amounts. Made when they are first needed, as they take long."""
-    patterns = (
-        rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?\s*[)）]",
-        rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
-        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
-        rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
-        rf"(?!(?:{_SPELLED})\s*(?:{_COUNTERS})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
-        rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_COUNTERS})",
-        rf"(?!{_NAMED}){_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
-        rf"(?!{_NAMED}){_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
-        rf"{_N}\s*(?P<name>{_CURRENCY})",
-        rf"{_NATIVE_N}\s*(?P<name>{_CURRENCY})",
-        rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
-        rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
-        rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
-        rf"{_NATIVE_N}\s*(?P<name>{_MONEY})",
-        rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
-        rf"{_N}\s+(?P<name>[^\W\d_].*)",
-        rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
-        rf"(?P<name>{_COUNTABLE})\s+(?P<n>[1-9]\d{{0,2}})",
-    )
-    return tuple(map(re.compile, patterns))
-
-
-@cache
-def _quantities() -> re.Pattern[str]:
-    return re.compile(
-        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})?"
-    )
-
-
-def split_amount(text: str) -> tuple[str, int | None]:
-    """``healing potion x2`` as the name and the quantity; None when ``text`` gives no quantity.
-
-    "sword +2" and "Volume 3" are names, "torches 3" is not. Raises Unreadable for a quantity of 0 or above
-    ``MAX_QUANTITY``.
-    """
-    text = clean_name(text)
-    if len(text) > MAX_NAME + 20:
-        return text, None  # no name anyway: read_name says so
-    plain = text.translate(_WIDE)
-    for pattern in _amounts():
-        if (match := pattern.fullmatch(plain)) and _is_number(match["n"]):
-            name = text[match.start("name") : match.end("name")]  # as it is written; the signs are one for one
-            return unquote(name).text, _quantity(match["n"])
-    return unquote(text).text, None
-
-
-def read_quantity(node: Node) -> int | None:
-    """A quantity that stands by itself: ``2``, ``x2``; None for nothing. Raises Unreadable."""
-    if isinstance(node, Scalar) and len(node.text) <= _MAX_WRITTEN:
-        if is_nothing(node):
-            return None
-        text = normalized("NFKC", node.text).strip()
-        match = _quantities().fullmatch(text)
-        if match and _is_number(match["n"] or match["native"]):
-            return _quantity(match["n"] or match["native"])
-    raise Unreadable(f"{shown(node)} is no quantity")
-
-
-def _is_number(written: str) -> bool:
-    """Whether that is one: words that look like a number may say none, 三八."""
-    if written in _NATIVE or written in _PLURALS or written.replace(",", "").isdecimal():
-        return True
-    return any(each.value(written) is not None for each in _WORDS)
-
-
-def _quantity(written: str) -> int:
-    if written in _NATIVE:
-        return _NATIVE[written]
-    if written in _PLURALS:
-        return _PLURALS[written]
-    spelled = next((found for each in _WORDS if (found := each.value(written)) is not None), None)
-    if spelled is not None:
-        written = str(spelled)
-    digits = written.replace(",", "").lstrip("0")
-    if not digits or len(digits) > len(str(MAX_QUANTITY)) or not 1 <= int(digits) <= MAX_QUANTITY:
-        raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")
-    return int(digits)

@@ -1,9 +1,9 @@
 """The garbage collector of a process that serves.
 
-A full collection goes through everything that lives, and everybody waits meanwhile: 50 ms for 25 sessions. So what
-lives is put out of its sight in small portions, each looked through once. Nearly all that dies later is freed without
-the collector, by its count of references. The rest, circles that died after they were put away, is looked for when
-nobody waits.
+A full collection visits every live object and stops all requests meanwhile: 50 ms with 25 sessions. Live objects are
+therefore frozen in small portions, and each portion is visited once. Nearly all objects that die later are freed by
+their reference count, without the collector. Reference cycles among frozen objects are collected while the server is
+idle.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from saga_server.process.heap import give_back
 
 _SECONDS = 0.25
 _MIDDLE = 1
-"""The generation whose collection, of some 7,000 new objects, makes a portion of those that are left: 3 ms."""
+"""The generation whose collection ends a portion. It visits about 7,000 new objects, which takes 3 ms."""
 _NEVER = 1_000_000
 _GROWN = 1.5
-"""Times the objects that were put away after the last look at all of them."""
+"""A full collection runs once the frozen objects have grown by this factor since the last one."""
 _FEW = 100_000
 _PAUSE = 4
-"""Looks without a request before what is free goes back to the system."""
+"""Checks in a row without a request before free memory is returned to the system."""
 _QUIET = 20
-"""Looks without a request, at four a second, before everything is looked through."""
+"""Checks in a row without a request, four a second, before a full collection."""
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Within it nothing is collected until ``settle``: nearly all that starting up makes stays, and looking through it
-    again and again while it grows took a tenth of the start.
+    """Disable the collector while the server starts; call ``settle`` afterwards.
+
+    Nearly all objects made at the start stay alive. Visiting them again and again took a tenth of the start.
     """
     gc.disable()
     try:
@@ -44,14 +45,14 @@ def put_off() -> Iterator[None]:
 
 
 def settle() -> None:
-    """Collect what starting up left behind, take what it made out of the collector's sight, and forget sources; call it
-    once, when all is open and everybody was told so: it takes 50 ms.
+    """Collect the garbage of the start, freeze everything else, and drop cached sources. Takes 50 ms; call it once,
+    after the server has announced that it is ready.
 
-    Modules, classes and settings stay until the process ends. Going through all of them again and again cost 50 ms of
-    a request's time whenever a full collection fell into it. What starting leaves behind in circles is 4 MB: freed now,
-    the first session is read into its place; later it would be holes among what lives.
+    Modules, classes and settings live until the process ends. A full collection that visited them cost the request
+    that it fell into 50 ms. The start leaves 4 MB of reference cycles. Freed now, that memory is reused by the first
+    session; freed later, it would fragment the heap.
     """
-    linecache.clearcache()  # the sources of the methods that attrs and cattrs made: 2 MB that nobody reads
+    linecache.clearcache()  # sources of generated methods of attrs and cattrs: 2 MB
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -59,23 +60,25 @@ def settle() -> None:
 
 @define(eq=False)
 class Tidying:
-    """Collects in portions. ``busy`` tells whether somebody waits for the process."""
+    """Collects in portions while the server runs. ``busy`` tells whether a request is under way."""
 
     busy: Callable[[], bool]
     _quiet: int = field(default=0, init=False)
     _worked: bool = field(default=True, init=False)
-    """Whether there was a request since memory was given back."""
+    """Whether a request came since free memory was last returned to the system."""
     _seen: int = field(default=0, init=False)
-    """Objects that were put away when everything was looked through last."""
+    """Frozen objects after the last full collection."""
 
     async def keep(self) -> None:
-        """Put away each portion as it comes, and look four times a second whether nobody waits, until cancelled; then
-        collecting is automatic again."""
+        """Freeze each portion as it comes, and check four times a second whether the server is idle, until cancelled.
+
+        Afterwards the collector runs by itself again.
+        """
         loop = asyncio.get_running_loop()
 
         def collected(phase: str, info: dict[str, int]) -> None:  # in whichever thread makes objects
             if phase == "stop" and info["generation"] == _MIDDLE:
-                # Deep in what is nested too deeply there is no room for it: the next portion takes this one along.
+                # At the recursion limit this call fails: the next portion then includes this one.
                 with suppress(RecursionError):
                     loop.call_soon_threadsafe(put_away)
 
@@ -94,10 +97,10 @@ class Tidying:
             gc.set_threshold(young, middle, old)
 
     def step(self) -> None:
-        """Look through everything, when nobody waits and it pays."""
+        """Run a full collection if the server is idle and enough objects were frozen since the last one."""
         self._quiet = 0 if self.busy() else self._quiet + 1
         self._worked = self._worked or not self._quiet
-        # Once in a pause: counting them takes as long as there are many, 10 ms after the start.
+        # Only once in a pause: counting takes time in proportion to the objects, 10 ms after the start.
         if self._quiet == _QUIET and gc.get_freeze_count() > max(_FEW, self._seen * _GROWN):
             gc.unfreeze()
             gc.collect()
@@ -106,6 +109,6 @@ class Tidying:
 
 
 def put_away() -> None:
-    """Look through what is new, and take what of it lives out of the collector's sight."""
+    """Collect new garbage and freeze the rest."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The C library's heaps: how many there are, and what goes back to the system. Only glibc is asked."""
+"""The heaps of the C library: how many there are, and when free memory is returned. Does nothing without glibc."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _ARENAS = 2
 
 
 def few_arenas() -> None:
-    """Let all threads share two heaps; call it before there are threads. ``MALLOC_ARENA_MAX`` says otherwise.
+    """Let all threads share two heaps, unless ``MALLOC_ARENA_MAX`` is set. Call it before any thread is started.
 
-    Else each of the first sixteen threads has one of its own, and keeps what was imported there apart: 5 MB of a server
-    with a session. The interpreter's lock leaves hardly two of them to ask for memory at once.
+    By default each of the first sixteen threads gets a heap of its own. Modules imported in threads are then spread
+    over several heaps, which costs 5 MB in a server with a session. Because of the interpreter's lock, hardly two
+    threads allocate at the same time.
     """
     limit = _glibc("mallopt")
     if limit is not None and "MALLOC_ARENA_MAX" not in os.environ:
@@ -24,9 +25,9 @@ def few_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return memory that is free to the system: glibc keeps what lies between two pieces that are in use.
+    """Return free memory to the system. By itself, glibc keeps free memory that lies between blocks in use.
 
-    For a thread: it takes some milliseconds, without the interpreter's lock.
+    Run it in a thread: it takes some milliseconds, and releases the interpreter's lock.
     """
     trim = _glibc("malloc_trim")
     if trim is not None:

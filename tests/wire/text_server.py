@@ -48,6 +48,7 @@ class TextServer(ProtocolServer):
             routes += [
                 web.post("/api/extra/tokencount", self._count),
                 web.post("/api/extra/abort", self._abort),
+                web.post("/api/extra/generate/check", _says({"results": [{"text": "Rain.\n```state\n"}]})),
                 web.get("/api/v1/model", _says({"result": "koboldcpp/mock"})),
                 web.get("/api/extra/version", _says({"result": "KoboldCpp", "version": "1.99"})),
             ]

@@ -77,6 +77,7 @@ ASKED: Final = _relayed(
 COUNTED: Final = _relayed("POST", "/api/extra/tokencount /tokenize /detokenize /v1/internal/encode")
 """The tokens of a text, as the narrator's server cuts it."""
 ABORT: Final = "/api/extra/abort"
+PROGRESS: Final = "/api/extra/generate/check"
 PASSED: Final = {
     path: Door({"POST": "passing:pass_on"})
     for each in (
@@ -104,6 +105,7 @@ DOORS: Final[Mapping[str, Door]] = {
     **ASKED,
     **COUNTED,
     ABORT: Door({"POST": "text:abort"}),
+    PROGRESS: Door({"POST": "text:progress"}),
     **PASSED,
     **OLLAMA,
 }

@@ -73,6 +73,15 @@ def text_call(request: web.Request, shape: Callable[[str], Shape], ask: TextRequ
     )
 
 
+async def progress(_: web.Request) -> web.StreamResponse:
+    """``POST /api/extra/generate/check``: how far the reply is that another request waits for. Always empty.
+
+    KoboldAI Lite asks this every second while it does not stream. The server that speaks the reply is not asked: its
+    text may hold the state block.
+    """
+    return await json_answer({"results": [{"text": ""}]})
+
+
 async def abort(request: web.Request) -> web.StreamResponse:
     """``POST /api/extra/abort``: ends the replies of this key, and tells the server that speaks them.
 

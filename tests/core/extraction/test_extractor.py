@@ -17,9 +17,9 @@ from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.extractor import Extractor, read_answer
 from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
-from saga_core.model.deltas import Source, Status
 from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
+from saga_core.model.turn_delta import Source, Status
 from saga_core.model.world_state import WorldState
 from saga_core.model_calls.failure import ModelCallFailed
 from saga_core.model_calls.quoting import cut_middle

@@ -9,7 +9,7 @@ from saga_core.model import Entity, Kind, WorldState
 from saga_core.naming.names import Names
 from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.time_words import Meant, time_meant
-from saga_core.state_block.values import split_amount
+from saga_core.state_block.amounts import split_amount
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from saga_core import codec
 from saga_core.model.deltas import (
     AttributeSet,
-    Delta,
     Event,
     EventTriggered,
     HpChanged,
@@ -24,13 +23,12 @@ from saga_core.model.deltas import (
     RelationChanged,
     Renamed,
     Separated,
-    Source,
-    Status,
     StatusChanged,
     ValueSet,
 )
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.folding import fold
+from saga_core.model.turn_delta import Delta, Source, Status
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 from tests.core.model.generated import delta_values
 

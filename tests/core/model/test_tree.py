@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from saga_core import codec
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.deltas import Status
 from saga_core.model.tree import Node, Tree, read_nodes
 from saga_core.model.turn import TurnKind
+from saga_core.model.turn_delta import Status
 
 
 def grow(parents: list[int]) -> Tree:

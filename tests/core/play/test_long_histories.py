@@ -14,9 +14,10 @@ from attrs import evolve
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
-from saga_core.model.deltas import Delta, HpChanged, Source, Status
+from saga_core.model.deltas import HpChanged
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import Turn, TurnKind
+from saga_core.model.turn_delta import Delta, Source, Status
 from saga_core.play import adoption
 from saga_core.sessions import live_session
 from saga_core.sessions.amending import amend

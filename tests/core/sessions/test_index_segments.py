@@ -9,7 +9,8 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import Config, load_config
-from saga_core.model.deltas import Delta, EventTriggered, Source, Status
+from saga_core.model.deltas import EventTriggered
+from saga_core.model.turn_delta import Delta, Source, Status
 from saga_core.sessions import index_segments as sealing
 from saga_core.sessions.amending import amend
 from saga_core.sessions.live_session import LiveSession

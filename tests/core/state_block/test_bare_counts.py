@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.state_block import ItemAmount, parse_block
-from saga_core.state_block.values import split_amount
+from saga_core.state_block.amounts import split_amount
 
 
 @pytest.mark.parametrize(

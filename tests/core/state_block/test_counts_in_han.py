@@ -6,7 +6,7 @@ import pytest
 
 from saga_core.language.han_counts import value
 from saga_core.state_block import ItemAmount, parse_block
-from saga_core.state_block.values import split_amount
+from saga_core.state_block.amounts import split_amount
 
 
 @pytest.mark.parametrize(

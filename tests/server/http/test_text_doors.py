@@ -299,6 +299,14 @@ async def test_the_offline_narrator_plays_at_every_door(offline: Client, path: s
     assert len(await offline.turns(answer.session)) == 1
 
 
+async def test_who_asks_how_far_a_reply_is_is_told_no_text() -> None:
+    """KoboldAI Lite asks it while it waits; the server's own answer would show the state block."""
+    async with before("koboldcpp") as (client, _):
+        for path in ("/api/extra/generate/check", "/s/mine/api/extra/generate/check"):
+            answer = await client.post(path, json={"genkey": "KCPP1234"})
+            assert (answer.status, answer.json) == (200, {"results": [{"text": ""}]})
+
+
 async def test_keys_that_may_chat_may_complete(serve: Serve) -> None:
     keys = {"api_keys": ["admin-key-1"], "chat_keys": ["chat-key-1"]}
     async with serve(server=keys) as client:

@@ -1,0 +1,61 @@
+"""``Draft``: a state under construction, which ``fold`` changes event by event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, evolve, field
+
+from saga_core.model.entities import Entity, Kind, Problem, Stack
+from saga_core.model.world_state import MAX_PROBLEMS, WorldState
+
+
+@define
+class Draft:
+    """A state under construction: each map is copied at its first change."""
+
+    base: WorldState
+    turn: str
+    depth: int
+    changed: dict[str, Any] = field(factory=dict)
+
+    def map(self, name: str) -> dict[Any, Any]:
+        """The map ``name``, own and writable."""
+        if name not in self.changed:
+            self.changed[name] = dict(getattr(self.base, name))
+        own: dict[Any, Any] = self.changed[name]
+        return own
+
+    def view(self, name: str) -> Any:
+        """``name`` as it stands now, for reading."""
+        return self.changed.get(name, getattr(self.base, name))
+
+    def problem(self, text: str) -> None:
+        kept = (*self.view("problems"), Problem(self.depth, self.turn, text))
+        self.changed["problems"] = kept[-MAX_PROBLEMS:]
+
+    def entity(self, id_: str, kind: Kind | None = None) -> Entity | None:
+        """The entity, or None with a problem recorded."""
+        found: Entity | None = self.view("entities").get(id_)
+        if found is None:
+            self.problem(f"unknown id {id_!r}")
+        elif kind is not None and found.kind is not kind:
+            self.problem(f"{found.name!r} is of kind {found.kind.value}, not {kind.value}")
+            return None
+        return found
+
+    def put(self, entity: Entity) -> None:
+        self.map("entities")[entity.id] = entity
+
+    def attribute(self, entity: Entity, **values: Any) -> None:
+        self.put(evolve(entity, attributes={**entity.attributes, **values}))
+
+    def hands(self, owner: str) -> dict[str, Stack]:
+        """The belongings of ``owner``, own and writable."""
+        belongings = self.map("belongings")
+        own = dict(belongings.get(owner, {}))
+        belongings[owner] = own
+        return own
+
+    def finish(self) -> WorldState:
+        return evolve(self.base, turn=self.turn, depth=self.depth, **self.changed)
