@@ -39,18 +39,24 @@ def _lengths(_context: click.Context, _parameter: click.Parameter, value: str) -
 
 @bench.command()
 @click.option(
-    "--turns", callback=_lengths, default="100,1000,10000", show_default=True, help="The lengths of the plays."
+    "--turns", callback=_lengths, default="100,1000,10000", show_default=True, help="Lengths of the plays, in turns."
 )
-@click.option("--entities", type=click.IntRange(10, 10_000), default=200, show_default=True, help="At the end.")
-@click.option("--lore", type=click.IntRange(8, 10_000), default=500, show_default=True, help="Entries of the world.")
-@click.option("--profile", default="lite", show_default=True, help="The stores: storage.profile of a configuration.")
-@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="The table as Markdown on stdout.")
+@click.option(
+    "--entities", type=click.IntRange(10, 10_000), default=200, show_default=True, help="Entities at the end of a play."
+)
+@click.option(
+    "--lore", type=click.IntRange(8, 10_000), default=500, show_default=True, help="Lorebook entries of the world."
+)
+@click.option("--profile", default="lite", show_default=True, help="Storage profile, as in storage.profile.")
+@click.option(
+    "--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Main language of the text."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the table as Markdown.")
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Make the plays in this folder, new or empty, and leave them there.",
+    help="Write the plays to this new or empty folder, and keep them.",
 )
 def turn(
     turns: list[int],
@@ -62,10 +68,10 @@ def turn(
     as_markdown: bool,
     keep: Path | None,
 ) -> None:
-    """Measure reading, recording and loading on made-up plays of several lengths.
+    """Measure reading, recording and loading, on generated plays of several lengths.
 
-    Each play is written to disk as a real one would leave it, then opened afresh. docs/performance.md says what each
-    figure means and how it is taken. Ten thousand turns take some minutes.
+    Each play is written to disk as a real one would leave it, and then opened again. docs/performance.md explains the
+    figures. Ten thousand turns take some minutes.
     """
     from saga_core.errors import SagaError
     from saga_server.bench.play import PlayOptions
@@ -95,15 +101,24 @@ def turn(
 
 
 @bench.command()
-@click.option("--turns", type=click.IntRange(100, 100_000), default=10_000, show_default=True, help="Of the session.")
-@click.option("--sessions", type=click.IntRange(1, 10_000), default=200, show_default=True, help="In the directory.")
-@click.option("--messages", type=click.IntRange(20, 20_000), default=2_000, show_default=True, help="Of the history.")
-@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option(
+    "--turns", type=click.IntRange(100, 100_000), default=10_000, show_default=True, help="Turns of the session."
+)
+@click.option(
+    "--sessions", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Sessions in the data directory."
+)
+@click.option(
+    "--messages", type=click.IntRange(20, 20_000), default=2_000, show_default=True, help="Messages of the history."
+)
+@click.option(
+    "--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Main language of the text."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
 def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) -> None:
-    """Measure how long it takes to find the place of a long history.
+    """Measure how long it takes to find the turn that a long history continues.
 
-    Milliseconds of CPU for reading its messages and matching them against the journal. docs/performance.md says more.
+    Reports the milliseconds of CPU for reading the messages and matching them against the journal. docs/performance.md
+    has the details.
     """
     from saga_core.errors import SagaError
     from saga_server.bench.matching import Shelf, rows, run_matching
@@ -128,28 +143,36 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
 
 @bench.command()
 @click.option(
-    "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Your own dialogues, as JSON."
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Measure your own dialogues, from a JSON file.",
 )
-@click.option("--seeds", type=click.IntRange(1, 100), default=8, show_default=True, help="Made-up dialogues of a kind.")
-@click.option("--tuning", is_flag=True, help="The seeds that settings were chosen with, instead of the others.")
-@click.option("--lang", type=click.Choice(["ko", "en", "ja", "zh"]), help="Made-up dialogues of one language only.")
-@click.option("--embedder", help="A backend's name, in place of the configuration's (ngram).")
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of that embedder; repeatable."
+    "--seeds",
+    type=click.IntRange(1, 100),
+    default=8,
+    show_default=True,
+    help="Number of generated dialogues of each kind.",
+)
+@click.option("--tuning", is_flag=True, help="Use the seeds that the settings were chosen with, instead of the others.")
+@click.option("--lang", type=click.Choice(["ko", "en", "ja", "zh"]), help="Only generated dialogues in this language.")
+@click.option("--embedder", help="Embedder backend to use instead of the configuration's (ngram).")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of that embedder. May be repeated."
 )
 @click.option(
     "--config",
     "settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A configuration whose embedder is measured.",
+    help="Settings file whose embedder is measured.",
 )
-@click.option("--served", is_flag=True, help="Only what is told when chats are served; not the parts of the method.")
+@click.option("--served", is_flag=True, help="Only measure served chats, not the parts of the ranking.")
 @click.option(
     "--against",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What --json gave before, of the same questions: tell the differences.",
+    help="Show the differences from an earlier --json output for the same questions.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
 def recall(
     file: Path | None,
     seeds: int,
@@ -164,9 +187,8 @@ def recall(
 ) -> None:
     """Measure how much of what a question needs is in its context.
 
-    For made-up talks and plays, or for your own dialogues whose evidence is known, as chats that are served, and for
-    each part of the method. docs/recall.md says what the figures
-    mean, and what the file looks like.
+    Measures generated talks and plays, or your own dialogues with known evidence, as served chats and for each part of
+    the ranking. docs/recall.md explains the figures and the file format.
     """
     import asyncio
 
@@ -200,15 +222,23 @@ def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> t
 
 
 @bench.command()
-@click.option("--engine", "engines", multiple=True, help="Only this engine (kuzu, lancedb, …). May be given again.")
-@click.option("--nodes", callback=_sizes, default="200,5000", show_default=True, help="Sizes of graphs.")
-@click.option("--vectors", callback=_sizes, default="300,5000", show_default=True, help="Sizes of vector scopes.")
-@click.option("--growth", type=click.IntRange(0), default=400, show_default=True, help="Turns of the long play.")
+@click.option("--engine", "engines", multiple=True, help="Only this engine (kuzu, lancedb, …). May be repeated.")
+@click.option("--nodes", callback=_sizes, default="200,5000", show_default=True, help="Sizes of the graphs, in nodes.")
 @click.option(
-    "--play", type=click.IntRange(0), default=100, show_default=True, help="Turns before whole turns; 0: none."
+    "--vectors", callback=_sizes, default="300,5000", show_default=True, help="Sizes of the vector scopes, in vectors."
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown on stdout.")
+@click.option(
+    "--growth", type=click.IntRange(0), default=400, show_default=True, help="Turns of the long play; 0 skips it."
+)
+@click.option(
+    "--play",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    help="Turns played before whole turns are measured; 0 skips them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the tables as Markdown.")
 def stores(
     engines: tuple[str, ...],
     nodes: tuple[int, ...],
@@ -218,10 +248,11 @@ def stores(
     as_json: bool,
     as_markdown: bool,
 ) -> None:
-    """Measure graph and vector engines, by themselves and under whole turns.
+    """Measure graph and vector engines, alone and in whole turns.
 
-    Each in a process of its own, cold and warm, bare and with the layer in memory. The tables of docs/performance.md
-    are made with --nodes 200,5000,50000 --vectors 300,5000,50000 --growth 2000 --markdown, which takes half an hour.
+    Each engine runs in a process of its own, cold and warm, with and without the in-memory layer. The tables in
+    docs/performance.md use --nodes 200,5000,50000 --vectors 300,5000,50000 --growth 2000 --markdown, which takes five
+    minutes on a quiet machine.
     """
     from attrs import evolve
 
@@ -250,14 +281,19 @@ def stores(
 
 @bench.command()
 @click.option(
-    "--pairs", type=click.IntRange(2, 10_000), default=100, show_default=True, help="Requests made both ways."
+    "--pairs",
+    type=click.IntRange(2, 10_000),
+    default=100,
+    show_default=True,
+    help="Pairs of requests: one through SAGA, one direct.",
 )
-@click.option("--streams", type=click.IntRange(1, 1_000), default=100, show_default=True, help="At the same time.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--streams", type=click.IntRange(1, 1_000), default=100, show_default=True, help="Concurrent streams.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
 def proxy(pairs: int, streams: int, as_json: bool) -> None:
-    """Measure what SAGA adds to a streamed reply, beside the same request made directly.
+    """Measure what SAGA adds to a streamed reply, compared with the same request made directly.
 
-    Milliseconds of wall time; another busy program on the machine shows in them. docs/performance.md says more.
+    Reports milliseconds of wall time. Other programs on the machine distort the figures. docs/performance.md has the
+    details.
     """
     from saga_server.bench.processes import ProcessFailed
     from saga_server.bench.proxy import Ask, rows, run_proxy
@@ -276,14 +312,14 @@ def proxy(pairs: int, streams: int, as_json: bool) -> None:
 
 
 @bench.command()
-@click.option("--case", "names", multiple=True, help="Only cases whose name contains this; may be given several times.")
+@click.option("--case", "names", multiple=True, help="Only cases whose name contains this text. May be repeated.")
 @click.option("--list", "only_list", is_flag=True, help="List the cases.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
 def cache(names: tuple[str, ...], only_list: bool, as_json: bool) -> None:
-    """Measure what provider caches give of the prompts that SAGA makes, and what they cost.
+    """Measure how well provider caches work with SAGA's prompts, and what the prompts cost.
 
-    Whole chats are played through the engine and billed by the providers' documented rules, beside a client that knows
-    the future and beside the same chat without SAGA. docs/performance.md says what each figure means.
+    Whole chats are played through the engine and billed by the providers' published rules. They are compared with a
+    client that knows the future, and with the same chats without SAGA. docs/prompt-cache.md explains the figures.
     """
     from saga_core.errors import SagaError
     from saga_server.bench.cache.cases import CASES
@@ -306,30 +342,40 @@ def cache(names: tuple[str, ...], only_list: bool, as_json: bool) -> None:
 
 
 @bench.command()
-@click.option("--sessions", type=click.IntRange(1, 2_000), default=50, show_default=True, help="Chats at once.")
-@click.option("--turns", type=click.IntRange(1, 2_000), default=20, show_default=True, help="Of each chat.")
+@click.option("--sessions", type=click.IntRange(1, 2_000), default=50, show_default=True, help="Concurrent chats.")
+@click.option("--turns", type=click.IntRange(1, 2_000), default=20, show_default=True, help="Turns of each chat.")
 @click.option(
     "--pieces",
     type=click.FloatRange(0),
     default=20.0,
     show_default=True,
-    help="A model sends a second; 0: all at once.",
+    help="Pieces that the model sends a second; 0 sends the whole reply at once.",
 )
 @click.option(
-    "--pause", type=click.FloatRange(0), default=1.0, show_default=True, help="Seconds of a player between turns."
+    "--pause",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="Seconds that a player waits between turns.",
 )
 @click.option(
     "--idle",
     type=click.IntRange(0, 5_000),
     default=200,
     show_default=True,
-    help="Chats that a second server holds and leaves alone; 0: none.",
+    help="Idle chats that a second server keeps in memory; 0 for none.",
 )
-@click.option("--soak", type=click.IntRange(0), default=0, help="Turns that a third server plays as fast as they go.")
-@click.option("--entities", type=click.IntRange(10, 10_000), default=60, show_default=True, help="At a story's end.")
-@click.option("--lore", type=click.IntRange(8, 10_000), default=60, show_default=True, help="Entries of the world.")
-@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--soak", type=click.IntRange(0), default=0, help="Turns that a third server plays as fast as it can.")
+@click.option(
+    "--entities", type=click.IntRange(10, 10_000), default=60, show_default=True, help="Entities at the end of a story."
+)
+@click.option(
+    "--lore", type=click.IntRange(8, 10_000), default=60, show_default=True, help="Lorebook entries of the world."
+)
+@click.option(
+    "--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Main language of the text."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as JSON.")
 def load(
     sessions: int,
     turns: int,
@@ -342,10 +388,10 @@ def load(
     lang: str,
     as_json: bool,
 ) -> None:
-    """Play many chats at once through one real server, streaming, and mind that none becomes another's.
+    """Play many streaming chats at once through one real server, and check that none is mixed up with another.
 
-    The model's server is a local process that knows each chat's script. Exit code 1 when a turn failed, or a chat
-    ended in another state than its script's. docs/performance.md says what each figure means.
+    A local process that knows the script of each chat plays the model's server. Exit code 1 means that a turn failed,
+    or that a chat ended in another state than its script. docs/performance.md explains the figures.
     """
     import asyncio
 
@@ -378,13 +424,18 @@ def load(
 
 
 @bench.command()
-@click.option("--players", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Who play meanwhile.")
-@click.option("--seconds", type=click.FloatRange(1), default=10.0, show_default=True, help="Of each phase.")
+@click.option(
+    "--players", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Players during each attack."
+)
+@click.option(
+    "--seconds", type=click.FloatRange(1), default=10.0, show_default=True, help="Length of each phase, in seconds."
+)
 def attacked(players: int, seconds: float) -> None:
-    """Play at a server that somebody attacks, for each attack: in quiet, beside it, beside as many requests to somebody
-    else on this machine, and in quiet again.
+    """Measure how long players wait while somebody attacks the server.
 
-    Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice that of both others.
+    For each attack, the players' turns are measured in four phases: in quiet, during the attack, during as many
+    requests to another process on this machine, and in quiet again. Exit code 1 means that the 99th percentile during
+    an attack is more than twice that of the quiet phases and more than twice that of the third phase.
     """
     import asyncio
 

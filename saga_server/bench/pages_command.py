@@ -9,12 +9,16 @@ import click
 
 
 @click.command()
-@click.option("--turns", type=click.IntRange(30, 100_000), default=10_000, show_default=True, help="Of the session.")
-@click.option("--seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="A page stays open for.")
+@click.option(
+    "--turns", type=click.IntRange(30, 100_000), default=10_000, show_default=True, help="Turns of the session."
+)
+@click.option(
+    "--seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="Seconds that a page stays open."
+)
 def pages(turns: int, seconds: float) -> None:
-    """Open the pages on a long session in a real browser. Exit code 1 when a goal is missed.
+    """Open the pages on a long session in a real browser. Exit code 1 means that a goal was missed.
 
-    Needs Chromium and playwright. docs/pages.md says what was found.
+    Needs Chromium and playwright. docs/pages.md has the results.
     """
     import asyncio
 

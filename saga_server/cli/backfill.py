@@ -17,16 +17,18 @@ from saga_server.terminal import say
 
 @click.command()
 @click.argument("session")
-@click.option("--head", help="Read another path: to this turn, or to the end of this timeline.")
-@click.option("--budget", type=float, metavar="DOLLARS", help="Stop before more than this is spent.")
-@click.option("--step", "turns", type=click.IntRange(1, 64), default=24, show_default=True, help="Turns at a time.")
-@click.option("--estimate", is_flag=True, help="Say what it would cost, and read nothing.")
+@click.option("--head", help="Read the path to this turn, or to the end of this timeline, instead of the active path.")
+@click.option("--budget", type=float, metavar="DOLLARS", help="Stop before the calls cost more than this.")
+@click.option(
+    "--step", "turns", type=click.IntRange(1, 64), default=24, show_default=True, help="Turns to read in one step."
+)
+@click.option("--estimate", is_flag=True, help="Print the expected cost, and do nothing.")
 @click.option(
     "--review",
     type=click.Choice(["auto", "ask"]),
-    help="With ask, what is read counts once you accept it. Default: extraction.review of the settings.",
+    help="With ask, changes take effect once you accept them. Default: extraction.review of the settings.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings
 def backfill(
     file: Path | None,
@@ -39,11 +41,11 @@ def backfill(
     review: str | None,
     yes: bool,
 ) -> None:
-    """Read with the extraction model what happened in the turns of a session that nobody reported.
+    """Extract what happened in turns without a state block, with the extraction model.
 
-    SESSION is an id or a name. Only its active path is read, or the one that --head names: a reply that was swiped away
-    costs nothing. It may be stopped at any time (Ctrl-C) and goes on where it stopped. The server has to be running:
-    it knows the models. Several turns are read in a call.
+    SESSION is an id or a name. Only the active path is read, or the path that --head names, so replies that were swiped
+    away cost nothing. You can stop it at any time (Ctrl-C); the next run continues. The server must be running, because
+    it makes the calls. One call reads several turns.
     """
     path = f"/api/sessions/{segment(session)}/backfill"
 

@@ -56,9 +56,9 @@ _ANEW = "SAGA worked this out again by today's rules. It may differ from what wa
 @click.argument("session")
 @click.argument("turn", required=False)
 @settings
-@click.option("--skipped", is_flag=True, help="Also the entries that found no room.")
-@click.option("--text", help="Look this text up: where the story says it, and whether the narrator was told.")
-@click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
+@click.option("--skipped", is_flag=True, help="Also show entries that did not fit.")
+@click.option("--text", help="Look up this text: where the story says it, and whether the narrator was told.")
+@click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
 def explain(
     file: Path | None,
     data: Path | None,
@@ -68,15 +68,15 @@ def explain(
     text: str | None,
     plain: bool,
 ) -> None:
-    """Say what stood in the context of a turn, and why; with --text, why something did or did not.
+    """Show what the context of a turn contained, and why. With --text, show why a text was or was not in it.
 
-    SESSION is an id or a name; TURN a turn's id, the name of a timeline for its last turn, or the number of a
-    turn on the active path; without it the turn recorded last.
+    SESSION is an id or a name. TURN is the id of a turn, the number of a turn on the active path, or the name of a
+    timeline, which means its last turn. The default is the turn that was recorded last.
 
-    Each line of the context has its score and its tokens in front, and its key and the parts of its score below. The
-    score of lore and of an event is the sum of its parts; that of an earlier turn is made of "fused", which compares
-    "lexical" and "dense" with those of other turns, and "lexical" is the sum of words, names, closeness and the other
-    parts. docs/recall.md lists all parts and all answers.
+    Each line shows the score and the tokens first, and below them the key and the parts of the score. The score of lore
+    and of an event is the sum of its parts. The score of an earlier turn is "fused", which compares "lexical" and
+    "dense" with those of other turns. "lexical" is the sum of words, names, closeness and the other parts.
+    docs/recall.md lists all parts and all answers.
     """
 
     if skipped and text is not None:

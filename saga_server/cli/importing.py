@@ -31,18 +31,19 @@ _MOST = 2 << 30
 
 @click.command("import")
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be taken in, and write nothing.")
-@click.option("--world", metavar="NAME", help="The world that chats are played in, instead of their character's.")
+@click.option("--dry-run", is_flag=True, help="Report what would be imported, and write nothing.")
+@click.option("--world", metavar="NAME", help="World for imported chats, instead of their character's.")
 @click.option(
     "--lore",
     type=click.Choice(["auto", "keep", "saga"]),
     default="auto",
     show_default=True,
-    help="How lore is told: by its own rules (keep), by relevance (saga), or each entry by what it has (auto).",
+    help="How lore entries are activated: by their own rules (keep), by relevance (saga), or by their rules where they "
+    "have any (auto).",
 )
-@click.option("--tell-card", is_flag=True, help="SAGA tells the card's texts, for a client that does not send them.")
-@click.option("--owner", help="Whom the chats belong to: the fingerprint of an API key (saga sessions --json).")
-@click.option("--edited", is_flag=True, help="A session's file was changed on purpose since it was exported.")
+@click.option("--tell-card", is_flag=True, help="Have SAGA send the card's texts, for clients that do not.")
+@click.option("--owner", help="Owner of the chats: the fingerprint of an API key (saga sessions --json).")
+@click.option("--edited", is_flag=True, help="Accept a session file that was edited after the export.")
 @as_json
 @settings
 def import_command(
@@ -57,11 +58,11 @@ def import_command(
     edited: bool,
     plain: bool,
 ) -> None:
-    """Take in cards, lorebooks and chats of other tools, folders of them, and sessions that `saga export` wrote.
+    """Import cards, lorebooks and chats of other tools, folders of them, and sessions that `saga export` wrote.
 
-    What a file is, its content tells. Cards and lorebooks become worlds, chats become sessions; what was imported
-    before is found again. A session of SAGA keeps its ids when they are free, and gets new ones else; a name that is
-    taken gets a number. A data directory that is not there yet is made.
+    The type of a file is recognised by its content. Cards and lorebooks become worlds, and chats become sessions.
+    Something that was imported before is recognised. A SAGA session keeps its ids if they are free, and otherwise gets
+    new ones. A name that is taken gets a number. The data directory is created if it does not exist.
     """
     try:
         files = list(_files(sources))

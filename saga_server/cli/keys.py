@@ -28,9 +28,9 @@ _Work = Callable[["Access"], Coroutine[Any, Any, Any]]
 @as_json
 @click.pass_context
 def keys(context: click.Context, file: Path | None, data: Path | None, plain: bool) -> None:
-    """List the keys by which a server may be used, and make, change, rotate and revoke them.
+    """List, create, change, rotate and revoke the keys of a server.
 
-    Those of server.api_keys and server.chat_keys are in the settings, and are not listed.
+    The keys in server.api_keys and server.chat_keys belong to the settings and are not listed.
     """
     if context.invoked_subcommand is not None:
         return
@@ -75,16 +75,16 @@ def _given(quotas: dict[str, Any]) -> dict[str, str]:
     type=click.Choice(["chat", "player", "admin"]),
     default="player",
     show_default=True,
-    help="chat: plays. player: plays, and looks after her own sessions. admin: may do everything.",
+    help="chat may play; player may also manage their own sessions; admin may do everything.",
 )
-@click.option("--owner", help="An owner that has sessions already, by the fingerprint in saga sessions --json.")
+@click.option("--owner", help="An existing owner, by the fingerprint in saga sessions --json.")
 @_quotas
 @settings
 @as_json
 def create(
     file: Path | None, data: Path | None, name: str, role: str, owner: str | None, plain: bool, **quotas: Any
 ) -> None:
-    """Make a key for NAME, and show it: this once, for only a hash of it is kept."""
+    """Create a key for NAME and show it. It is shown only this once, because only its hash is stored."""
     given = _given(quotas)
 
     async def make(access: Access) -> Any:
@@ -106,7 +106,7 @@ def create(
 @settings
 @as_json
 def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
-    """Show what the key with the id KEY may use, and what was used today."""
+    """Show what the key with the id KEY is allowed to use, and what it used today."""
 
     async def look(access: Access) -> Any:
         from saga_server.admin import with_use
@@ -119,12 +119,12 @@ def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 
 @keys.command("change")
 @click.argument("key")
-@click.option("--name", help="Another name.")
+@click.option("--name", help="New name.")
 @_quotas
 @settings
 @as_json
 def change(file: Path | None, data: Path | None, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
-    """Give the key with the id KEY another name or other quotas; what is not given stays."""
+    """Change the name or the quotas of the key with the id KEY. Options that are not given keep their values."""
     given = _given(quotas)
 
     async def put(access: Access) -> Any:
@@ -140,12 +140,12 @@ def change(file: Path | None, data: Path | None, key: str, name: str | None, pla
 @keys.command("rotate")
 @click.argument("key")
 @click.option(
-    "--grace", type=click.FloatRange(0, 2_592_000), default=0.0, help="Seconds for which the one before is taken, too."
+    "--grace", type=click.FloatRange(0, 2_592_000), default=0.0, help="Seconds for which the old key stays valid."
 )
 @settings
 @as_json
 def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: bool) -> None:
-    """Give the owner of the key with the id KEY another one, and show it."""
+    """Create a new key for the owner of the key with the id KEY, and show it."""
 
     async def put(access: Access) -> Any:
         from saga_server.admin import rotated_key
@@ -161,7 +161,7 @@ def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: 
 @settings
 @as_json
 def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
-    """Take the key with the id KEY no more. Its owner's sessions stay."""
+    """Revoke the key with the id KEY. The sessions of its owner stay."""
 
     async def put(access: Access) -> Any:
         from saga_server.admin import revoked_key
@@ -173,13 +173,15 @@ def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="The latest so many.")
-@click.option("--key", help="Only what a key did, by its id or its owner's fingerprint.")
-@click.option("--session", help="Only what was done with a session, by its id.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="Number of entries, latest first."
+)
+@click.option("--key", help="Only actions of this key, by its id or its owner's fingerprint.")
+@click.option("--session", help="Only actions on this session, by its id.")
 @settings
 @as_json
 def audit(file: Path | None, data: Path | None, limit: int, key: str | None, session: str | None, plain: bool) -> None:
-    """Tell who read and changed what, the latest first. Nothing of a story is among it."""
+    """Show who read and changed what, latest first. The log contains nothing of any story."""
 
     async def look(access: Access) -> Any:
         from saga_server.admin import listed_entries

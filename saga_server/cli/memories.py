@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("session")
-@click.option("--namespace", default="/", help="Those of one namespace and below, such as /preferences/{actor}.")
-@click.option("--query", default="", help="The nearest to these words first.")
-@click.option("--add", metavar="TEXT", help="Remember this; where, says --namespace.")
-@click.option("--edit", nargs=2, metavar="ID TEXT", help="Give a memory another text.")
-@click.option("--delete", metavar="ID", help="Let a memory go.")
-@click.option("--undo", metavar="CHANGE", help="Undo a change, by the id that it printed, or that the changes list.")
+@click.option(
+    "--namespace", default="/", help="Only memories in this namespace and below it, such as /preferences/{actor}."
+)
+@click.option("--query", default="", help="Sort by similarity to these words.")
+@click.option("--add", metavar="TEXT", help="Add this memory to --namespace.")
+@click.option("--edit", nargs=2, metavar="ID TEXT", help="Replace the text of a memory.")
+@click.option("--delete", metavar="ID", help="Delete a memory.")
+@click.option(
+    "--undo", metavar="CHANGE", help="Undo a change, by the id that was printed or that the list of changes shows."
+)
 @settings
 @as_json
 def memories(
@@ -40,7 +44,8 @@ def memories(
 ) -> None:
     """List what memory strategies learned from a session, and correct it.
 
-    SESSION is an id or a name. A star marks what is told by now; the rest expired, or its strategy is switched off.
+    SESSION is an id or a name. A star marks memories that are currently told. The others have expired, or their
+    strategy is switched off.
     """
     wanted = [each for each in (add, edit, delete, undo) if each is not None]
     if len(wanted) > 1:

@@ -60,15 +60,17 @@ def main() -> None:
 
 @main.command()
 @settings
-@click.option("--host", help="The address to listen on, instead of server.host.")
-@click.option("--port", type=click.IntRange(0, 65_535), help="The port, instead of server.port; 0 takes a free one.")
+@click.option("--host", help="Address to listen on, instead of server.host.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), help="Port to listen on, instead of server.port; 0 picks a free port."
+)
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
-    help="What goes to stderr, instead of logging.level.",
+    help="Log level for stderr, instead of logging.level.",
 )
 def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
-    """Start the proxy and print the base URL to paste into the frontend."""
+    """Start the proxy, and print the base URL for the frontend."""
 
     worker: Worker | None = None
 
@@ -134,15 +136,15 @@ def _import_libraries() -> None:
 @click.option(
     "--narrator",
     metavar="MODEL",
-    help="Play eight turns with this model instead, and say how well it reports what happens. They are billed.",
+    help="Instead, play eight turns with this model and report how well it writes state blocks. The turns are billed.",
 )
 @click.option(
     "--lang",
     metavar="TAG",
-    help="The language of these turns, such as en, instead of that of session.default_world.",
+    help="Language of these turns, such as en, instead of that of session.default_world.",
 )
 def doctor(file: Path | None, data: Path | None, narrator: str | None, lang: str | None) -> None:
-    """Check the configuration, the stores, the worlds and the provider, and say what to mend."""
+    """Check the configuration, the stores, the worlds and the provider, and say how to fix problems."""
     from saga_server.doctor import examine, examine_narrator
     from saga_server.process import log_errors_only
 

@@ -21,7 +21,7 @@ from saga_server.terminal import say, say_json
 if TYPE_CHECKING:
     from saga_core import Saga
 
-_as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
+_as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
 
 
 @click.command()
@@ -77,9 +77,9 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
 @settings
 @_as_json
 def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
-    """List a session's timelines: the named ones and the ends of all other paths.
+    """List the timelines of a session: the named ones, and the ends of all other paths.
 
-    SESSION is an id or a name. The turn recorded last is marked with a star.
+    SESSION is an id or a name. A star marks the turn that was recorded last.
     """
 
     async def look(saga: Saga) -> Any:
@@ -111,14 +111,14 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 @click.argument("one")
 @click.argument("other")
 @settings
-@click.option("--language", metavar="TAG", help="Of the words, such as ko; the world's own without it.")
+@click.option("--language", metavar="TAG", help="Language of the output, such as ko, instead of the world's language.")
 @_as_json
 def compare(
     file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
 ) -> None:
-    """Say where two turns or named timelines of a session parted, and what differs.
+    """Show where two turns or named timelines of a session diverged, and how they differ.
 
-    SESSION is an id or a name; ONE and OTHER are turns by id, timelines by name, or numbers of turns on the active
+    SESSION is an id or a name. ONE and OTHER are ids of turns, names of timelines, or numbers of turns on the active
     path.
     """
     from saga_server.admin import comparison, to_plain

@@ -29,7 +29,7 @@ def settings(command: F) -> F:
     command = click.option(
         "--data",
         type=click.Path(file_okay=False, path_type=Path),
-        help="The data directory, instead of storage.path.",
+        help="Data directory, instead of storage.path.",
     )(command)
     return click.option(
         "--config",

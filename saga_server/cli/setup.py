@@ -42,19 +42,19 @@ _USUAL_FRONTEND, _USUAL_PROVIDER = "sillytavern", "koboldcpp"
 
 @click.command()
 @click.option("--file", type=click.Path(dir_okay=False, path_type=Path), default=DEFAULT_FILE, show_default=True,
-              help="The settings file to write.")  # fmt: skip
-@click.option("--frontend", type=click.Choice(list(FRONTENDS)), help="Where you chat.")
-@click.option("--provider", type=click.Choice(list(PROVIDERS)), help="Who runs the model.")
-@click.option("--base-url", help="The address of the provider, where it is not the usual one.")
-@click.option("--model", help="The model; empty: the one that you pick in the frontend.")
+              help="Settings file to write.")  # fmt: skip
+@click.option("--frontend", type=click.Choice(list(FRONTENDS)), help="Frontend that you chat in.")
+@click.option("--provider", type=click.Choice(list(PROVIDERS)), help="Provider of the model.")
+@click.option("--base-url", help="Base URL of the provider, if it is not the usual one.")
+@click.option("--model", help="Model; if empty, the one that you choose in the frontend.")
 @click.option("--key-file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="A file with the provider's key: the settings refer to it.")  # fmt: skip
-@click.option("--language", type=click.Choice(list(known())), help="The language that you play in.")
+              help="File with the provider's key. The settings refer to it.")  # fmt: skip
+@click.option("--language", type=click.Choice(list(known())), help="Language that you play in.")
 @click.option("--world", help=f"The world in which chats begin: its name, or {_NO_WORLD}.")
-@click.option("--talk", type=click.Choice(list(WORDINGS)), help="The language of the questions.")
-@click.option("--yes", is_flag=True, help="Ask nothing: what no option says is as it is proposed.")
-@click.option("--replace", is_flag=True, help="Replace a settings file that exists; it is kept beside the new one.")
-@click.option("--no-doctor", is_flag=True, help="Do not look at the result.")
+@click.option("--talk", type=click.Choice(list(WORDINGS)), help="Language of the questions.")
+@click.option("--yes", is_flag=True, help="Ask nothing, and use the proposed answers.")
+@click.option("--replace", is_flag=True, help="Replace an existing settings file. A copy of it is kept.")
+@click.option("--no-doctor", is_flag=True, help="Do not run saga doctor afterwards.")
 def setup(
     file: Path,
     frontend: str | None,
@@ -69,10 +69,10 @@ def setup(
     replace: bool,
     no_doctor: bool,
 ) -> None:
-    """Ask five questions, write saga.yaml, check it, and say what to put into the frontend.
+    """Ask five questions, write saga.yaml, check it, and say what to enter in the frontend.
 
-    Each option answers a question. A key is asked for without showing it, and kept in a file of its own; the
-    environment variable of the provider goes before it.
+    Each option answers a question. A key is not shown while you type it, and is stored in a file of its own. The
+    environment variable of the provider takes precedence over that file.
     """
     words = WORDINGS[talk or spoken(tuple(WORDINGS))]
     ask = _Asking(words, yes)

@@ -34,17 +34,19 @@ _SHOWN = 8
 
 
 @click.command()
-@click.option("--url", help="The server, instead of the one that has the data directory.")
+@click.option("--url", help="Server to ask, instead of the one that uses the data directory.")
 @click.option(
-    "--key", envvar="SAGA_KEY", help="One of its server.api_keys, instead of the settings'; SAGA_KEY names it too."
+    "--key",
+    envvar="SAGA_KEY",
+    help="API key with the role admin, instead of the first one in the settings. Also read from SAGA_KEY.",
 )
 @settings
 @click.option(
-    "--every", type=click.FloatRange(0.2, 3_600), default=2.0, show_default=True, help="Seconds between looks."
+    "--every", type=click.FloatRange(0.2, 3_600), default=2.0, show_default=True, help="Seconds between updates."
 )
-@click.option("--once", is_flag=True, help="Look once, print, and end.")
+@click.option("--once", is_flag=True, help="Print once, and exit.")
 def top(file: Path | None, data: Path | None, url: str | None, key: str | None, every: float, once: bool) -> None:
-    """Show what a running server does: requests, times, work that waits, and what is degraded."""
+    """Show what a running server does: requests, times, pending work and degraded modes."""
     from rich.console import Console
     from rich.live import Live
 

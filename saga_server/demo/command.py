@@ -19,25 +19,25 @@ from saga_server.terminal import say
     type=click.Choice(["lite", "full", "full-lance"]),
     default="lite",
     show_default=True,
-    help="The stores.",
+    help="Storage profile.",
 )
-@click.option("--graph", help="Another graph engine than the profile's: adjacency, kuzu, ladybug, networkx.")
-@click.option("--vector", help="Another vector engine than the profile's: chroma, lancedb, sqlite.")
+@click.option("--graph", help="Graph engine, instead of the profile's: adjacency, kuzu, ladybug, networkx.")
+@click.option("--vector", help="Vector engine, instead of the profile's: chroma, lancedb, sqlite.")
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),
-    help="The adventure: ko plays Ersia, en plays Harrow Staithe. By default that of your locale, else English.",
+    help="Adventure to play: Ersia (ko) or Harrow Staithe (en). Default: your locale's language, or English.",
 )
-@click.option("--plain", is_flag=True, help="No colour, and lines of 100 characters.")
+@click.option("--plain", is_flag=True, help="Print without colour, in lines of 100 characters.")
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the data in this folder, new or empty; otherwise it is removed at the end.",
+    help="Keep the data in this new or empty folder. Without it, they are deleted at the end.",
 )
 @click.option(
     "--pictures",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Instead, save a picture of each page of the played adventure in this folder. Needs Chromium.",
+    help="Instead, save a screenshot of each page of the played adventure to this folder. Needs Chromium.",
 )
 def demo(
     profile: str,
@@ -51,8 +51,8 @@ def demo(
     """Play an adventure and show what SAGA remembers.
 
     Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
-    branch and a kill -9 on the way. Exits with 0 only if nothing was lost, the state at the end is what the story leads
-    to, and the stores are those that were asked for; every difference is named.
+    branch and a kill -9 on the way. Exit code 0 means that nothing was lost, that the final state is the one that the
+    story leads to, and that the requested stores were used. Every difference is named.
     """
     lang = lang or spoken(("en", "ko"))
     if pictures is not None:

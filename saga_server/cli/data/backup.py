@@ -18,10 +18,10 @@ from saga_server.terminal import say
 @click.argument("target", required=False, type=click.Path(path_type=Path))
 @settings
 def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
-    """Copy the journal into one file, also while a server runs.
+    """Copy the journal to a single file. A server may be running.
 
-    TARGET is a file that is not there yet, or a folder, in which the file gets a name with the time; without it the
-    folder backups in the data directory. Everything else is made from the journal, and is not copied.
+    TARGET is a new file, or a folder, in which the file is named by the time. The default is the folder backups in the
+    data directory. Everything else can be rendered from the journal and is not copied.
     """
     from saga_server.admin import back_up
 
@@ -40,18 +40,18 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
 
 @click.command()
 @click.argument("backup_file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Put data that is there aside, instead of refusing.")
-@click.option("--with-forgotten", is_flag=True, help="Bring back what was forgotten after the backup was made.")
-@click.option("--damaged", is_flag=True, help="FILE is damaged: take what can be read of it.")
+@click.option("--force", is_flag=True, help="Move existing data aside instead of refusing.")
+@click.option("--with-forgotten", is_flag=True, help="Also restore what was forgotten after the backup.")
+@click.option("--damaged", is_flag=True, help="Restore what can be read from a damaged FILE.")
 @settings
 def restore(
     file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool
 ) -> None:
-    """Put the backup FILE in the place of the journal, and render every view from it.
+    """Replace the journal with the backup FILE, and render all views from it.
 
-    The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
-    data directory. Data that is there stays, in a folder named replaced-…. What was forgotten after the backup was
-    made stays forgotten.
+    The whole backup is read before anything is changed, and everything is verified afterwards. No server may be running
+    on the data directory. Existing data are kept in a folder named replaced-…. What was forgotten after the backup
+    stays forgotten.
     """
     from saga_server.admin import restore as put_back
     from saga_server.process import log_errors_only

@@ -25,7 +25,7 @@ _SECONDS = 3_600.0
 _MOST = 1 << 30
 """Bytes of an answer; an exported session of many years has some hundred megabytes."""
 
-as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
+as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
 
 
 @frozen

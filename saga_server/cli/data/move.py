@@ -35,16 +35,17 @@ _FEW = 100
     "target",
     required=True,
     metavar="TARGET",
-    help="postgresql://… for a database, or a folder that becomes the data directory.",
+    help="Target: postgresql://… for a database, or a folder, which becomes the data directory.",
 )
-@click.option("--schema", default="saga", show_default=True, help="The schema in the database.")
-@click.option("--follow", is_flag=True, help="Copy while the servers go on, and end when they have stopped.")
+@click.option("--schema", default="saga", show_default=True, help="Schema in the database.")
+@click.option("--follow", is_flag=True, help="Copy while the servers run, and finish after they have stopped.")
 @settings
 def move(file: Path | None, data: Path | None, target: str, schema: str, follow: bool) -> None:
-    """Copy the journal into another store, and compare the two.
+    """Copy the journal to another store, and compare the two.
 
-    Stop the servers first, or give --follow: then they are stopped when little is left to copy. What is where it was
-    stays there. Graph, vectors and pages are made anew when sessions are played, or all at once by saga rebuild.
+    Stop the servers first, or use --follow, which asks you to stop them when little is left to copy. The old data stay
+    where they are. Graph, vectors and pages are rendered again when sessions are played, or all at once by saga
+    rebuild.
     """
     from saga_server.process import log_errors_only
 

@@ -28,16 +28,16 @@ _KINDS = ("graph", "vector")
     "--to",
     "targets",
     multiple=True,
-    help="Make the views in other stores: a profile (full, full-lance, lite) or a backend (kuzu, vector=sqlite). "
+    help="Write the views to other stores: a profile (full, full-lance, lite) or a backend (kuzu, vector=sqlite). "
     "May be given twice.",
 )
 @settings
 def rebuild(file: Path | None, data: Path | None, session: str | None, targets: tuple[str, ...]) -> None:
-    """Render graph, pages, values and vectors anew from the journal, into the stores that the configuration names.
+    """Render graph, pages, values and vectors again from the journal, into the configured stores.
 
-    SESSION is an id or a name; without it every session is rebuilt. The server must not run on the data directory.
-    With --to they are made in other stores than the configuration's, which is how a data directory moves from one
-    engine to another: the configuration is then to be changed as this command says in the end.
+    SESSION is an id or a name. Without it, every session is rebuilt. No server may be running on the data directory.
+    With --to, the views are written to other stores. That is how to move a data directory to another engine: at the
+    end, the command says how to change the configuration.
     """
     if session and targets:
         raise click.UsageError("--to moves every session: leave SESSION out")

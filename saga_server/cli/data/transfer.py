@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     type=click.Choice(["saga", "sillytavern", "card", "lorebook"]),
     default="saga",
     show_default=True,
-    help="The whole session; a path of it as a chat of SillyTavern; or the world of the name SESSION, for other tools.",
+    help="Format: the whole session (saga), one path as a chat (sillytavern), or the world named SESSION (card, "
+    "lorebook).",
 )
-@click.option("--head", help="Of a chat: the path to this turn, or to the end of this timeline.")
+@click.option("--head", help="For a chat: export the path to this turn, or to the end of this timeline.")
 @settings
 def export_command(
     file: Path | None, data: Path | None, session: str, target: Path, form: str, head: str | None
 ) -> None:
-    """Write a session into one readable file: the whole tree, with its world. FILE may be -.
+    """Write a session to one readable file: the whole tree and its world. FILE may be - for stdout.
 
-    SESSION is an id or a name. What can be made from it is not in it.
+    SESSION is an id or a name. Views that can be rendered from the session are not included.
     """
     from saga_server.admin import exported, exported_world
 
@@ -69,16 +70,16 @@ def export_command(
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("--name", help="Forget this name in SESSION, and keep the rest.")
+@click.option("--name", help="Forget only this name in SESSION.")
 @click.option("--owner", help="Forget all sessions of the API key with this fingerprint (saga sessions --json).")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings
 def forget(
     file: Path | None, data: Path | None, session: str | None, name: str | None, owner: str | None, yes: bool
 ) -> None:
-    """Remove a session, a name in it, or all sessions of an API key, and every byte of them.
+    """Delete a session, a name in it, or all sessions of an API key, completely.
 
-    SESSION is an id or a name. Backups are not changed: those that still hold what was forgotten are listed.
+    SESSION is an id or a name. Backups are not changed. Those that still contain the deleted data are listed.
     """
     if (session is None) == (owner is None) or (name is not None and session is None):
         raise click.UsageError("give a SESSION, with or without --name, or --owner alone")

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("--repair", "mending", is_flag=True, help="Make anew from the journal what differs from it.")
+@click.option("--repair", "mending", is_flag=True, help="Render from the journal again whatever differs from it.")
 @settings
 @as_json
 def verify(file: Path | None, data: Path | None, session: str | None, mending: bool, plain: bool) -> None:
-    """Compare the journal with itself, and graph, values, pages and vectors with the journal.
+    """Check the journal, and compare graph, values, pages and vectors with it.
 
-    SESSION is an id or a name; without it every session is verified. The exit code is 0 when all is equal, or is
-    after the repair, and 1 when something differs.
+    SESSION is an id or a name. Without it, every session is checked. Exit code 0 means that everything matches, if
+    necessary after the repair. Exit code 1 means that something differs.
     """
     method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
     answer = reached(
@@ -72,15 +72,15 @@ def _line(finding: dict[str, Any]) -> str:
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("--retry", "again", is_flag=True, help="Try them again, now.")
+@click.option("--retry", "again", is_flag=True, help="Retry the jobs now.")
 @settings
 @as_json
 def jobs(file: Path | None, data: Path | None, session: str | None, again: bool, plain: bool) -> None:
-    """List the background work that is not done, what keeps it, and try it again.
+    """List unfinished background jobs and why they are unfinished, or retry them.
 
-    SESSION is an id or a name. A job is stuck when it failed again and again; it stays in the journal until it is
-    done. The exit code is 1 when one is stuck. While no server runs, --retry does the work on views itself; models are
-    asked by the server, when it is started.
+    SESSION is an id or a name. A job that failed repeatedly is stuck, and stays in the journal until it succeeds. Exit
+    code 1 means that a job is stuck. While no server is running, --retry renders the views itself. Jobs that call a
+    model run when the server starts.
     """
     query = {"session": session}
     trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
