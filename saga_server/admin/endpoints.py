@@ -45,36 +45,36 @@ _RULES: Final = f"{_ONE}/standing"
 ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/", server_handlers.welcome, NoParams, answers.Welcome,
-        "Where things are", tags=_HEALTH, reach="open", any_query=True,
+        "Links to the pages and the API", tags=_HEALTH, reach="open", any_query=True,
     ),
     Endpoint(
         "GET", "/healthz", server_handlers.healthz, NoParams, answers.Alive,
-        "Whether the process answers", tags=_HEALTH, reach="open", any_query=True,
+        "Liveness check", tags=_HEALTH, reach="open", any_query=True,
     ),
     Endpoint(
         "GET", "/readyz", server_handlers.readyz, NoParams, answers.Readiness,
-        "Whether a turn would be taken now", tags=_HEALTH, reach="open", any_query=True,
+        "Readiness check", tags=_HEALTH, reach="open", any_query=True,
         status_of=server_handlers.readiness_status, other_status=(503, "Not now, and why"),
     ),
     Endpoint(
         "GET", "/metrics", server_handlers.metrics, NoParams, web.StreamResponse,
-        "Counts and times, for Prometheus", tags=_HEALTH, reach="admin", any_query=True, media="text/plain",
+        "Metrics for Prometheus", tags=_HEALTH, reach="admin", any_query=True, media="text/plain",
     ),
     Endpoint(
         "GET", "/api/status", server_handlers.show_status, NoParams, answers.Status,
-        "How the server is", tags=_SERVER, reach="admin",
+        "State of the server", tags=_SERVER, reach="admin",
     ),
     Endpoint(
         "GET", "/api/sessions", session_handlers.list_sessions, parameters.WhichSessions, answers.Sessions,
-        "All sessions", tags=_SESSIONS, reach="own",
+        "List sessions", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "POST", "/api/sessions", session_handlers.create_session, parameters.NewSession, answers.SessionRecord,
-        "Begin a session ahead of play", tags=_SESSIONS, reach="own", status=201,
+        "Create a session", tags=_SESSIONS, reach="own", status=201,
     ),
     Endpoint(
         "GET", _ONE, session_handlers.show_session, parameters.OfSession, answers.SessionSummary,
-        "One session", tags=_SESSIONS, reach="own",
+        "Get a session", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "POST", _ONE, session_handlers.rename_session, parameters.RenameSession, answers.SessionRecord,
@@ -82,43 +82,43 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "GET", f"{_ONE}/state", memory_handlers.show_state, parameters.AtTurn, memory_answers.State,
-        "The state at a turn", tags=_MEMORY, reach="own",
+        "Get the state at a turn", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/lines", memory_handlers.show_lines, parameters.AtTurn, memory_answers.Lines,
-        "What is believed at a turn, line by line", tags=_MEMORY, reach="own",
+        "Get the state at a turn, line by line", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/cost", session_handlers.show_cost, parameters.Cost, answers.CostOfSession,
-        "What a session cost", tags=_SESSIONS, reach="own",
+        "Get the cost of a session", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/bills", session_handlers.list_bills, parameters.Bills, answers.Bills,
-        "The bills, the latest first", tags=_SESSIONS, reach="own",
+        "List bills, latest first", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/graph", memory_handlers.show_graph, parameters.AtTurn, memory_answers.Graph,
-        "The graph", tags=_MEMORY, reach="own",
+        "Get the graph", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/turns", session_handlers.list_turns, parameters.Path, answers.Turns,
-        "The turns of a path", tags=_SESSIONS, reach="own",
+        "List the turns of a path", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/tree", session_handlers.show_tree, parameters.OfSession, answers.Tree,
-        "All turns", tags=_SESSIONS, reach="own",
+        "Get the tree of all turns", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/runs", timelines.show_runs, parameters.OfSession, answers.Runs,
-        "All turns, in runs without a branch", tags=_TIMELINES, reach="own",
+        "Get the tree as runs of turns without branches", tags=_TIMELINES, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/turns/{{turn}}", timelines.show_turn, parameters.OneTurn, answers.WholeTurn,
-        "One turn: what was said, changed and paid", tags=_SESSIONS, reach="own",
+        "Get a turn: what was said, changed and paid", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/timelines", timelines.list_timelines, parameters.OfSession, timeline_answers.Timelines,
-        "Named timelines, and the ends of other paths", tags=_TIMELINES, reach="own",
+        "List named timelines, and the ends of other paths", tags=_TIMELINES, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/fork", timelines.fork, parameters.Fork, timeline_answers.Timeline,
@@ -134,27 +134,27 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "GET", f"{_ONE}/compare", timelines.compare, parameters.Compare, timeline_answers.Comparison,
-        "Where two turns parted, and what differs", tags=_TIMELINES, reach="own",
+        "Compare two turns: where they diverged, and what differs", tags=_TIMELINES, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/curation", memory_handlers.show_curation, parameters.OfSession, memory_answers.Curation,
-        "What curators noticed", tags=_MEMORY, reach="own",
+        "List what curators noticed", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/entities", memory_handlers.list_entities, parameters.Listed, memory_answers.Entities,
-        "Everybody and everything that the story knows", tags=_MEMORY, reach="own",
+        "List the people, places, things and events of the story", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/entities/{{entity}}", memory_handlers.show_entity, parameters.OfEntity, memory_answers.Entity,
-        "All about one person, place, thing or event", tags=_MEMORY, reach="own",
+        "Get a person, place, thing or event", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/memories", memory_handlers.list_memories, parameters.Memories, memory_answers.Memories,
-        "What memory strategies learned", tags=_MEMORY, reach="own",
+        "List what memory strategies learned", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/changes", memory_handlers.list_changes, parameters.Listed, memory_answers.Changes,
-        "What curators and people changed", tags=_MEMORY, reach="own",
+        "List corrections by curators and people", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/changes", memory_handlers.make_change, parameters.Correction, memory_answers.Changed,
@@ -166,87 +166,87 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/changes/{{change}}", memory_handlers.decide_change, parameters.Decision,
-        memory_answers.Decided, "Accept or refuse a change that waits", tags=_MEMORY, reach="own", if_match=_CHANGES,
+        memory_answers.Decided, "Accept or reject a pending change", tags=_MEMORY, reach="own", if_match=_CHANGES,
     ),
     Endpoint(
         "GET", _RULES, memory_handlers.list_standing, parameters.OfSession, memory_answers.Standing,
-        "What becomes of proposals without asking", tags=_MEMORY, reach="own",
+        "List standing rules for proposals", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", _RULES, memory_handlers.decide_always, parameters.Always, memory_answers.StandingRule,
-        "Always accept or refuse what is proposed like this", tags=_MEMORY, reach="own", status=201, if_match=_RULES,
+        "Always accept or reject proposals like this one", tags=_MEMORY, reach="own", status=201, if_match=_RULES,
     ),
     Endpoint(
         "DELETE", f"{_RULES}/{{rule}}", memory_handlers.ask_again, parameters.OfRule, memory_answers.StandingRule,
-        "Ask again about what a rule decided", tags=_MEMORY, reach="own", if_match=_RULES,
+        "Delete a standing rule", tags=_MEMORY, reach="own", if_match=_RULES,
     ),
     Endpoint(
         "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.ToldAt, memory_answers.Context,
-        "What stood in a turn's context, and why", tags=_MEMORY, reach="own",
+        "Explain the context of a turn", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/context", memory_handlers.try_words, parameters.TriedWords, memory_answers.Context,
-        "What would be told to words of any length", tags=_MEMORY, reach="own",
+        "Preview the context for given words", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/untold", memory_handlers.show_untold, parameters.Untold, memory_answers.Untold,
-        "Why a text was told or not", tags=_MEMORY, reach="own",
+        "Explain why a text was told or not", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/untold", memory_handlers.look_up, parameters.AskedText, memory_answers.Untold,
-        "Why a text of any length was told or not", tags=_MEMORY, reach="own",
+        "Explain why a long text was told or not", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/lore", memory_handlers.show_lore, parameters.OfSession, memory_answers.Lore,
-        "The lore, and when each entry was told", tags=_MEMORY, reach="own",
+        "List lore, and when each entry was told", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/cache", memory_handlers.show_pages, parameters.OfSession, memory_answers.Pages,
-        "The four pages", tags=_MEMORY, reach="own",
+        "Get the four pages", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/cache/regen", memory_handlers.regenerate_pages, parameters.OfSession, memory_answers.Pages,
-        "Render the pages anew", tags=_MEMORY, reach="own",
+        "Render the pages again", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/prune", timelines.prune, parameters.Prune, timeline_answers.Pruned,
-        "Remove a turn with everything below it", tags=_TIMELINES, reach="own", if_match=_HEADS,
+        "Delete a turn and everything below it", tags=_TIMELINES, reach="own", if_match=_HEADS,
     ),
     Endpoint(
         "POST", f"{_ONE}/reextract", session_handlers.reextract, parameters.Reextract, answers.Asked,
-        "Ask the extraction model anew", tags=_SESSIONS, reach="own", costs=True,
+        "Run the extraction model again", tags=_SESSIONS, reach="own", costs=True,
     ),
     Endpoint(
         "GET", f"{_ONE}/backfill", importing.show_backfill, parameters.OfPath, importing.Backfilled,
-        "What reading the turns that nobody reported would cost", tags=_SESSIONS, reach="own",
+        "Estimate the cost of a backfill", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "POST", f"{_ONE}/backfill", importing.backfill, parameters.Backfill, importing.Backfilled,
-        "Read the next turns that nobody reported", tags=_SESSIONS, reach="own", costs=True,
+        "Backfill the next turns", tags=_SESSIONS, reach="own", costs=True,
     ),
     Endpoint(
         "POST", f"{_ONE}/reset", session_handlers.reset_session, parameters.OfSession, answers.SessionRecord,
-        "Begin a session anew", tags=_SESSIONS, reach="own",
+        "Reset a session", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "DELETE", _ONE, session_handlers.delete_session, parameters.OfSession, answers.Deleted,
-        "Remove a session from every store", tags=_SESSIONS, reach="own",
+        "Delete a session from every store", tags=_SESSIONS, reach="own",
     ),
     Endpoint(
         "GET", "/api/memory/search", memory_handlers.search, parameters.Search, memory_answers.Found,
-        "The turns that answer a question best", tags=_MEMORY, reach="own",
+        "Search the turns that best answer a question", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", "/api/graph/query", memory_handlers.query_graph, parameters.GraphQuery, memory_answers.GraphRows,
-        "A query in the graph engine's own language", tags=_MEMORY, reach="admin",
+        "Run a query in the graph engine's own language", tags=_MEMORY, reach="admin",
     ),
     Endpoint(
         "GET", "/api/library", memory_handlers.show_library, NoParams, memory_answers.Library,
-        "The worlds", tags=_WORLDS, reach="admin",
+        "List worlds", tags=_WORLDS, reach="admin",
     ),
     Endpoint(
         "GET", _WORLD, memory_handlers.show_world, parameters.OfWorld, memory_answers.WorldTexts,
-        "A world's files", tags=_WORLDS, reach="admin",
+        "List the files of a world", tags=_WORLDS, reach="admin",
     ),
     Endpoint(
         "POST", _WORLD, memory_handlers.edit_world, parameters.WorldEdit, memory_answers.WorldTexts,
@@ -258,64 +258,64 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", "/api/repair", maintenance.repair_views, parameters.MaybeOfSession, answers.Repaired,
-        "Verify, and make anew what differs", tags=_DATA, reach="admin",
+        "Verify, and render again what differs", tags=_DATA, reach="admin",
     ),
     Endpoint(
         "POST", "/api/rebuild", maintenance.rebuild_views, parameters.OneSession, answers.Verdict,
-        "Throw a session's views away, and render them again", tags=_DATA, reach="admin",
+        "Discard a session's views and render them again", tags=_DATA, reach="admin",
     ),
     Endpoint(
         "GET", "/api/jobs", maintenance.show_jobs, parameters.MaybeOfSession, answers.Jobs,
-        "The background work that is not done", tags=_DATA, reach="own",
+        "List unfinished background jobs", tags=_DATA, reach="own",
     ),
     Endpoint(
         "POST", "/api/jobs/retry", maintenance.retry_jobs, parameters.RetryJobs, answers.Retried,
-        "Try jobs again, now", tags=_DATA, reach="own",
+        "Retry jobs now", tags=_DATA, reach="own",
     ),
     Endpoint(
         "GET", "/api/backups", maintenance.list_backups, NoParams, answers.Backups,
-        "The backups that were made", tags=_DATA, reach="admin",
+        "List backups", tags=_DATA, reach="admin",
     ),
     Endpoint(
         "POST", "/api/backups", maintenance.make_backup, NoParams, answers.Backup,
-        "Copy the journal into one file", tags=_DATA, reach="admin", status=201,
+        "Copy the journal to a single file", tags=_DATA, reach="admin", status=201,
     ),
     Endpoint(
         "GET", f"{_ONE}/export", maintenance.export_one, parameters.Export, web.StreamResponse,
-        "A session as one file", tags=_DATA, reach="own", media=JSON_LINES,
+        "Export a session as a file", tags=_DATA, reach="own", media=JSON_LINES,
     ),
     Endpoint(
         "GET", f"{_WORLD}/export", maintenance.export_world, parameters.ExportWorld, web.StreamResponse,
-        "A world as a card or a lorebook", tags=_DATA, reach="admin", media=ANY_BYTES,
+        "Export a world as a card or a lorebook", tags=_DATA, reach="admin", media=ANY_BYTES,
     ),
     Endpoint(
         "POST", "/api/import", importing.import_files, parameters.Import, importing.Imported,
-        "Take in cards, lorebooks, chats, and sessions that were exported", tags=_DATA, reach="admin", status=201,
+        "Import cards, lorebooks, chats, and exported sessions", tags=_DATA, reach="admin", status=201,
         status_of=importing.import_status, other_status=(200, "What would be taken in (dry_run=1)"),
     ),
     Endpoint(
         "DELETE", "/api/import", importing.stop_imports, NoParams, answers.StoppedImports,
-        "Stop imports that are under way", tags=_DATA, reach="admin",
+        "Stop running imports", tags=_DATA, reach="admin",
     ),
     Endpoint(
         "POST", "/api/forget", maintenance.forget, parameters.Forget, answers.Forgotten,
-        "Remove a session, a name in it, or all of an API key, every byte of it", tags=_DATA, reach="admin",
+        "Forget a session, a name in it, or everything of an API key", tags=_DATA, reach="admin",
     ),
     Endpoint(
         "GET", "/api/me", key_handlers.show_me, NoParams, key_answers.Me,
-        "Who asks, and what is left of the quotas", tags=_KEYS, reach="own",
+        "Get the caller, and what is left of its quotas", tags=_KEYS, reach="own",
     ),
     Endpoint(
         "GET", "/api/keys", key_handlers.list_keys, NoParams, key_answers.AccessKeys,
-        "The keys, and what was used with them today", tags=_KEYS, reach="admin",
+        "List keys, and their use today", tags=_KEYS, reach="admin",
     ),
     Endpoint(
         "POST", "/api/keys", key_handlers.create_key, key_parameters.NewKey, key_answers.MadeKey,
-        "Make a key", tags=_KEYS, reach="admin", status=201,
+        "Create a key", tags=_KEYS, reach="admin", status=201,
     ),
     Endpoint(
         "GET", _KEY, key_handlers.show_key, key_parameters.OfKey, key_answers.AccessKey,
-        "One key, and what was used with it today", tags=_KEYS, reach="admin",
+        "Get a key, and its use today", tags=_KEYS, reach="admin",
     ),
     Endpoint(
         "POST", _KEY, key_handlers.change_key, key_parameters.KeyChange, key_answers.AccessKey,
@@ -323,35 +323,35 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_KEY}/rotate", key_handlers.rotate_key, key_parameters.Rotation, key_answers.MadeKey,
-        "Give a key another secret", tags=_KEYS, reach="admin",
+        "Rotate the secret of a key", tags=_KEYS, reach="admin",
     ),
     Endpoint(
         "DELETE", _KEY, key_handlers.revoke_key, key_parameters.OfKey, key_answers.AccessKey,
-        "Take a key no more", tags=_KEYS, reach="admin",
+        "Revoke a key", tags=_KEYS, reach="admin",
     ),
     Endpoint(
         "GET", "/api/audit", key_handlers.show_audit, key_parameters.WhichEntries, key_answers.Audit,
-        "Who read and changed what", tags=_KEYS, reach="admin",
+        "Get the audit log", tags=_KEYS, reach="admin",
     ),
     Endpoint(
         "GET", "/api/events", server_handlers.show_events, parameters.MaybeOfSession, web.StreamResponse,
-        "What happens, while it happens", tags=_SERVER, reach="own", media="text/event-stream",
+        "Stream events", tags=_SERVER, reach="own", media="text/event-stream",
     ),
     Endpoint(
         "GET", "/api/log", server_handlers.show_log, parameters.Log, answers.Log,
-        "The end of the log", tags=_SERVER, reach="admin",
+        "Get the end of the log", tags=_SERVER, reach="admin",
     ),
     Endpoint(
         "POST", "/api/doctor", server_handlers.examine, NoParams, answers.Examined,
-        "Look at stores, providers and worlds", tags=_SERVER, reach="admin",
+        "Check stores, providers and worlds", tags=_SERVER, reach="admin",
     ),
     Endpoint(
         "GET", "/api/openapi.json", server_handlers.show_description, NoParams, answers.OpenApi,
-        "This description", tags=_SERVER, reach="shared",
+        "Get this description", tags=_SERVER, reach="shared",
     ),
     Endpoint(
         "POST", "/api/reload", server_handlers.reload_settings, NoParams, answers.Reloaded,
-        "Read the settings again", tags=_SERVER, reach="admin",
+        "Reload the settings", tags=_SERVER, reach="admin",
     ),
     Endpoint(
         "POST", "/api/drain", server_handlers.drain, parameters.Drain, answers.Drained,

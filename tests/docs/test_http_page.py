@@ -12,7 +12,7 @@ from aiohttp import ClientResponse, ClientSession
 from saga_core.config import load_config
 from saga_server.admin.description.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.http.doors.table import ABORT, ASKED, BASES, CHAT, COMPLETING, COUNTED, OLLAMA, PASSED, find
+from saga_server.http.doors.table import ABORT, ASKED, BASES, CHAT, COMPLETING, COUNTED, OLLAMA, PASSED, PROGRESS, find
 from saga_server.http.entry.security import _EXPOSED
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
@@ -70,7 +70,7 @@ def test_the_page_has_every_path_of_text_completion() -> None:
     """And every source and operation that is played, and no other."""
     rows = [row for row in HTTP.rows if len(row) == 3 and row[1].startswith("`/") and "{" not in row[1]]
     listed = {path for row in rows for cell in row[1:] for path in re.findall(r"`(/[^`]*)`", cell)}
-    assert listed - {"/v1/models", "/api/generate"} == {*COMPLETING, *ASKED, *COUNTED, ABORT}
+    assert listed - {"/v1/models", "/api/generate"} == {*COMPLETING, *ASKED, *COUNTED, ABORT, PROGRESS}
     head = next(row for row in HTTP.rows if row[0] == "source")
     assert head[1:] == list(OPERATIONS)
     cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}

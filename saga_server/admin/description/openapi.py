@@ -110,7 +110,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
     parameters = [_in_path(each) for each in params if each.spec.place == "path"]
     parameters += [_in_query(each) for each in params if each.spec.place == "query"]
     if endpoint.if_match is not None:
-        about = f"The ETag of GET {endpoint.if_match} as it was read; refused if that has changed since"
+        about = f"The ETag of GET {endpoint.if_match} that you read. The request is refused if it has changed since"
         parameters.append(
             {"name": "If-Match", "in": "header", "required": False, "description": about, "schema": {"type": "string"}}
         )
