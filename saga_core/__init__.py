@@ -53,7 +53,7 @@ _LAZY = {
     "Clock": "saga_core.ports",
     "Comparison": "saga_core.catalog.timelines",
     "Config": "saga_core.config",
-    "Delta": "saga_core.model.deltas",
+    "Delta": "saga_core.model.turn_delta",
     "DrainReport": "saga_core.background",
     "Embedder": "saga_core.ports",
     "Entropy": "saga_core.ports",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
+from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
@@ -69,7 +69,6 @@ _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.spl
 _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
-_SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
 _GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
@@ -87,18 +86,6 @@ def _status(word: str) -> str:
 def _is_gone(word: str) -> bool:
     """Whether a status says that a thing is no more."""
     return _GONE.search(word.casefold()) is not None
-
-
-@cache
-def _same() -> re.Pattern[str]:
-    """Sentences that tell that several are one person, with a group of each language. Made when first needed."""
-    return re.compile("|".join(each.names.same.replace("?P<names>", f"?P<{each.tag}>") for each in every()), re.I)
-
-
-@cache
-def _also() -> tuple[re.Pattern[str], ...]:
-    """Sentences that tell another name of somebody. Made when first needed."""
-    return tuple(re.compile(each.names.also) for each in every() if each.names.also)
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
@@ -136,7 +123,7 @@ class _Reports:
             event = self.names.ensure(Kind.EVENT, fields.event_trigger)
             yield deltas.EventTriggered(event, fields.event_trigger, self._participants(fields.event_trigger))
         if fields.notes:
-            yield from self._told_to_be_one(fields.notes)
+            yield from self._other_names().told_in(fields.notes)
             yield deltas.Noted(fields.notes)
 
     # -- who is where ------------------------------------------------------------------------------------------------
@@ -337,42 +324,8 @@ class _Reports:
                 if thing in hands:
                     yield deltas.ItemLost(owner, thing, hands[thing].quantity)
 
-    def _revealed(self, name: str, really: str) -> Iterator[Event]:
-        """Somebody turns out to be somebody else: one person from now on, under both names."""
-        known = self.names.find(Kind.CHARACTER, name) or self.names.ensure(Kind.CHARACTER, name)
-        other = self.names.find(Kind.CHARACTER, really)
-        if other is None:
-            self.names.learn(known, really)
-        elif other != known:
-            gone, into = (known, other) if other == self.state.player else (other, known)
-            yield deltas.Merged(gone, into)
-
-    def _told_to_be_one(self, notes: str) -> Iterator[Event]:
-        """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
-        for sentence in _SENTENCE.findall(notes):
-            yield from self._also_called(sentence.strip())
-            found = _same().fullmatch(sentence.strip())
-            if found is None or found.lastgroup is None:
-                continue
-            parts = self.names.parts(found[found.lastgroup])
-            known = [part for part in parts if self.names.knows(Kind.CHARACTER, part)]
-            if len(parts) > 1 and known and all(part in known or part in self.told for part in parts):
-                for part in parts:
-                    if part != known[0]:
-                        yield from self._revealed(known[0], part)
-
-    def _also_called(self, sentence: str) -> Iterator[Event]:
-        """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""
-        found = next((found for pattern in _also() if (found := pattern.fullmatch(sentence))), None)
-        if found is None:
-            return
-        words = found["name"].split(" ")
-        # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
-        froms = range(len(words) if sentence[found.end("name")] in ",，、" else 1)
-        known = (name for at in froms if self.names.knows(Kind.CHARACTER, name := " ".join(words[at:])))
-        name, other = next(known, ""), found["other"].strip()
-        if name and other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
-            yield from self._revealed(name, other)
+    def _other_names(self) -> OtherNames:
+        return OtherNames(self.names, self.state.player, self.told)
 
     def _statuses(self) -> Iterator[Event]:
         for status in self.fields.status_changes:
@@ -385,7 +338,7 @@ class _Reports:
                 continue  # a thing that nobody has named yet
             revealed = _REVEALS.fullmatch(status.status.strip(" .。"))
             if revealed is not None and revealed.lastgroup is not None:
-                yield from self._revealed(status.name, revealed[revealed.lastgroup].strip())
+                yield from self._other_names().revealed(status.name, revealed[revealed.lastgroup].strip())
                 continue
             yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(status.status))
 

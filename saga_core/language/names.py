@@ -34,6 +34,8 @@ class NameWords:
     also: str = ""
     """A pattern of a sentence that tells another name of somebody, with the groups ``name`` and ``other``; case
     counts."""
+    alias: str = ""
+    """A pattern of a sentence or clause that tells under which name somebody goes for a while, with the same groups."""
     group: str = "(?!)"
     """A pattern of a card's heading under which several people are listed: ``Party members``."""
     women: frozenset[str] = _NONE

@@ -19,7 +19,8 @@ _BOUNDS = {
     "saga_core/state_block/records.py:_gives": 120,
     "saga_core/state_block/records.py:_ended": 240,
     "saga_core/state_block/values.py": 200,  # a flag, a number, a level
-    "saga_core/state_block/values.py:_amounts": 220,
+    "saga_core/state_block/amounts.py": 200,  # a quantity by itself
+    "saga_core/state_block/amounts.py:_amounts": 220,
     "saga_core/state_block/values.py:_REMARK": 2_000,
 }
 

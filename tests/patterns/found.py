@@ -29,8 +29,8 @@ ELSEWHERE = (
 SCANNERS = ("saga_backends/graph/kuzu_tokens.py",)
 """They ask from where the last token ended, and give up where there is none."""
 WHOLE = (
-    *("saga_core/state_block/values.py:_amounts", "saga_core/state_block/records.py:_gives"),
-    *("saga_core/state_block/records.py:_ended", "saga_core/extraction/writer.py:_same"),
+    *("saga_core/state_block/amounts.py:_amounts", "saga_core/state_block/records.py:_gives"),
+    *("saga_core/state_block/records.py:_ended", "saga_core/extraction/other_names.py:_same"),
 )
 """Functions whose patterns are held against whole texts alone."""
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})

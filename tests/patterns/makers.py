@@ -10,7 +10,7 @@ from saga_backends.chat import lessons
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
-from saga_core.extraction import window, writer
+from saga_core.extraction import other_names, window
 from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
@@ -18,7 +18,8 @@ from saga_core.language.ko import predicates as korean
 from saga_core.naming import evidence, forms
 from saga_core.projection import story
 from saga_core.recall import amounts, looking_back, time_words
-from saga_core.state_block import read_reply, records, values
+from saga_core.state_block import amounts as quantities
+from saga_core.state_block import read_reply, records
 from saga_core.text_prompt import read_prompt, speakers
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
@@ -48,14 +49,15 @@ def call_all() -> None:
     forms._joined()
     forms._honorifics()
     window._number()
-    writer._same()
-    writer._also()
+    other_names._same()
+    other_names._also()
+    other_names._alias()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     evidence._mine()
     debts._patterns(every())
-    values._amounts()
-    values._quantities()
+    quantities._amounts()
+    quantities._quantities()
     texts._usual()
     records._labels()
     records._gives()

@@ -29,6 +29,11 @@ NAMES = NameWords(
         r" (?:also )?goes by(?: the name(?: of)?)?) "
         r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
     ),
+    alias=(
+        r"(?P<name>[A-Z][^.,;:!?\n]{1,40}?)(?:,? alias|,? (?:[a-z]+ ){0,3}(?:under|by) the (?:false |assumed |cover )?"
+        r"name(?: of)?|,? (?:now )?calls (?:him|her|them)sel(?:f|ves)) "
+        r"[\"'“‘]?(?P<other>[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
+    ),
     group=(
         r"(?:the |group |party |main |side |other |current |chat ){0,2}(?:members?|party|group|crew|cast|characters?|"
         r"people|participants|npcs|present|players|companions)"

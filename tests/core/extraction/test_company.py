@@ -81,6 +81,24 @@ def test_a_note_tells_another_name(known: str, note: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("known", "note", "other"),
+    [
+        ("沈默", "计划：明天再去。沈默化名小吴，叶知秋化名周太太。", "小吴"),
+        ("真理", "真理は「椿」と名乗っている。", "椿"),
+        ("윤세라", "윤세라는 '마리아'라는 가명을 쓴다.", "마리아"),
+        ("Nell Harrow", "Nell Harrow, alias Sister Maud.", "Sister Maud"),
+        ("Nell Harrow", "Nell Harrow travels under the name Maud Finch, with papers.", "Maud Finch"),
+    ],
+)
+def test_a_note_tells_an_alias_that_the_report_uses(known: str, note: str, other: str) -> None:
+    relation = f"relationship_changes: [{{from: Okoro, to: {other}, type: trust, delta: 1}}]"
+    found = people(after(f"npc_met: [{known}, Okoro]", f"{relation}\nnotes: {note}"))
+    assert {len(names) for names in found} == {1, 2} and any({known, other} <= set(names) for names in found), found
+    unused = people(after(f"npc_met: [{known}, Okoro]", f"notes: {note}"))
+    assert (known,) in unused, "a word that stands in the note alone may be no name"
+
+
+@pytest.mark.parametrize(
     "note",
     [
         "The rumour is that the stranger is really Aldous Finch.",

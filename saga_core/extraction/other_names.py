@@ -1,0 +1,97 @@
+"""Other names that a report tells of somebody: in a status that reveals who she is, or in a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from attrs import frozen
+
+from saga_core.language import every
+from saga_core.model import Event, Kind, deltas
+from saga_core.naming import Names
+
+_SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
+_CLAUSE = re.compile(r"[^,，、;；]+")
+
+
+@cache
+def _same() -> re.Pattern[str]:
+    """Sentences that tell that several are one person, with a group of each language. Made when first needed."""
+    return re.compile("|".join(each.names.same.replace("?P<names>", f"?P<{each.tag}>") for each in every()), re.I)
+
+
+@cache
+def _also() -> tuple[re.Pattern[str], ...]:
+    """Sentences that tell another name of somebody. Made when first needed."""
+    return tuple(re.compile(each.names.also) for each in every() if each.names.also)
+
+
+@cache
+def _alias() -> tuple[re.Pattern[str], ...]:
+    """Clauses that tell under which name somebody goes. Made when first needed."""
+    return tuple(re.compile(each.names.alias) for each in every() if each.names.alias)
+
+
+@frozen
+class OtherNames:
+    """Learns other names of people. ``told`` is the reply, in which a new name has to stand."""
+
+    names: Names
+    player: str
+    told: str
+
+    def revealed(self, name: str, really: str) -> Iterator[Event]:
+        """Somebody turns out to be somebody else: one person from now on, under both names."""
+        known = self.names.find(Kind.CHARACTER, name) or self.names.ensure(Kind.CHARACTER, name)
+        other = self.names.find(Kind.CHARACTER, really)
+        if other is None:
+            self.names.learn(known, really)
+        elif other != known:
+            gone, into = (known, other) if other == self.player else (other, known)
+            yield deltas.Merged(gone, into)
+
+    def told_in(self, notes: str) -> Iterator[Event]:
+        """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
+        for sentence in _SENTENCE.findall(notes):
+            yield from self._also_called(sentence.strip())
+            found = _same().fullmatch(sentence.strip())
+            if found is None or found.lastgroup is None:
+                continue
+            parts = self.names.parts(found[found.lastgroup])
+            known = [part for part in parts if self.names.knows(Kind.CHARACTER, part)]
+            if len(parts) > 1 and known and all(part in known or part in self.told for part in parts):
+                for part in parts:
+                    if part != known[0]:
+                        yield from self.revealed(known[0], part)
+
+    def _also_called(self, sentence: str) -> Iterator[Event]:
+        """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""
+        found = next((found for pattern in _also() if (found := pattern.fullmatch(sentence))), None)
+        if found is None:
+            yield from self._under_other_names(sentence)
+            return
+        words = found["name"].split(" ")
+        # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
+        froms = range(len(words) if sentence[found.end("name")] in ",，、" else 1)
+        known = (name for at in froms if self.names.knows(Kind.CHARACTER, name := " ".join(words[at:])))
+        name, other = next(known, ""), found["other"].strip()
+        if name and other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
+            yield from self.revealed(name, other)
+
+    def _under_other_names(self, sentence: str) -> Iterator[Event]:
+        """Those of whom a clause of the sentence tells an alias: 沈默化名小吴，叶知秋化名周太太. Names only that the
+        report or the reply has, for an alias in other words may be none."""
+        for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
+            found = next((found for pattern in _alias() if (found := pattern.fullmatch(clause.strip()))), None)
+            name, other = (found["name"].strip(), found["other"].strip()) if found else ("", "")
+            if (
+                name
+                and other
+                and self.names.knows(Kind.CHARACTER, name)
+                and (self.names.knows(Kind.CHARACTER, other) or other in self.told)
+                and not self.names.knows(Kind.ITEM, other)
+                and not self.names.knows(Kind.LOCATION, other)
+            ):
+                yield from self.revealed(name, other)
