@@ -1,4 +1,4 @@
-"""``saga backfill``: has a small model read what happened in turns that nobody reported."""
+"""``saga backfill``: have the extraction model read the turns for which no changes were reported."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def backfill(
     review: str | None,
     yes: bool,
 ) -> None:
-    """Read with the extraction model what happened in the turns of a session that nobody reported.
+    """Have the extraction model read the turns of a session for which no changes were reported.
 
-    SESSION is an id or a name. Only its active path is read, or the one that --head names: a reply that was swiped away
-    costs nothing. It may be stopped at any time (Ctrl-C) and goes on where it stopped. The server has to be running:
-    it knows the models. Several turns are read in a call.
+    SESSION is an id or a name. Only the active path is read, or the path that --head names, so replies that were
+    swiped away cost nothing. You can stop at any time with Ctrl-C; the next run continues there. The server has to be
+    running, because it has the models. Each model call reads several turns.
     """
     path = f"/api/sessions/{segment(session)}/backfill"
 

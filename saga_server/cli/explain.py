@@ -1,4 +1,4 @@
-"""``saga explain``: what a turn's narrator was told, entry by entry, and why; and why something was not told."""
+"""``saga explain``: lists the context of a turn with the reason for each entry, and says why a text was not in it."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def explain(
     text: str | None,
     plain: bool,
 ) -> None:
-    """Say what stood in the context of a turn, and why; with --text, why something did or did not.
+    """Show what was in the context of a turn, and why. With --text, say why a text was or was not in it.
 
-    SESSION is an id or a name; TURN a turn's id, the name of a timeline for its last turn, or the number of a
-    turn on the active path; without it the turn recorded last.
+    SESSION is an id or a name. TURN is a turn's id, the number of a turn on the active path, or the name of a timeline
+    for its last turn. The default is the turn that was recorded last.
 
-    Each line of the context has its score and its tokens in front, and its key and the parts of its score below. The
-    score of lore and of an event is the sum of its parts; that of an earlier turn is made of "fused", which compares
-    "lexical" and "dense" with those of other turns, and "lexical" is the sum of words, names, closeness and the other
-    parts. docs/recall.md lists all parts and all answers.
+    Each line of the context starts with its score and its tokens. The line below has its key and the parts of the
+    score. The score of lore and of an event is the sum of the parts. The score of an earlier turn comes from "fused",
+    which compares its "lexical" and "dense" values with those of other turns; "lexical" is the sum of words, names,
+    closeness and the other parts. docs/recall.md lists all parts and all answers.
     """
 
     if skipped and text is not None:
@@ -103,7 +103,7 @@ def explain(
 
 
 def of_text(found: dict[str, Any]) -> list[str]:
-    """What is known of a text, in words: the nearest first."""
+    """Return the answer to ``--text`` as lines, the closest matches first."""
     made = _head(found)
     if not found["found"]:
         made.append(_NOTHING)
@@ -130,7 +130,7 @@ def _where(row: dict[str, Any]) -> str:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """Why, and what is known of it: what an event waits for, when it was over, when lore was mentioned."""
+    """Return the reason in words, with what an event waits for, when it was over, or when lore was last mentioned."""
     said = _REASONS[row["reason"]]
     if row["reason"] == "faded":
         return f"{said}, last at turn {row['mentioned']}"
@@ -146,7 +146,7 @@ def _reason(row: dict[str, Any]) -> str:
 
 
 def _head(found: dict[str, Any], tokens: str = "") -> list[str]:
-    """The turn, and what has to be known of the answer as a whole."""
+    """Return the lines about the turn itself, and about what the chat showed of the story."""
     made = [f"turn {found['depth']} ({found['turn']}){tokens}" + (", read anew" if found["anew"] else "")]
     if found["anew"]:
         made.append(_ANEW)
@@ -161,7 +161,7 @@ def _head(found: dict[str, Any], tokens: str = "") -> list[str]:
 
 
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
-    """The explanation in words."""
+    """Return the explanation of a turn's context as lines."""
     made = _head(found, f": {found['tokens']} tokens")
     if found["said"]:
         made.append(f"the player's words: {_line(found['said'])}")

@@ -26,7 +26,7 @@ _ONE = {
     "branches": "branch",
 }
 _MOST = 2 << 30
-"""Bytes of all files of one call."""
+"""Limit of the bytes of all files of one call."""
 
 
 @click.command("import")
@@ -57,11 +57,11 @@ def import_command(
     edited: bool,
     plain: bool,
 ) -> None:
-    """Take in cards, lorebooks and chats of other tools, folders of them, and sessions that `saga export` wrote.
+    """Import cards, lorebooks and chats of other tools, folders of them, and sessions that `saga export` wrote.
 
-    What a file is, its content tells. Cards and lorebooks become worlds, chats become sessions; what was imported
-    before is found again. A session of SAGA keeps its ids when they are free, and gets new ones else; a name that is
-    taken gets a number. A data directory that is not there yet is made.
+    The content of a file decides what it is. Cards and lorebooks become worlds, and chats become sessions. What was
+    imported before is recognized. An exported session keeps its ids if they are free, and otherwise gets new ones. A
+    name that is taken gets a number. A missing data directory is created.
     """
     try:
         files = list(_files(sources))
@@ -98,7 +98,10 @@ def import_command(
 
 
 def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """The files that are named, and those in folders that are. Raises ``OSError`` and ``BadInput``."""
+    """Yield the name and path of each given file, and of each file in a given folder except hidden ones.
+
+    Raises ``OSError``, and ``BadInput`` when the files are larger than ``_MOST`` together.
+    """
     left = _MOST
     for source in sources:
         folder = source.is_dir()

@@ -28,9 +28,9 @@ _Work = Callable[["Access"], Coroutine[Any, Any, Any]]
 @as_json
 @click.pass_context
 def keys(context: click.Context, file: Path | None, data: Path | None, plain: bool) -> None:
-    """List the keys by which a server may be used, and make, change, rotate and revoke them.
+    """List the API keys of a server. The subcommands create, change, rotate and revoke keys.
 
-    Those of server.api_keys and server.chat_keys are in the settings, and are not listed.
+    The keys in server.api_keys and server.chat_keys belong to the settings, and are not listed.
     """
     if context.invoked_subcommand is not None:
         return
@@ -50,7 +50,7 @@ def keys(context: click.Context, file: Path | None, data: Path | None, plain: bo
 
 
 def _quotas(command: Any) -> Any:
-    """The options that limit a key."""
+    """Add the options that set the quotas of a key."""
     for name, kind, text in reversed(
         (
             ("--turns-a-minute", click.IntRange(0), "Turns a minute."),
@@ -84,7 +84,7 @@ def _given(quotas: dict[str, Any]) -> dict[str, str]:
 def create(
     file: Path | None, data: Path | None, name: str, role: str, owner: str | None, plain: bool, **quotas: Any
 ) -> None:
-    """Make a key for NAME, and show it: this once, for only a hash of it is kept."""
+    """Create a key for NAME and show it. It is shown only once, because only its hash is kept."""
     given = _given(quotas)
 
     async def make(access: Access) -> Any:
@@ -106,7 +106,7 @@ def create(
 @settings
 @as_json
 def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
-    """Show what the key with the id KEY may use, and what was used today."""
+    """Show the quotas of the key with the id KEY, and how much of them is used."""
 
     async def look(access: Access) -> Any:
         from saga_server.admin import with_use
@@ -124,7 +124,7 @@ def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 @settings
 @as_json
 def change(file: Path | None, data: Path | None, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
-    """Give the key with the id KEY another name or other quotas; what is not given stays."""
+    """Change the name or the quotas of the key with the id KEY. Options that are not given change nothing."""
     given = _given(quotas)
 
     async def put(access: Access) -> Any:
@@ -145,7 +145,7 @@ def change(file: Path | None, data: Path | None, key: str, name: str | None, pla
 @settings
 @as_json
 def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: bool) -> None:
-    """Give the owner of the key with the id KEY another one, and show it."""
+    """Replace the key with the id KEY by a new one for the same owner, and show it."""
 
     async def put(access: Access) -> Any:
         from saga_server.admin import rotated_key
@@ -161,7 +161,7 @@ def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: 
 @settings
 @as_json
 def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
-    """Take the key with the id KEY no more. Its owner's sessions stay."""
+    """Revoke the key with the id KEY. Its owner's sessions stay."""
 
     async def put(access: Access) -> Any:
         from saga_server.admin import revoked_key
@@ -179,7 +179,7 @@ def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 @settings
 @as_json
 def audit(file: Path | None, data: Path | None, limit: int, key: str | None, session: str | None, plain: bool) -> None:
-    """Tell who read and changed what, the latest first. Nothing of a story is among it."""
+    """List who read and changed what, the latest first. The entries contain no text of a story."""
 
     async def look(access: Access) -> Any:
         from saga_server.admin import listed_entries
@@ -200,7 +200,7 @@ def audit(file: Path | None, data: Path | None, limit: int, key: str | None, ses
 
 
 def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) -> Any:
-    """What ``work`` gives, as whoever asks over HTTP reads it."""
+    """Return the result of ``work`` in the form in which the admin API answers it."""
 
     async def on_the_data(saga: Saga) -> Any:
         from saga_server.admin import to_plain

@@ -1,4 +1,4 @@
-"""``saga memories``: what memory strategies learned from a session, and putting it right."""
+"""``saga memories``: lists what memory strategies learned from a session, and corrects it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def memories(
 ) -> None:
     """List what memory strategies learned from a session, and correct it.
 
-    SESSION is an id or a name. A star marks what is told by now; the rest expired, or its strategy is switched off.
+    SESSION is an id or a name. A star marks the memories that can be told now. The others expired, or their strategy
+    is switched off.
     """
     wanted = [each for each in (add, edit, delete, undo) if each is not None]
     if len(wanted) > 1:

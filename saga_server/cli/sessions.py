@@ -1,6 +1,6 @@
-"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory.
+"""``saga sessions``, ``saga timelines`` and ``saga compare``: list what a data directory holds.
 
-The stores are opened, or a server that has them open is asked.
+The commands open the stores, or ask the server that has them open.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
 @settings
 @_as_json
 def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
-    """List a session's timelines: the named ones and the ends of all other paths.
+    """List the timelines of a session: the named ones and the ends of all other paths.
 
-    SESSION is an id or a name. The turn recorded last is marked with a star.
+    SESSION is an id or a name. A star marks the timeline of the turn that was recorded last.
     """
 
     async def look(saga: Saga) -> Any:
@@ -116,9 +116,9 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 def compare(
     file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
 ) -> None:
-    """Say where two turns or named timelines of a session parted, and what differs.
+    """Show where two turns or named timelines of a session parted, and what differs.
 
-    SESSION is an id or a name; ONE and OTHER are turns by id, timelines by name, or numbers of turns on the active
+    SESSION is an id or a name. ONE and OTHER are ids of turns, names of timelines, or numbers of turns on the active
     path.
     """
     from saga_server.admin import comparison, to_plain
@@ -138,7 +138,7 @@ def compare(
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns, as wide as a terminal shows their texts."""
+    """Print a table whose columns are as wide as their widest text."""
     lines = [head, *rows]
     widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
     for line in lines:
@@ -147,12 +147,12 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _width(text: str) -> int:
-    """Cells of a terminal that ``text`` takes: Hangul and other wide letters take two."""
+    """Return how many terminal cells ``text`` takes. Hangul and other wide letters take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _dollars(amount: float | None) -> str:
-    """To the cent, or to the first figure that says something."""
+    """Format an amount to the cent, or with two significant digits when it is less than a cent."""
     if amount is None:
         return "-"
     return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"

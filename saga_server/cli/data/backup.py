@@ -18,10 +18,10 @@ from saga_server.terminal import say
 @click.argument("target", required=False, type=click.Path(path_type=Path))
 @settings
 def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
-    """Copy the journal into one file, also while a server runs.
+    """Copy the journal into one file. A server may be running.
 
-    TARGET is a file that is not there yet, or a folder, in which the file gets a name with the time; without it the
-    folder backups in the data directory. Everything else is made from the journal, and is not copied.
+    TARGET is a new file, or a folder, in which the backup gets a name with the time. The default is the folder backups
+    in the data directory. Only the journal is copied, because everything else can be rebuilt from it.
     """
     from saga_server.admin import back_up
 
@@ -47,11 +47,11 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
 def restore(
     file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool
 ) -> None:
-    """Put the backup FILE in the place of the journal, and render every view from it.
+    """Replace the journal by the backup FILE, and rebuild every view from it.
 
-    The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
-    data directory. Data that is there stays, in a folder named replaced-…. What was forgotten after the backup was
-    made stays forgotten.
+    The whole backup is read first, and everything is verified afterwards. No server may be running on the data
+    directory. Data that is there is moved to a folder named replaced-…. What was forgotten after the backup was made
+    stays forgotten.
     """
     from saga_server.admin import restore as put_back
     from saga_server.process import log_errors_only

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def export_command(
     file: Path | None, data: Path | None, session: str, target: Path, form: str, head: str | None
 ) -> None:
-    """Write a session into one readable file: the whole tree, with its world. FILE may be -.
+    """Write a session with all its branches and its world into one readable file. FILE may be - for stdout.
 
-    SESSION is an id or a name. What can be made from it is not in it.
+    SESSION is an id or a name. Graph, vectors and pages are not in the file, because they can be rebuilt from it.
     """
     from saga_server.admin import exported, exported_world
 
@@ -76,9 +76,9 @@ def export_command(
 def forget(
     file: Path | None, data: Path | None, session: str | None, name: str | None, owner: str | None, yes: bool
 ) -> None:
-    """Remove a session, a name in it, or all sessions of an API key, and every byte of them.
+    """Remove a session, a name in it, or all sessions of an API key, completely and for good.
 
-    SESSION is an id or a name. Backups are not changed: those that still hold what was forgotten are listed.
+    SESSION is an id or a name. Backups are not changed; the command lists those that still hold the removed data.
     """
     if (session is None) == (owner is None) or (name is not None and session is None):
         raise click.UsageError("give a SESSION, with or without --name, or --owner alone")
@@ -107,13 +107,13 @@ def forget(
 
 
 async def _forgotten_there(config: Config, asking: Asking, error: OwnedElsewhere) -> bool:
-    """Have the server that writes a session do its part. Whether it could be asked."""
+    """Ask the server that holds the lease of a session to forget it. Returns whether the server could be reached."""
     from saga_server.process import NotAnswered
 
     try:
         await ask(config, asking, error.address)
     except NotFound:
-        return True  # there is nothing left
+        return True  # it is forgotten there already
     except NotAnswered:
         return False
     return True

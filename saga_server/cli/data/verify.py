@@ -1,4 +1,4 @@
-"""``saga verify`` and ``saga jobs``: whether everything is as the journal says, and what is still to be done."""
+"""``saga verify`` and ``saga jobs``: check the views against the journal, and list unfinished background work."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @settings
 @as_json
 def verify(file: Path | None, data: Path | None, session: str | None, mending: bool, plain: bool) -> None:
-    """Compare the journal with itself, and graph, values, pages and vectors with the journal.
+    """Check that the journal is consistent, and that graph, values, pages and vectors are equal to it.
 
-    SESSION is an id or a name; without it every session is verified. The exit code is 0 when all is equal, or is
-    after the repair, and 1 when something differs.
+    SESSION is an id or a name; by default every session is verified. The exit code is 0 when everything is equal, or
+    was made equal by --repair, and 1 when something differs.
     """
     method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
     answer = reached(
@@ -76,11 +76,11 @@ def _line(finding: dict[str, Any]) -> str:
 @settings
 @as_json
 def jobs(file: Path | None, data: Path | None, session: str | None, again: bool, plain: bool) -> None:
-    """List the background work that is not done, what keeps it, and try it again.
+    """List the background work that is not done and the reasons, or try it again.
 
-    SESSION is an id or a name. A job is stuck when it failed again and again; it stays in the journal until it is
-    done. The exit code is 1 when one is stuck. While no server runs, --retry does the work on views itself; models are
-    asked by the server, when it is started.
+    SESSION is an id or a name. A job is stuck when it failed several times; it stays in the journal until it is done.
+    The exit code is 1 when a job is stuck. When no server is running, --retry does the work on views itself. Work that
+    needs a model is done when a server starts.
     """
     query = {"session": session}
     trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
