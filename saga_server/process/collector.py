@@ -1,9 +1,9 @@
-"""The garbage collector of a process that serves.
+"""How a server process uses Python's garbage collector.
 
-A full collection goes through everything that lives, and everybody waits meanwhile: 50 ms for 25 sessions. So what
-lives is put out of its sight in small portions, each looked through once. Nearly all that dies later is freed without
-the collector, by its count of references. The rest, circles that died after they were put away, is looked for when
-nobody waits.
+A full collection visits every live object, and all requests wait meanwhile: 50 ms for 25 sessions. So new objects are
+collected in small portions, and the survivors are frozen (``gc.freeze``), so that later collections skip them. Nearly
+all frozen objects are later freed by their reference counts. The rest, reference cycles that died after they were
+frozen, is collected while the server is idle.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from saga_server.process.heap import give_back
 
 _SECONDS = 0.25
 _MIDDLE = 1
-"""The generation whose collection, of some 7,000 new objects, makes a portion of those that are left: 3 ms."""
+"""After each collection of this generation, of some 7,000 new objects, the survivors are frozen. This takes 3 ms."""
 _NEVER = 1_000_000
 _GROWN = 1.5
-"""Times the objects that were put away after the last look at all of them."""
+"""A full collection runs when there are this many times as many frozen objects as after the last one."""
 _FEW = 100_000
+"""No full collection runs while fewer objects are frozen."""
 _PAUSE = 4
-"""Looks without a request before what is free goes back to the system."""
+"""Idle steps, at four a second, before free memory is returned to the system."""
 _QUIET = 20
-"""Looks without a request, at four a second, before everything is looked through."""
+"""Idle steps, at four a second, before a full collection."""
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Within it nothing is collected until ``settle``: nearly all that starting up makes stays, and looking through it
-    again and again while it grows took a tenth of the start.
+    """Within this context nothing is collected until ``settle`` is called.
+
+    Nearly all objects that are made at startup stay, and collecting while they grow took a tenth of the startup time.
     """
     gc.disable()
     try:
@@ -44,14 +46,14 @@ def put_off() -> Iterator[None]:
 
 
 def settle() -> None:
-    """Collect what starting up left behind, take what it made out of the collector's sight, and forget sources; call it
-    once, when all is open and everybody was told so: it takes 50 ms.
+    """Collect the garbage of startup, freeze all other objects, and clear the cache of source lines.
 
-    Modules, classes and settings stay until the process ends. Going through all of them again and again cost 50 ms of
-    a request's time whenever a full collection fell into it. What starting leaves behind in circles is 4 MB: freed now,
-    the first session is read into its place; later it would be holes among what lives.
+    It takes 50 ms, so call it once, after the server has announced that it is ready. Modules, classes and settings stay
+    until the process ends; a request that met a full collection of them took 50 ms longer. Startup leaves 4 MB in
+    reference cycles. Freed now, that memory is reused for the first session; freed later, it would leave the heap
+    fragmented.
     """
-    linecache.clearcache()  # the sources of the methods that attrs and cattrs made: 2 MB that nobody reads
+    linecache.clearcache()  # 2 MB of sources of methods that attrs and cattrs generated
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -59,23 +61,25 @@ def settle() -> None:
 
 @define(eq=False)
 class Tidying:
-    """Collects in portions. ``busy`` tells whether somebody waits for the process."""
+    """Collects in small portions, and runs full collections when ``busy`` says that no request is waiting."""
 
     busy: Callable[[], bool]
     _quiet: int = field(default=0, init=False)
     _worked: bool = field(default=True, init=False)
-    """Whether there was a request since memory was given back."""
+    """Whether there was a request since memory was last returned to the system."""
     _seen: int = field(default=0, init=False)
-    """Objects that were put away when everything was looked through last."""
+    """How many objects were frozen after the last full collection."""
 
     async def keep(self) -> None:
-        """Put away each portion as it comes, and look four times a second whether nobody waits, until cancelled; then
-        collecting is automatic again."""
+        """Freeze the survivors of each portion, and call ``step`` four times a second, until cancelled.
+
+        Collection is automatic again afterwards.
+        """
         loop = asyncio.get_running_loop()
 
-        def collected(phase: str, info: dict[str, int]) -> None:  # in whichever thread makes objects
+        def collected(phase: str, info: dict[str, int]) -> None:  # runs in any thread that allocates objects
             if phase == "stop" and info["generation"] == _MIDDLE:
-                # Deep in what is nested too deeply there is no room for it: the next portion takes this one along.
+                # At the recursion limit this call fails; the next portion then includes this one.
                 with suppress(RecursionError):
                     loop.call_soon_threadsafe(put_away)
 
@@ -94,10 +98,10 @@ class Tidying:
             gc.set_threshold(young, middle, old)
 
     def step(self) -> None:
-        """Look through everything, when nobody waits and it pays."""
+        """Run a full collection if the server has been idle for long enough and enough objects are frozen."""
         self._quiet = 0 if self.busy() else self._quiet + 1
         self._worked = self._worked or not self._quiet
-        # Once in a pause: counting them takes as long as there are many, 10 ms after the start.
+        # Only once in an idle period, because counting the frozen objects is slow: 10 ms after startup.
         if self._quiet == _QUIET and gc.get_freeze_count() > max(_FEW, self._seen * _GROWN):
             gc.unfreeze()
             gc.collect()
@@ -106,6 +110,6 @@ class Tidying:
 
 
 def put_away() -> None:
-    """Look through what is new, and take what of it lives out of the collector's sight."""
+    """Collect the objects that are not frozen, and freeze the survivors."""
     gc.collect()
     gc.freeze()

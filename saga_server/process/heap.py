@@ -1,4 +1,4 @@
-"""The C library's heaps: how many there are, and what goes back to the system. Only glibc is asked."""
+"""Settings of glibc's heaps: their number, and returning free memory. Other C libraries are left alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ARENAS = 2
 
 
 def few_arenas() -> None:
-    """Let all threads share two heaps; call it before there are threads. ``MALLOC_ARENA_MAX`` says otherwise.
+    """Let all threads share two heaps. Call it before any thread starts. Does nothing if ``MALLOC_ARENA_MAX`` is set.
 
-    Else each of the first sixteen threads has one of its own, and keeps what was imported there apart: 5 MB of a server
-    with a session. The interpreter's lock leaves hardly two of them to ask for memory at once.
+    By default each of the first sixteen threads gets a heap of its own, which costs 5 MB in a server with one session.
+    Because of the interpreter's lock, hardly any two threads allocate memory at the same time.
     """
     limit = _glibc("mallopt")
     if limit is not None and "MALLOC_ARENA_MAX" not in os.environ:
@@ -24,9 +24,9 @@ def few_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return memory that is free to the system: glibc keeps what lies between two pieces that are in use.
+    """Return free memory to the system, including free memory between blocks in use, which glibc would keep.
 
-    For a thread: it takes some milliseconds, without the interpreter's lock.
+    Call it in a thread: it takes some milliseconds, and does not hold the interpreter's lock.
     """
     trim = _glibc("malloc_trim")
     if trim is not None:
