@@ -1,4 +1,4 @@
-"""The web application: routes, the guard at the door, and errors in one shape."""
+"""The web application, with its routes and middlewares."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ from saga_server.web import web_routes
 from saga_server.workers import Worker
 
 _READS = ("saga_server.http.doors.asking", "saga_core.transcript")
-"""What a process needs to read large requests."""
+"""The modules that the helper process needs to read large requests."""
 
 
 def make_app(
     saga: Saga, current: Current, metrics: Metrics, reloading: Reloading, worker: Worker | None = None
 ) -> web.Application:
-    """The application over an opened engine. Closing engine and narrators is the caller's.
+    """Create the application for an open engine. The caller has to close the engine and the narrators.
 
-    Run it with ``handler_cancellation=True``, so that a client that goes away ends its upstream call.
+    Run it with ``handler_cancellation=True``, so that the upstream call ends when its client disconnects.
     """
     saga.counters.listeners.append(metrics.hear)
     server = current.config.server

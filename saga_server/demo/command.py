@@ -1,4 +1,4 @@
-"""``saga demo``: an adventure through the real proxy, over HTTP, on real stores, without a model."""
+"""``saga demo``: plays an adventure through the real proxy, over HTTP and on real stores, without a model."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def demo(
 ) -> None:
     """Play an adventure and show what SAGA remembers.
 
-    Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
-    branch and a kill -9 on the way. Exits with 0 only if nothing was lost, the state at the end is what the story leads
-    to, and the stores are those that were asked for; every difference is named.
+    Starts the real server with the built-in offline narrator, and plays like a chat frontend, with a swipe, a branch
+    and a kill -9 on the way. Prints every difference from what is expected. Exits with 0 only if nothing was lost, the
+    final state is what the story leads to, and the stores are the requested ones.
     """
     lang = lang or spoken(("en", "ko"))
     if pictures is not None:
@@ -85,7 +85,7 @@ def _take_pictures(folder: Path, lang: str) -> None:
 
 
 def _run(folder: Path, profile: str, stores: Mapping[str, str], lang: str, plain: bool, *, kept: bool) -> bool:
-    # Imported here: the command line stays quick to start for the other commands.
+    # Imported here so that other commands start quickly.
     from saga_server.demo import adventure_en, adventure_ko
     from saga_server.demo.frontend import FrontendError
     from saga_server.demo.play import play

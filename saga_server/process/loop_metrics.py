@@ -19,7 +19,7 @@ class LoopMetrics(Collector):
     watch: LoopWatch
 
     def collect(self) -> Iterable[Metric]:
-        """Return the histogram of rounds and the longest round, by wall clock and CPU time, and the number of blocks."""
+        """Return the histogram of rounds and the longest round, in wall-clock and CPU time, and the count of blocks."""
         rounds = HistogramMetricFamily("saga_loop_round_ms", "Rounds of the event loop, ms", labels=["clock"])
         longest = GaugeMetricFamily("saga_loop_longest_ms", "The longest round since the start, ms", labels=["clock"])
         for clock, found in (("wall", self.watch.wall), ("cpu", self.watch.cpu)):

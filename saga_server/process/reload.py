@@ -104,7 +104,7 @@ class Reloading:
     """Reads the settings again, and applies them to the server."""
 
     read: Callable[[], Config] | None
-    """Reads the settings as they are now. None when a program passed the settings, so that they cannot be read again."""
+    """Reads the settings as they are now. None when a program passed them, so that they cannot be read again."""
     holding: Callable[[], Config]
     """Returns the settings in force."""
     hold: Callable[[Config], tuple[str, ...]]
