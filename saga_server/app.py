@@ -100,15 +100,15 @@ def make_app(
 
 
 async def close_helper(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """End the helper process. Handler of ``on_cleanup``."""
     await app[HELPER].aclose()
 
 
 async def close_readiness(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """Cancel a running readiness probe. Handler of ``on_cleanup``."""
     await app[READINESS].aclose()
 
 
 async def stop_listening_to_the_log(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """Remove the log tail from the root logger. Handler of ``on_cleanup``."""
     logging.getLogger().removeHandler(app[LOG_TAIL])

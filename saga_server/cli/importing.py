@@ -1,4 +1,4 @@
-"""``saga import``: cards, lorebooks and chats of other tools, and sessions that ``saga export`` wrote."""
+"""``saga import``: imports cards, lorebooks and chats of other tools, and sessions that ``saga export`` wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saga keys`` and ``saga audit``: who may use a server, and who did what."""
+"""``saga keys`` and ``saga audit``: manage the API keys of a server, and list who did what."""
 
 from __future__ import annotations
 

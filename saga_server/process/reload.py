@@ -71,7 +71,7 @@ def merge(old: Config, new: Config) -> Merged:
     config = evolve(old, **sections, warnings=new.warnings)
     check_listening(config.server)
     if old.server.api_keys and not config.server.api_keys:
-        # Some editors empty a file before they write it. That must not make the server public.
+        # Some editors empty a file before they write it. That must not open the server to everybody.
         raise ConfigError(
             "config",
             ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),

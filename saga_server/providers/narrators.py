@@ -103,7 +103,7 @@ class Narrators:
         """Return the route for a request that names ``model``, after resolving aliases.
 
         The provider is that of ``provider/model``, or that of the model's family, or else ``openai`` or the first one.
-        Raises ``BadInput`` when no model is named, unless ``nameless`` is set and the provider needs no name.
+        Raises ``BadInput`` when no model is named, unless ``nameless`` is set and the server needs none.
         """
         if self.offline:
             return Route(self.providers[OFFLINE], model or OFFLINE)
@@ -122,7 +122,7 @@ class Narrators:
         return Route(self.providers[OFFLINE], OFFLINE) if self.offline else self._route(model)
 
     def routes(self, model: str, *, nameless: bool = False) -> tuple[Route, ...]:
-        """Return the route for ``model`` and those of ``models.fallback``, without duplicates. Raises like ``route``."""
+        """Return the route for ``model`` and those of ``models.fallback``, each once. Raises like ``route``."""
         found = [self.route(model, nameless=nameless)]
         for route in () if self.offline else map(self._route, self.fallback):
             if route not in found:

@@ -48,7 +48,7 @@ FRONTENDS = {
         FrontendChoice(name=OTHER),
     )
 }
-"""By name, in the order in which they are offered."""
+"""The frontends by name, in the order in which they are offered."""
 
 PROVIDERS = {
     choice.name: choice
@@ -70,4 +70,4 @@ PROVIDERS = {
         ProviderChoice(name=OFFLINE, title="", section=""),
     )
 }
-"""By name, in the order in which they are offered."""
+"""The providers by name, in the order in which they are offered."""

@@ -1,4 +1,4 @@
-"""``saga export`` and ``saga forget``."""
+"""``saga export`` and ``saga forget``: write a session into a file, and remove data for good."""
 
 from __future__ import annotations
 
