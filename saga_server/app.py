@@ -1,4 +1,4 @@
-"""The web application: routes, the guard at the door, and errors in one shape."""
+"""The web application, with its routes and middlewares."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ from saga_server.web import web_routes
 from saga_server.workers import Worker
 
 _READS = ("saga_server.http.doors.asking", "saga_core.transcript")
-"""What a process needs to read large requests."""
+"""The modules that the helper process needs to read large requests."""
 
 
 def make_app(
     saga: Saga, current: Current, metrics: Metrics, reloading: Reloading, worker: Worker | None = None
 ) -> web.Application:
-    """The application over an opened engine. Closing engine and narrators is the caller's.
+    """Create the application for an open engine. The caller has to close the engine and the narrators.
 
-    Run it with ``handler_cancellation=True``, so that a client that goes away ends its upstream call.
+    Run it with ``handler_cancellation=True``, so that the upstream call ends when its client disconnects.
     """
     saga.counters.listeners.append(metrics.hear)
     server = current.config.server
@@ -100,15 +100,15 @@ def make_app(
 
 
 async def close_helper(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """End the helper process. Handler of ``on_cleanup``."""
     await app[HELPER].aclose()
 
 
 async def close_readiness(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """Cancel a running readiness probe. Handler of ``on_cleanup``."""
     await app[READINESS].aclose()
 
 
 async def stop_listening_to_the_log(app: web.Application) -> None:
-    """A handler of ``on_cleanup``."""
+    """Remove the log tail from the root logger. Handler of ``on_cleanup``."""
     logging.getLogger().removeHandler(app[LOG_TAIL])

@@ -1,8 +1,8 @@
-"""Numbers of things in words."""
+"""Formats a number of things."""
 
 from __future__ import annotations
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
-    """``1 session``, ``2 sessions``; ``things`` where an ``s`` does not do."""
+    """Return a text such as ``1 session`` or ``2 sessions``. ``things`` is the plural if it needs more than an s."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"

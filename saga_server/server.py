@@ -1,4 +1,4 @@
-"""From a configuration to a server that listens, and back down in order."""
+"""Starts a server from a configuration, reloads its settings, and shuts it down in order."""
 
 from __future__ import annotations
 
@@ -44,40 +44,40 @@ T = TypeVar("T")
 _log = logging.getLogger("saga.server")
 
 CLOSING_SECONDS = 5.0
-"""What closing one of these may take when everything else is over: connections of clients, the stores, connections to
-providers. What takes longer hangs, and is left behind."""
+"""Time limit for closing each of the client connections, the stores, and the provider connections, after the work is
+done. What takes longer is considered hanging, and is abandoned."""
 LONGEST_CLOSING = 3 * CLOSING_SECONDS
-"""What all of that takes at most."""
+"""Time limit for closing all three."""
 _LOOKS, _LOOK_SECONDS = 200, 0.05
-"""How often and how far apart it is looked whether chats are open, before a start goes on beside them."""
+"""How often, and how many seconds apart, warming up checks for open chats before it continues beside them."""
 
 
 @define(eq=False)
 class Server:
-    """SAGA over HTTP. ``async with Server(config)``, or ``start`` and ``stop``."""
+    """SAGA over HTTP. Use ``async with Server(config)``, or ``start`` and ``stop``."""
 
     config: Config
-    """The settings that hold."""
+    """The settings in force."""
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
     read_again: Callable[[], Config] | None = field(default=None, repr=False)
-    """Gives the settings as they are written now, for ``reload``."""
+    """Reads the settings as they are now, for ``reload``."""
     on_reload: Callable[[Config], None] = field(default=lambda _: None, repr=False)
-    """Is told of other settings, for what is not the server's own: logging."""
+    """Called with the new settings after a reload, for what the server does not control itself, such as logging."""
     worker: Worker | None = field(default=None, repr=False)
-    """Set where this is one of several processes that answer on one port."""
+    """Set if this is one of several processes that share a port."""
     port: int = field(default=0, init=False)
-    """The port it listens on."""
+    """The port on which the server listens."""
     _own: list[socket.socket] = field(factory=list, init=False)
-    """What one of several processes listens on besides, for the others."""
+    """Sockets of this process alone, on which the other processes reach it. Only with a ``worker``."""
     abandoned: tuple[str, ...] = field(default=(), init=False)
-    """What did not end within its time when the server stopped, in words. The process had better end without it."""
+    """What did not end in time when the server stopped, in words. The process should exit without waiting for it."""
     _saga: Saga | None = field(default=None, init=False)
     _current: Current | None = field(default=None, init=False)
     _reloading: Reloading | None = field(default=None, init=False)
     _behind: dict[str, Background | None] = field(factory=dict, init=False)
-    """Setting to the model that it names, which works in the background."""
+    """The background models, by the setting that names them."""
     _automatic: AutomaticExtraction | None = field(default=None, init=False)
-    """Reads replies without a block where ``models.extraction`` names nobody."""
+    """Reads replies without a state block if ``models.extraction`` is not set."""
     _former: list[Narrators] = field(factory=list, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
     _sites: list[asyncio.Server] = field(factory=list, init=False)
@@ -98,13 +98,13 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Its address, as a client on this machine pastes it; the API is under ``/v1``."""
+        """The address for clients on this machine. The API is below ``/v1``."""
         host = self.config.server.host
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         return f"http://{shown}:{self.port}"
 
     def _reached_at(self) -> str:
-        """Where other machines, or other processes of this one, reach it, as far as it knows."""
+        """Return the best known address for other machines and for other processes on this machine."""
         port = int(self._own[0].getsockname()[1]) if self._own else self.port
         if self.config.server.host in ("0.0.0.0", "::"):
             return f"http://{socket.gethostname()}:{port}"
@@ -112,7 +112,7 @@ class Server:
 
     @property
     def open_requests(self) -> int:
-        """Chat requests that are being answered or recorded."""
+        """The number of chat requests that are being answered or recorded."""
         return 0 if self._runner is None else len(self._runner.app[EXCHANGES])
 
     async def __aenter__(self) -> Self:
@@ -127,10 +127,10 @@ class Server:
     # -- starting ----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Open everything and listen. Raises ``SagaError``; what was opened until then is closed.
+        """Open everything and listen. Requests that arrive meanwhile are answered that the server is starting.
 
-        Whoever asks meanwhile is told that the server is starting. ``ConfigError`` and ``BadInput`` are the
-        configuration's fault, ``CannotListen`` and ``StoreError`` that of the surroundings.
+        Raises ``SagaError`` after closing what was opened: ``ConfigError`` and ``BadInput`` for errors in the
+        configuration, and ``CannotListen`` and ``StoreError`` for errors of the system.
         """
         check_listening(self.config.server)
         server, worker = self.config.server, self.worker
@@ -148,7 +148,7 @@ class Server:
                 for sock in self._own:
                     self._sites.append(await listen(self._runner, sock, BACKLOG))
                 for sock in listening:
-                    # One at a time is taken, so that nobody takes all that wait while the others have nothing to do.
+                    # Accept one connection at a time, so that no process takes all waiting ones while others are idle.
                     self._sites.append(await listen(self._runner, sock, 1))
                     sock.listen(BACKLOG)
         except BaseException:
@@ -162,7 +162,7 @@ class Server:
         self._warming = asyncio.create_task(self._warm(), name="saga-warm")
 
     async def _warm(self) -> None:
-        """Do now what the first requests would wait for: providers are opened, worlds read, modules imported."""
+        """Open the providers, read the worlds, and import modules, so that the first requests need not wait for it."""
         if not self.narrators.offline:
             await self.narrators.warm()
         try:
@@ -175,7 +175,7 @@ class Server:
         await self.narrators.import_clients(self._give_way)
 
     async def _give_way(self) -> None:
-        """Let the chats that came meanwhile be answered: beside a thread that computes each step of theirs waits."""
+        """Wait up to 10 seconds until no chat is open, because a computing thread slows down each step of a chat."""
         for _ in range(_LOOKS):
             if not self.open_requests:
                 return
@@ -225,15 +225,16 @@ class Server:
     # -- other settings ----------------------------------------------------------------------------------------
 
     async def reload(self) -> Reloaded:
-        """Read the settings again, and go by what of them can hold at once.
+        """Read the settings again, and apply those that can change at once.
 
-        Raises ``ConfigError``, and then nothing changed; ``NotSupported`` when there is nothing to read.
+        Raises ``ConfigError`` for invalid settings, and then nothing changes. Raises ``NotSupported`` when there is
+        nothing to read.
         """
         assert self._reloading is not None, "the server is not started"
         return await self._reloading.reload()
 
     def _hold(self, config: Config) -> tuple[str, ...]:
-        """Go by ``config`` from now on; the names of settings that need a restart for it."""
+        """Apply ``config``, and return the names of the settings that need a restart."""
         assert self._current is not None and self._runner is not None, "the server is not started"
         narrators = Narrators.from_config(config, self.environ).after(self.narrators)
         self._former.append(self.narrators)
@@ -260,12 +261,12 @@ class Server:
     # -- stopping ----------------------------------------------------------------------------------------------
 
     async def stop(self, drain: float | None = None) -> DrainReport:
-        """Stop listening, let replies and background work end within ``drain`` seconds, close everything.
+        """Stop listening, let replies and background work finish within ``drain`` seconds, and close everything.
 
-        ``drain`` is ``server.drain_timeout`` when None. Replies that are not over by then are cut short, and what was
-        shown of them is recorded, which may take ``COMMIT_SECONDS`` more; background work that is not done waits in
-        the journal. What does not close within ``CLOSING_SECONDS`` behind that is ``abandoned``; all of it together
-        takes no longer than ``LONGEST_CLOSING``.
+        ``drain`` defaults to ``server.drain_timeout``. Replies that are not finished by then are cut, and what the
+        client received of them is recorded, which may take ``COMMIT_SECONDS`` more. Unfinished background work waits in
+        the journal. What does not close within another ``CLOSING_SECONDS`` is ``abandoned``; closing everything takes
+        no longer than ``LONGEST_CLOSING``.
         """
         seconds = self.config.server.drain_timeout if drain is None else drain
         loop = asyncio.get_running_loop()
@@ -276,7 +277,7 @@ class Server:
         if self._current is not None:
             self._current.stopping = True
         if self._saga is not None and self._saga.parts.leases is not None:
-            self._saga.parts.leases.leave()  # others play on what nobody needs here
+            self._saga.parts.leases.leave()  # other servers may take over idle sessions
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -299,13 +300,13 @@ class Server:
             report = DrainReport(0, waiting()) if closed is None else closed
         former, self._former = self._former, []
         current, self._current = self._current, None
-        # Now: the engine asks models until it is closed. All at once: each time that settings were read left one more.
+        # Only now, as the engine uses models until it is closed. Concurrently, as each reload left a set of narrators.
         providers = [each.aclose() for each in (*former, *([current.narrators] if current is not None else []))]
         await self._in_time(asyncio.gather(*providers), "connections to providers")
         return report
 
     async def _in_time(self, closing: Awaitable[T], what: str, seconds: float = 0.0) -> T | None:
-        """What ``closing`` gives; None when it takes longer than ``seconds`` and ``CLOSING_SECONDS``."""
+        """Return the result of ``closing``, or None if it takes longer than ``seconds`` plus ``CLOSING_SECONDS``."""
         task = asyncio.ensure_future(closing)
         await asyncio.wait({task}, timeout=seconds + CLOSING_SECONDS)
         if task.done():

@@ -1,4 +1,4 @@
-"""The language of whoever sits at this machine, for commands that speak to a person."""
+"""Finds the language of the user of this machine, for commands with translated output."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""In the order in which POSIX has them count."""
+"""In the order of precedence of POSIX."""
 _NAMES = {"korean": "ko", "japanese": "ja", "chinese": "zh", "english": "en"}
-"""What Windows calls a language in ``Korean_Korea.949``."""
+"""Names of languages in locales of Windows such as ``Korean_Korea.949``."""
 
 
 def spoken(
     among: Sequence[str], environ: Mapping[str, str] | None = None, of_system: Callable[[], str] | None = None
 ) -> str:
-    """The tag among ``among`` of the language that the locale names, else the first.
+    """Return the language of the locale if it is in ``among``, or else the first tag in ``among``.
 
-    The environment says it, in the order of POSIX: ``LC_ALL``, ``LC_MESSAGES``, ``LANG``. ``C`` and ``POSIX`` name
-    none. Where the environment says nothing, ``of_system`` is asked: Windows' own setting, as ``ko_KR``.
+    The locale is the first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set, in the order of POSIX. ``C`` and
+    ``POSIX`` name no language. If none is set, ``of_system`` is called; by default it reads the setting of Windows,
+    such as ``ko_KR``.
     """
     variables = os.environ if environ is None else environ
     told = next((variables[name] for name in _VARIABLES if variables.get(name)), "")
@@ -27,7 +28,7 @@ def spoken(
 
 
 def _tag(locale: str) -> str:
-    """``ko`` of ``ko_KR.UTF-8``, ``ko-KR`` or ``Korean_Korea.949``."""
+    """Return the language of a locale: ``ko`` for ``ko_KR.UTF-8``, ``ko-KR`` or ``Korean_Korea.949``."""
     language = locale.replace("-", "_").partition(".")[0].partition("_")[0].lower()
     return _NAMES.get(language, language)
 

@@ -1,4 +1,4 @@
-"""What comes from a story or a client, on a terminal: text, and nothing that moves a cursor or forges a line."""
+"""Prints text of stories and clients on a terminal, without control characters that move the cursor or forge lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ESCAPED = "saga.escaped"
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """A handler for ``codecs``: what the encoding lacks as ``\\ud55c``, which is also how JSON writes it."""
+    """Error handler for ``codecs``: writes characters that the encoding lacks as ``\\ud55c``, as JSON does."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
@@ -28,10 +28,10 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 
 def let_everything_be_said() -> None:
-    """Make stdout and stderr write out what their encoding lacks, instead of failing at it.
+    """Make stdout and stderr escape characters that their encoding lacks, instead of failing.
 
-    Names of a story may be in any script. The console itself shows all of them, but through a pipe or into a file
-    Windows encodes by the system's code page, such as cp949 or cp1252. What a code page has is left as it is.
+    Names in a story may be in any script. The console can show all of them, but for pipes and files Windows uses the
+    system's code page, such as cp949 or cp1252. Characters in the code page are written unchanged.
     """
     codecs.register_error(_ESCAPED, _escape)
     for stream in (sys.stdout, sys.stderr):
@@ -40,21 +40,24 @@ def let_everything_be_said() -> None:
 
 
 def harmless(text: str) -> str:
-    """``text`` with U+FFFD for each control character but tab and line feed."""
+    """Replace each control character in ``text`` except tab and line feed by U+FFFD."""
     return _CONTROL.sub("\ufffd", text)
 
 
 def on_one_line(text: str) -> str:
-    """``text`` with every control character and end of line written out, as ``\\x1b``."""
+    """Escape each control character and line break in ``text``, such as ``\\x1b``."""
     return _BREAKS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """A command's words, on stdout or, with ``err``, on stderr: ``harmless``, for names and reasons stand in them."""
+    """Print the output of a command on stdout, or with ``err`` on stderr.
+
+    The text is made ``harmless``, because it may contain names and messages from outside.
+    """
     click.echo(harmless(text), err=err)
 
 
 def say_json(value: Any) -> None:
-    """A command's answer as the admin API gives it. Control characters that JSON lets pass are written out."""
+    """Print a value as JSON, as the admin API answers it. Control characters that JSON allows are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     click.echo(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

@@ -13,7 +13,7 @@ __all__ = [
     "main",
 ]
 
-# Imported when they are first asked for: commands and starts take what they need.
+# Names are imported on first use, so that each command imports only what it needs.
 __getattr__ = lazy_face(
     {
         "main": "saga_server.cli.saga_command:main",

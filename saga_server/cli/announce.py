@@ -1,6 +1,6 @@
-"""What ``saga serve`` says when it starts and stops: to the person at the terminal, and to other commands.
+"""What ``saga serve`` prints when it starts and stops, for the person at the terminal and for other commands.
 
-With ``logging.format: json`` it is in the log, so that whoever reads the process's output finds nothing but objects.
+With ``logging.format: json`` these lines go to the log, so that the output of the process is JSON objects only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ _log = logging.getLogger("saga.server")
 
 
 def announce(server: Server) -> None:
-    """Print where the server is, how to connect a frontend, and where everything lies."""
+    """Print the server's address, how to connect a frontend, and the narrator, stores, data directory and worlds.
+
+    The address is also written to the data directory, where other commands find it.
+    """
     folder = server.config.data_dir
     if folder.is_dir():
         try:
             publish_address(folder, server.url)
-        except OSError as error:  # a full disk: replies go on without it
+        except OSError as error:  # such as a full disk; the server works without this file
             _log.warning("%s: where the server listens cannot be noted (%s); commands cannot ask it", folder, error)
     base = f"{server.url}/v1"
     rows = [
@@ -73,7 +76,7 @@ def _stores(server: Server) -> str:
 
 
 def leaving(server: Server) -> None:
-    """Print what is waited for before the end."""
+    """Withdraw the published address, and print what the server waits for before it stops, and how long."""
     try:
         withdraw_address(server.config.data_dir)
     except OSError as error:
@@ -88,14 +91,14 @@ def leaving(server: Server) -> None:
 
 
 def at_once(config: Config) -> None:
-    """Print that nothing is waited for any more."""
+    """Print that the server ends without waiting any longer."""
     say_line(
         config, "SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start"
     )
 
 
 def farewell(config: Config, report: DrainReport, abandoned: Sequence[str] = ()) -> None:
-    """Print what became of the background work, and what did not end."""
+    """Print how much background work was finished, what is left for the next start, and what did not end in time."""
     say_line(config, f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
     if report.waiting:
         reasons = sorted({each.reason for each in report.waiting})
@@ -113,7 +116,7 @@ def _logged(config: Config) -> bool:
 
 
 def say_line(config: Config, line: str) -> None:
-    """A line for people; in the log where that is what they read."""
+    """Print a line for people, or log it when ``logging.format`` is ``json``."""
     if _logged(config):
         _log.info("%s", line.strip())
         return

@@ -1,4 +1,4 @@
-"""``saga backfill``: has a small model read what happened in turns that nobody reported."""
+"""``saga backfill``: have the extraction model read the turns for which no changes were reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saga conformance``: the suite's own command line, loaded when it is asked for."""
+"""``saga conformance``: runs the command line of the conformance suite, which is imported only then."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from saga_server.terminal import say
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def conformance(arguments: tuple[str, ...]) -> None:
-    """Prove that a store keeps its contract: run, clauses, matrix."""
+    """Check that a store fulfils its contract. The subcommands are run, clauses and matrix."""
     try:
-        import hypothesis  # noqa: F401 - the searches need it, and it comes with an extra
+        import hypothesis  # noqa: F401 - the suite needs it; an extra installs it
 
         from conformance.cli import main
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""``saga explain``: what a turn's narrator was told, entry by entry, and why; and why something was not told."""
+"""``saga explain``: lists the context of a turn with the reason for each entry, and says why a text was not in it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def explain(
 
 
 def of_text(found: dict[str, Any]) -> list[str]:
-    """What is known of a text, in words: the nearest first."""
+    """Return the answer to ``--text`` as lines, the closest matches first."""
     made = _head(found)
     if not found["found"]:
         made.append(_NOTHING)
@@ -130,7 +130,7 @@ def _where(row: dict[str, Any]) -> str:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """Why, and what is known of it: what an event waits for, when it was over, when lore was mentioned."""
+    """Return the reason in words, with what an event waits for, when it was over, or when lore was last mentioned."""
     said = _REASONS[row["reason"]]
     if row["reason"] == "faded":
         return f"{said}, last at turn {row['mentioned']}"
@@ -146,7 +146,7 @@ def _reason(row: dict[str, Any]) -> str:
 
 
 def _head(found: dict[str, Any], tokens: str = "") -> list[str]:
-    """The turn, and what has to be known of the answer as a whole."""
+    """Return the lines about the turn itself, and about what the chat showed of the story."""
     made = [f"turn {found['depth']} ({found['turn']}){tokens}" + (", read anew" if found["anew"] else "")]
     if found["anew"]:
         made.append(_ANEW)
@@ -161,7 +161,7 @@ def _head(found: dict[str, Any], tokens: str = "") -> list[str]:
 
 
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
-    """The explanation in words."""
+    """Return the explanation of a turn's context as lines."""
     made = _head(found, f": {found['tokens']} tokens")
     if found["said"]:
         made.append(f"the player's words: {_line(found['said'])}")

@@ -1,4 +1,4 @@
-"""``saga import``: cards, lorebooks and chats of other tools, and sessions that ``saga export`` wrote."""
+"""``saga import``: imports cards, lorebooks and chats of other tools, and sessions that ``saga export`` wrote."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONE = {
     "branches": "branch",
 }
 _MOST = 2 << 30
-"""Bytes of all files of one call."""
+"""Limit of the bytes of all files of one call."""
 
 
 @click.command("import")
@@ -99,7 +99,10 @@ def import_command(
 
 
 def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """The files that are named, and those in folders that are. Raises ``OSError`` and ``BadInput``."""
+    """Yield the name and path of each given file, and of each file in a given folder except hidden ones.
+
+    Raises ``OSError``, and ``BadInput`` when the files are larger than ``_MOST`` together.
+    """
     left = _MOST
     for source in sources:
         folder = source.is_dir()

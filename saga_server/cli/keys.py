@@ -1,4 +1,4 @@
-"""``saga keys`` and ``saga audit``: who may use a server, and who did what."""
+"""``saga keys`` and ``saga audit``: manage the API keys of a server, and list who did what."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def keys(context: click.Context, file: Path | None, data: Path | None, plain: bo
 
 
 def _quotas(command: Any) -> Any:
-    """The options that limit a key."""
+    """Add the options that set the quotas of a key."""
     for name, kind, text in reversed(
         (
             ("--turns-a-minute", click.IntRange(0), "Turns a minute."),
@@ -202,7 +202,7 @@ def audit(file: Path | None, data: Path | None, limit: int, key: str | None, ses
 
 
 def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) -> Any:
-    """What ``work`` gives, as whoever asks over HTTP reads it."""
+    """Return the result of ``work`` in the form in which the admin API answers it."""
 
     async def on_the_data(saga: Saga) -> Any:
         from saga_server.admin import to_plain

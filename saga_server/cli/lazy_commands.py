@@ -1,4 +1,4 @@
-"""Commands that lie in modules of their own, imported when they are asked for: none has to wait for the others."""
+"""Commands whose modules are imported on first use, so that a command does not wait for the imports of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Commands(MutableMapping[str, click.Command]):
     """The commands of a ``click.Group``, by name."""
 
     places: Mapping[str, str]
-    """Name to ``module:attribute``."""
+    """Maps a command's name to ``module:attribute``."""
     _known: dict[str, click.Command] = field(factory=dict, init=False)
 
     def __getitem__(self, name: str) -> click.Command:

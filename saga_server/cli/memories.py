@@ -1,4 +1,4 @@
-"""``saga memories``: what memory strategies learned from a session, and putting it right."""
+"""``saga memories``: lists what memory strategies learned from a session, and corrects it."""
 
 from __future__ import annotations
 

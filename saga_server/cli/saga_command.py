@@ -47,7 +47,7 @@ _FURTHER = {
     "top": "saga_server.cli.top:top",
     "verify": "saga_server.cli.data.verify:verify",
 }
-"""The commands of other modules. Further ones are added here."""
+"""The commands of other modules, by name. Add new ones here."""
 
 
 @click.group(commands=Commands(_FURTHER), context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,7 +55,7 @@ _FURTHER = {
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
     let_everything_be_said()
-    os.umask(os.umask(0o077) | 0o077)  # what is written is a story, or a key: nobody else's on this machine
+    os.umask(os.umask(0o077) | 0o077)  # files hold stories and keys: no access for other users of this machine
 
 
 @main.command()
@@ -92,7 +92,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 
             worker = Worker.of()
         with put_off():
-            config = configured()  # what is wrong there is said before anything is imported
+            config = configured()  # before the slow imports, so that errors are reported at once
             if config.server.workers > 1 and worker is None:
                 sys.exit(_serve_together(config))
             _import_libraries()
@@ -108,7 +108,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 
 
 def _serve_together(config: Config) -> int:
-    """Start several processes, and see to it that they run; the exit code. Raises ``SagaError``."""
+    """Start several processes, keep them running, and return the exit code. Raises ``SagaError``."""
     from saga_server.cli.announce import say_line
     from saga_server.process import set_up_logging, withdraw_address
     from saga_server.workers import Family, check_workers
@@ -122,8 +122,9 @@ def _serve_together(config: Config) -> int:
 
 
 def _import_libraries() -> None:
-    """aiohttp loads the machine's certificates twice when it is imported, and needs no interpreter for that: meanwhile
-    the engine is imported.
+    """Import aiohttp in a thread while the engine is imported in this one.
+
+    The import of aiohttp loads the machine's certificates twice, and releases the interpreter's lock meanwhile.
     """
     with ThreadPoolExecutor(1) as beside:
         library = beside.submit(import_module, "aiohttp")

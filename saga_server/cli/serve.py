@@ -1,4 +1,4 @@
-"""``saga serve`` as a process: its signals, its end, and its exit code."""
+"""``saga serve`` as a process: signals, shutdown, and exit code."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _log = logging.getLogger("saga.config")
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 _CONSOLE: tuple[signal.Signals, ...] = tuple(filter(None, [getattr(signal, "SIGBREAK", None)]))
-"""Windows' own: Ctrl-Break, and the console window that is closed."""
+"""The signal of Windows for Ctrl-Break and for a console window that is closed."""
 
 
 async def serve(config: Config, read_again: Callable[[], Config], worker: Worker | None = None) -> None:
-    """Serve until a signal asks for the end. Raises ``SagaError`` when it cannot start.
+    """Serve until a signal asks the server to stop. Raises ``SagaError`` when it cannot start.
 
-    The first signal lets replies and background work end, a second ends the process at once. SIGHUP reads the
-    settings again, unless a terminal sends it that is closed. When something does not end in time the process ends
-    without it, with the exit code 1. One ``worker`` of several says nothing to people, but for the first when it
-    starts; it ends, too, when nobody hears it any more.
+    After the first signal, open replies and background work may finish; a second signal ends the process at once.
+    SIGHUP reads the settings again, unless stdin is a terminal: then it means that the terminal was closed. When
+    something does not end in time, the process ends without it, with exit code 1. A ``worker`` is one of several
+    processes. It prints nothing, except that the first one announces the server when it starts, and it also stops when
+    the process that started it is gone.
     """
     for warning in config.warnings:
         _log.warning("%s", warning)
@@ -66,7 +67,7 @@ async def serve(config: Config, read_again: Callable[[], Config], worker: Worker
             beating.cancel()
     if worker is None:
         farewell(server.config, report, server.abandoned)
-    if server.abandoned:  # threads that hang in it would keep the interpreter from ending
+    if server.abandoned:  # hanging threads would keep the interpreter from exiting
         end_at_once(SURROUNDINGS)
 
 
@@ -74,7 +75,7 @@ async def serve(config: Config, read_again: Callable[[], Config], worker: Worker
 class _Signals:
     server: Server
     asked: asyncio.Event = field(factory=asyncio.Event)
-    """Set when the end was asked for."""
+    """Set when a signal asked the server to stop."""
     _reloads: set[asyncio.Task[None]] = field(factory=set)
 
     def listen(self) -> None:
@@ -85,15 +86,16 @@ class _Signals:
         except NotImplementedError:
             self._listen_beside(loop)
             return
-        if sys.stdin.isatty():  # the terminal was closed
+        if sys.stdin.isatty():  # SIGHUP means that the terminal was closed
             loop.add_signal_handler(signal.SIGHUP, self._end, signal.SIGHUP)
         else:
             loop.add_signal_handler(signal.SIGHUP, self._reload)
 
     def _listen_beside(self, loop: asyncio.AbstractEventLoop) -> None:
-        """As on Windows, whose loop takes no signals: Python runs a handler beside it, which hands over.
+        """Install plain signal handlers, for event loops that take none, as on Windows.
 
-        A second signal is not left to the loop, which may be what hangs.
+        A handler passes the first signal on to the loop. A second signal ends the process from the handler itself,
+        because the loop may be what hangs.
         """
 
         def heard(number: int, _frame: FrameType | None) -> None:
@@ -119,11 +121,11 @@ class _Signals:
         try:
             await self.server.reload()
         except (SagaError, OSError):
-            return  # what was refused is in the log
+            return  # the refused settings were logged
 
 
 def end_at_once(code: int) -> NoReturn:
-    """End the process, whatever its threads do."""
+    """End the process with ``code`` without waiting for its threads."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,6 +1,6 @@
-"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory.
+"""``saga sessions``, ``saga timelines`` and ``saga compare``: list what a data directory holds.
 
-The stores are opened, or a server that has them open is asked.
+The commands open the stores, or ask the server that has them open.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def compare(
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns, as wide as a terminal shows their texts."""
+    """Print a table whose columns are as wide as their widest text."""
     lines = [head, *rows]
     widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
     for line in lines:
@@ -147,12 +147,12 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _width(text: str) -> int:
-    """Cells of a terminal that ``text`` takes: Hangul and other wide letters take two."""
+    """Return how many terminal cells ``text`` takes. Hangul and other wide letters take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _dollars(amount: float | None) -> str:
-    """To the cent, or to the first figure that says something."""
+    """Format an amount to the cent, or with two significant digits when it is less than a cent."""
     if amount is None:
         return "-"
     return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"

@@ -1,4 +1,4 @@
-"""How every command finds its configuration, and how it says what is wrong."""
+"""How commands find their configuration, and how they report errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from saga_core.errors import BadInput, ConfigError, NotFound
 from saga_server.terminal import say
 
 USAGE = 2
-"""Exit code: the configuration or the command line is at fault."""
+"""Exit code for errors in the configuration or on the command line."""
 SURROUNDINGS = 1
-"""Exit code: the machine is at fault: a port in use, a folder that cannot be written, damaged data."""
+"""Exit code for other errors, such as a port in use, a folder that cannot be written, or damaged data."""
 
 DEFAULT_FILE = "saga.yaml"
 
@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def settings(command: F) -> F:
-    """The options by which every command finds its configuration: ``--config`` and ``--data``."""
+    """Add the options ``--config`` and ``--data``, by which commands find their configuration."""
     command = click.option(
         "--data",
         type=click.Path(file_okay=False, path_type=Path),
@@ -41,7 +41,7 @@ def settings(command: F) -> F:
 
 
 def find_config(file: Path | None, data: Path | None) -> Config:
-    """The configuration for a command. Raises ``ConfigError``."""
+    """Load the configuration for a command, with ``data`` as its data directory. Raises ``ConfigError``."""
     if file is None and Path(DEFAULT_FILE).is_file():
         file = Path(DEFAULT_FILE)
     config = load_config(file)
@@ -51,7 +51,7 @@ def find_config(file: Path | None, data: Path | None) -> Config:
 
 
 def fail(error: BaseException) -> NoReturn:
-    """Say on stderr what is wrong, a line for each culprit, and end with the exit code for it."""
+    """Print the error on stderr, with one line for each wrong setting, and exit with the exit code for it."""
     lines = [f"{error.source}: {problem}" for problem in error.problems] if isinstance(error, ConfigError) else [error]
     for line in lines:
         say(f"saga: {line}", err=True)

@@ -1,4 +1,4 @@
-"""``saga setup``: five questions, a settings file, a look by the doctor, and what to put into the frontend."""
+"""``saga setup``: asks five questions, writes a settings file, checks it, and says how to connect the frontend."""
 
 from __future__ import annotations
 
@@ -123,13 +123,16 @@ def setup(
 
 @define
 class _Asking:
-    """Asks, unless it is known already or nothing is to be asked."""
+    """Asks the questions. A ``given`` answer is taken without asking, and with ``silent`` so is the ``usual`` one."""
 
     words: Wording
     silent: bool
 
     def one(self, question: str, choices: Mapping[str, str], given: str | None, usual: str) -> str:
-        """A choice, by its number or its name. Raises ``BadInput`` for a given one that is none."""
+        """Return the name of one of the ``choices``. The user types its number or its name.
+
+        Raises ``BadInput`` when ``given`` is not one of them.
+        """
         names = list(choices)
         if given is not None:
             if given not in names:
@@ -155,7 +158,7 @@ class _Asking:
         return found
 
     def text(self, question: str, given: str | None, usual: str, *, check: Callable[[str], str] = str) -> str:
-        """A text. Raises ``BadInput`` for a given one that ``check`` refuses."""
+        """Return a text. Raises ``BadInput`` when ``check`` refuses the given text."""
         if given is not None:
             return check(given)
         if self.silent:
@@ -172,7 +175,7 @@ class _Asking:
         return found
 
     def secret(self, question: str) -> str | None:
-        """A text that is not shown; None for an empty one."""
+        """Ask for a text without showing it. Returns None for an empty one."""
         if self.silent:
             return None
         found: str = click.prompt(question, default="", show_default=False, hide_input=sys.stdin.isatty())
@@ -185,7 +188,7 @@ def _providers(words: Wording) -> dict[str, str]:
 
 
 def _usual_provider() -> str:
-    """Whose key is in the environment, else a server on this machine."""
+    """Return the first provider whose key is in the environment, or else a server on this machine."""
     return next((name for name, choice in PROVIDERS.items() if _set_here(choice)), _USUAL_PROVIDER)
 
 
@@ -206,13 +209,13 @@ def _checked_address(text: str) -> str:
     if not address:
         raise BadInput("--base-url: this provider's address is not known; give it, such as http://127.0.0.1:5001/v1")
     if re.match(r"[\w.-]+:\d+(/|$)", address):
-        address = f"http://{address}"  # as people write the address of a server of their own
+        address = f"http://{address}"  # users often leave out the scheme of a local server
     load_config({"providers": {"other": {"base_url": address}}}, environ={})
     return address
 
 
 def _key(ask: _Asking, chosen: ProviderChoice, key_file: Path | None) -> str | None:
-    """The key that was typed; None when it comes from elsewhere, or is not needed."""
+    """Ask for the key. Returns None when the key comes from elsewhere or is not needed."""
     if not chosen.keyed or key_file is not None:
         if not ask.silent and key_file is None:
             say(ask.words.key_none)
@@ -234,7 +237,7 @@ def _reference(chosen: ProviderChoice, key_file: Path | None) -> str | None:
 
 
 def _worlds(words: Wording, language: str, file: Path) -> dict[str, str]:
-    """The worlds that can be read, those in the language that is played first."""
+    """Return the worlds that can be read, with those in ``language`` first."""
     from saga_core.language import primary
     from saga_core.world import WorldLibrary, default_roots
 
@@ -248,7 +251,7 @@ def _worlds(words: Wording, language: str, file: Path) -> dict[str, str]:
 
 
 def _write(answers: Answers, file: Path, words: Wording) -> Config:
-    """Write the settings, and read them as the server will. A file that was there is kept beside them."""
+    """Write the settings, and load them as the server will. An existing file is renamed and kept."""
     from saga_core.config import load_config
 
     text = settings_text(answers)

@@ -1,4 +1,4 @@
-"""``saga top``: a server's state in the terminal, read from its admin API again and again."""
+"""``saga top``: shows the state of a server in the terminal, which it polls from the admin API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 5.0
 _MOST = 16 << 20
-"""Bytes of an answer."""
+"""Limit of an answer, in bytes."""
 _METRIC = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$", re.MULTILINE)
 _WORKER = re.compile(r'^worker="([^"]*)",?')
 _SHOWN = 8
@@ -57,7 +57,7 @@ def top(file: Path | None, data: Path | None, url: str | None, key: str | None, 
     if url is None:
         ours = address_of(config.data_dir) if _is_served(config) else None
         url = ours or f"http://127.0.0.1:{config.server.port}"
-        # A key of ours goes to our own server alone, not to whoever has its port after a crash.
+        # The configured key goes to our own server only, not to a program that took its port after a crash.
         key = key or (next(iter(config.server.api_keys), None) if ours else None)
     if urlsplit(url).scheme not in ("http", "https"):
         raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
@@ -77,7 +77,7 @@ def top(file: Path | None, data: Path | None, url: str | None, key: str | None, 
 
 
 def _is_served(config: Config) -> bool:
-    """Whether a process has the journal open. Nobody can tell where it is no file of SAGA's own."""
+    """Whether a process has the journal open. False when the journal is not a file, as then nobody can tell."""
     try:
         return is_held(state_file(config))
     except NotSupported:
@@ -85,14 +85,17 @@ def _is_served(config: Config) -> bool:
 
 
 def look(url: str, key: str | None) -> tuple[Mapping[str, Any], Mapping[str, float]]:
-    """The server's status, and its metrics by name and labels. Raises ``OSError`` and ``ValueError``."""
+    """Return the server's status, and its metrics by name and labels. Raises ``OSError`` and ``ValueError``."""
     status = json.loads(_get(f"{url}/api/status", key))
     text = _get(f"{url}/metrics", key).decode("utf-8", "replace")
     return status, _by_name(text)
 
 
 def _by_name(text: str) -> dict[str, float]:
-    """Metrics by name and labels. Of several processes besides what they have together: sums, and the longest."""
+    """Return metrics by name and labels.
+
+    Metrics of several processes are also combined: as their maximum if "longest" is in the name, else as their sum.
+    """
     metrics: dict[str, float] = {}
     for found in _METRIC.finditer(text):
         name, labels, value = found["name"], found["labels"] or "", float(found["value"])
@@ -121,7 +124,7 @@ def _get(url: str, key: str | None) -> bytes:
 
 
 def render(status: Mapping[str, Any], metrics: Mapping[str, float]) -> Table:
-    """What was seen, as a table."""
+    """Return the view as a table."""
     from rich.table import Table
     from rich.text import Text
 
@@ -129,12 +132,12 @@ def render(status: Mapping[str, Any], metrics: Mapping[str, float]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows(status, metrics):
-        table.add_row(name, Text(harmless(text)))  # a reason may hold what looks like markup
+        table.add_row(name, Text(harmless(text)))  # as text, because a reason may look like markup
     return table
 
 
 def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[str, str]]:
-    """The lines of the view."""
+    """Return the rows of the view: a name and a text each."""
     ended = {
         end: metrics.get(f'saga_chat_requests_total{{end="{end}"}}', 0.0) for end in ("finished", "aborted", "failed")
     }
@@ -160,7 +163,7 @@ def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[
 
 
 def _processes(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Where several processes answer: how many chats each of them has open."""
+    """Return a row with the open chats of each process, when several processes serve."""
     told = []
     for key, up in metrics.items():
         if key.startswith("saga_worker_up{w"):
@@ -179,7 +182,7 @@ def _late(counters: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _blocks(counters: Mapping[str, int]) -> str:
-    """How the state blocks of replies could be read, since the start."""
+    """Return how many state blocks of replies could be read since the start."""
     named = {"ok": "read", "partial": "read in part", "fallback": "missing"}
     return (
         ", ".join(f"{counters[f'block.{name}']} {told}" for name, told in named.items() if f"block.{name}" in counters)
@@ -188,7 +191,7 @@ def _blocks(counters: Mapping[str, int]) -> str:
 
 
 def _silent(chat: Mapping[str, Any]) -> str:
-    """A chat whose narrator writes no blocks, and what is done or to be done about it."""
+    """Describe a chat whose narrator writes no state blocks, and what is or can be done about it."""
     told = (
         f"{chat['model'] or 'the narrator'}: no block in {chat['replies']} replies in a row (session {chat['session']})"
     )

@@ -1,1 +1,1 @@
-"""The demo: an adventure that plays itself through the real server."""
+"""The demo: plays an adventure automatically on the real server."""

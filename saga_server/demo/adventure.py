@@ -1,4 +1,4 @@
-"""An adventure as data: what the player says, in which order, and what must be true afterwards."""
+"""Adventures as data: what the player says in each step, and what must be true after it."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ Action = Literal["send", "swipe", "branch", "return", "kill"]
 
 @frozen(kw_only=True)
 class Expected:
-    """What must be true after a step. None: not looked at."""
+    """What must be true after a step. None means that it is not checked."""
 
     place: str | None = None
     hp: int | None = None
     inventory: Mapping[str, int] | None = None
-    """All of the inventory, item to quantity."""
+    """The whole inventory, with the quantity of each item."""
     present: frozenset[str] | None = None
     met: frozenset[str] | None = None
     relations: Mapping[str, tuple[str, int]] | None = None
-    """How the player stands to whom: (type, strength). All of them."""
+    """All relationships of the player, as (type, strength) by character."""
     dead: frozenset[str] | None = None
     says: tuple[str, ...] = ()
-    """Words that the reply must hold."""
+    """Words that the reply must contain."""
     silent: tuple[str, ...] = ()
-    """Words that the reply must not hold."""
+    """Words that the reply must not contain."""
     repeats: int | None = None
-    """The number of an earlier step, what was said in which must be in the reply."""
+    """The number of an earlier step. The last quotation in its reply must appear in this reply."""
 
 
 @frozen
 class Step:
     """One step.
 
-    ``send`` is a turn. ``swipe`` asks the last turn again and keeps the new reply. ``branch`` cuts the history to the
-    turn of step ``at`` and goes on from there. ``return`` goes back to the main path, with all of its history. ``kill``
-    is a turn after whose last byte the server is killed, and started again.
+    ``send`` plays a turn. ``swipe`` requests another reply for the last turn and keeps it. ``branch`` cuts the history
+    to the turn of step ``at`` and continues there. ``return`` goes back to the main path, with its whole history.
+    ``kill`` plays a turn, and kills and restarts the server after the last byte of the reply.
     """
 
     number: int
     action: Action
     words: str = ""
-    """What the player says; nothing for a swipe."""
+    """What the player says; empty for a swipe."""
     stream: bool = False
     at: int | None = None
     remark: str = ""
-    """What this step is for, shown to the reader."""
+    """The purpose of this step, shown on the screen."""
     expected: Expected = Expected()
 
 
 @frozen(kw_only=True)
 class Adventure:
-    """A story to play, with the prompt that its frontend sends around it."""
+    """A story to play, with the prompt that the frontend sends with it."""
 
     language: Literal["ko", "en"]
     world: str
@@ -65,9 +65,9 @@ class Adventure:
     after: str
     """The system message after the player's words."""
     window: int
-    """How many of the latest turns the frontend's context holds; earlier ones it leaves out."""
+    """How many of the latest turns the frontend sends. It leaves out earlier ones."""
     steps: tuple[Step, ...] = field()
     final: Expected = field()
-    """What must be true in the end, all of it."""
+    """What must be true at the end."""
     nowhere: str = field(kw_only=True)
-    """An item of the branch, which must never be on the main path."""
+    """An item of the branch, which must never appear on the main path."""

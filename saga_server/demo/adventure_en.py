@@ -1,4 +1,4 @@
-"""Harrow Staithe, in English: over the drowned quay to the captain's hulk and back."""
+"""The English adventure, Harrow Staithe: across the drowned quay to the captain's hulk and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ersia, in Korean: from the village square to the goblin king and back."""
+"""The Korean adventure, Ersia: from the village square to the goblin king and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saga demo``: an adventure through the real proxy, over HTTP, on real stores, without a model."""
+"""``saga demo``: plays an adventure through the real proxy, over HTTP and on real stores, without a model."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _take_pictures(folder: Path, lang: str) -> None:
 
 
 def _run(folder: Path, profile: str, stores: Mapping[str, str], lang: str, plain: bool, *, kept: bool) -> bool:
-    # Imported here: the command line stays quick to start for the other commands.
+    # Imported here so that other commands start quickly.
     from saga_server.demo import adventure_en, adventure_ko
     from saga_server.demo.frontend import FrontendError
     from saga_server.demo.play import play

@@ -1,4 +1,4 @@
-"""A context for reading: the facts whole, the rest by its first lines or its names."""
+"""Shortens a context for the screen: all facts, and the first lines or the names of the other sections."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _LORE = ("[Lore]", "[관련 로어북]")
 
 
 def condensed(text: str, words: Wording, *, recall: bool = False) -> tuple[list[str], list[str]]:
-    """What is worth reading whole, and a line for each other section.
+    """Return the lines to show in full, and one line for each other section.
 
-    Whole are the facts, and with ``recall`` the first earlier turns.
+    The facts are shown in full, and with ``recall`` the first earlier turns as well.
     """
     sections: dict[str, list[str]] = {}
     heading = ""

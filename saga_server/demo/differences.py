@@ -1,4 +1,4 @@
-"""Two states compared, and a state held against what an adventure expects. States are the admin API's answers."""
+"""Compares two states, and a state with what an adventure expects. States are answers of the admin API."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ State = Mapping[str, Any]
 
 
 def inventory(state: State) -> dict[str, int]:
-    """Item to quantity."""
+    """Return the quantity of each item of the player."""
     return {item["name"]: item["quantity"] for item in state["inventory"]}
 
 
 def relations(state: State) -> dict[str, tuple[str, int]]:
-    """How the player stands to whom: (type, strength)."""
+    """Return the relationships of the player, as (type, strength) by character."""
     return {
         each["to"]: (each["type"], each["strength"])
         for each in state["relationships"]
@@ -26,7 +26,7 @@ def relations(state: State) -> dict[str, tuple[str, int]]:
 
 
 def changes(before: State, after: State, words: Wording) -> list[str]:
-    """What became different, a line each."""
+    """Return the differences between two states, one per line."""
     found = []
     if before["location"] != after["location"]:
         found.append(f"{words.place}: {before['location']} → {after['location']}")
@@ -57,7 +57,7 @@ def state_player(state: State) -> str:
 
 
 def unmet(expected: Expected, state: State) -> list[str]:
-    """Each expectation of the state that does not hold, with what was found instead."""
+    """Return the expectations that the state does not meet, with what was found instead."""
     pairs: tuple[tuple[str, Any, Any], ...] = (
         ("place", expected.place, state["location"]),
         ("hp", expected.hp, state["hp"]),
@@ -75,7 +75,7 @@ def unmet(expected: Expected, state: State) -> list[str]:
 
 
 def unsaid(expected: Expected, reply: str, *, quoted: str = "") -> list[str]:
-    """Each expectation of the reply's words that does not hold. ``quoted`` is what it had to repeat."""
+    """Return the expectations that the reply's words do not meet. ``quoted`` is text that the reply had to repeat."""
     wanted = (*expected.says, quoted) if quoted else expected.says
     return [f"reply: {word!r} is missing" for word in wanted if word not in reply] + [
         f"reply: {word!r} should not be there" for word in expected.silent if word in reply

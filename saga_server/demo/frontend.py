@@ -1,4 +1,4 @@
-"""A frontend: keeps the chat, sends all of it with each request, and shows what comes back."""
+"""A chat frontend: keeps the chat, and sends it with each request."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from saga_server.demo.adventure import Adventure
 _MODEL = "saga-offline"
 _MAX_TOKENS = 800
 NO_KEY = "none"
-"""The client wants a key; this one counts as none."""
+"""The OpenAI client requires a key. SAGA treats this one as none."""
 
 
 class FrontendError(Exception):
-    """The proxy's answer was not what a frontend can show; the message says what it was."""
+    """The proxy gave an answer that a frontend cannot show. The message describes it."""
 
 
 @frozen
@@ -35,7 +35,7 @@ class Said:
 
 @frozen
 class Answer:
-    """What came back for one request."""
+    """The answer to one request."""
 
     said: Said
     session: str
@@ -43,12 +43,12 @@ class Answer:
     context_ms: float
     total_ms: float
     pieces: int
-    """How many pieces it came in."""
+    """In how many pieces the reply arrived."""
 
 
 @define
 class Frontend:
-    """Talks to the proxy as SillyTavern and its like do. Knows nothing of SAGA but the reply's headers."""
+    """Talks to the proxy as SillyTavern and similar frontends do. Of SAGA it knows only the reply's headers."""
 
     adventure: Adventure
     client: AsyncOpenAI
@@ -56,7 +56,7 @@ class Frontend:
     """The turns on the screen, oldest first."""
 
     def messages(self, words: str) -> list[dict[str, str]]:
-        """The prompt: the card, as much of the chat as the frontend's context holds, the words, a last note."""
+        """Return the prompt: the card, the latest ``window`` turns of the chat, the new words, and the last note."""
         story = self.adventure
         found = [{"role": "system", "content": text} for text in story.card]
         if len(self.path) <= story.window:
@@ -66,7 +66,7 @@ class Frontend:
         return [*found, {"role": "user", "content": words}, {"role": "system", "content": story.after}]
 
     async def send(self, words: str, *, stream: bool) -> Answer:
-        """Say something; the reply goes on the screen. Raises ``FrontendError``."""
+        """Send the player's words, and add the turn to ``path``. Raises ``FrontendError``."""
         started = time.perf_counter()
         completions = self.client.chat.completions.with_raw_response
         messages = cast("list[ChatCompletionMessageParam]", self.messages(words))
@@ -93,24 +93,24 @@ class Frontend:
         )
 
     async def swipe(self, *, stream: bool) -> Answer:
-        """Ask for another reply to the last words; it takes the old one's place."""
+        """Request another reply to the last words. It replaces the old one."""
         return await self.send(self.path.pop().words, stream=stream)
 
 
 @define
 class Admin:
-    """The admin API, for showing what SAGA knows."""
+    """A client of the admin API, which reads what SAGA knows."""
 
     http: aiohttp.ClientSession
     base: str
 
     async def get(self, path: str, **query: str) -> Any:
-        """``GET /api/…``; raises ``FrontendError`` unless it answers 200."""
+        """Request ``GET /api/…``. Raises ``FrontendError`` unless the status is 200."""
         async with self.http.get(f"{self.base}/api/{path}", params=query) as response:
             return await self._json("GET", path, response)
 
     async def post(self, path: str, **query: str) -> Any:
-        """``POST /api/…``; raises ``FrontendError`` unless it answers 200."""
+        """Request ``POST /api/…``. Raises ``FrontendError`` unless the status is 200."""
         async with self.http.post(f"{self.base}/api/{path}", params=query) as response:
             return await self._json("POST", path, response)
 

@@ -1,4 +1,4 @@
-"""``saga demo --pictures``: the pages of a played adventure, as PNG files. Needs Chromium and playwright."""
+"""``saga demo --pictures``: saves the pages of a played adventure as PNG files. Needs Chromium and playwright."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTINGS: Final = {
 
 
 def browser_program() -> str:
-    """Where Chromium is. Raises ``NotSupported``, saying what to install."""
+    """Return the path of Chromium. Raises ``NotSupported``, with what to install, if it or playwright is missing."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None or find_spec("playwright") is None:
         raise NotSupported("pictures need a browser: install chromium (apt-get install chromium) and playwright (pip)")
@@ -37,7 +37,7 @@ def browser_program() -> str:
 async def take_pictures(adventure: Adventure, folder: Path) -> list[Path]:
     """Play the adventure on a server in memory, and save a picture of each page. Raises ``NotSupported``."""
     program = browser_program()
-    playwright: Any = import_module("playwright.async_api")  # for pictures alone: SAGA does without it
+    playwright: Any = import_module("playwright.async_api")  # needed for pictures only, and not a dependency of SAGA
     async with Server(load_config(_SETTINGS, environ={}), {}) as server:
         session = await tell(adventure, server.url)
         await server.saga.memory.correct(

@@ -1,4 +1,4 @@
-"""Playing an adventure through the real proxy, and judging it."""
+"""Plays an adventure through the real proxy, and checks the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRAIN_SECONDS = "30"
 
 @define
 class Totals:
-    """What the adventure took."""
+    """The totals of a played adventure."""
 
     swipes: int = 0
     branches: int = 0
@@ -31,9 +31,9 @@ class Totals:
     tokens: int = 0
     reads: list[float] = field(factory=list)
     told: list[str] = field(factory=list)
-    """The id of every turn whose reply reached the frontend."""
+    """The ids of all turns whose reply reached the frontend."""
     lost: list[str] = field(factory=list)
-    """Those of them that SAGA does not have in the end."""
+    """The ids among ``told`` that SAGA does not have at the end."""
 
 
 @define
@@ -46,20 +46,20 @@ class Play:
     frontend: Frontend
     admin: Admin
     kept: bool = False
-    """Whether the data is still there afterwards."""
+    """Whether the data is kept afterwards."""
     totals: Totals = field(factory=Totals)
     problems: list[str] = field(factory=list)
     _session: str = ""
     _main: list[Said] | None = None
     """The main path, while the story is on a branch."""
     _depths: dict[int, int] = field(factory=dict)
-    """How many turns were on the screen after a step."""
+    """How many turns were on the screen after each step."""
     _replies: dict[int, str] = field(factory=dict)
     _context: dict[str, Any] | None = None
     """What SAGA put into the last prompt."""
 
     async def run(self) -> bool:
-        """Play all steps; True when everything was as expected."""
+        """Play all steps. Returns whether everything was as expected."""
         await self._stores()
         for step in self.adventure.steps:
             found = await self._turn(step)
@@ -69,7 +69,7 @@ class Play:
         return not self.problems
 
     async def _stores(self) -> None:
-        """Show what is played on. An engine that is missing makes the demo fail: it is no demo of that one."""
+        """Show the stores in use. The demo fails if a requested engine is missing."""
         status = await self.admin.get("status")
         found = ", ".join(
             f"{kind} {each['backend']} {each['version']}".strip() for kind, each in status["stores"].items()
@@ -115,7 +115,7 @@ class Play:
     async def _judge(self, step: Step, answer: Answer) -> list[str]:
         before, after = await self._state(answer.parent), await self._state(answer.said.turn)
         self._context = None
-        if step.action != "kill":  # which contexts there were is remembered in memory only
+        if step.action != "kill":  # the restarted server no longer has the context
             self._context = await self._context_of(answer)
             self.totals.tokens += self._context["tokens"]
             self.screen.context(self._context, answer, recall=step.expected.repeats is not None)
@@ -132,7 +132,7 @@ class Play:
         return found
 
     async def _judge_swipe(self, old: Said, answer: Answer) -> list[str]:
-        """Two replies to the same words: the same knowledge before them, two outcomes of one turn."""
+        """Check that both replies are different outcomes of one turn, and that both got the same context."""
         first, second = await self._state(old.turn), await self._state(answer.said.turn)
         found = []
         if first["hp"] == second["hp"] or first["turn"] != second["turn"]:
@@ -145,7 +145,7 @@ class Play:
         return found
 
     async def _kill(self) -> list[str]:
-        """Kill the server while its background work is due, start it again, and look for what is missing."""
+        """Kill the server before its background work is done, restart it, and check that no turn is missing."""
         await self.server.kill()
         await self.server.start()
         missing = await self._missing()
@@ -218,7 +218,7 @@ class Play:
 
 
 async def play(adventure: Adventure, server: ServerProcess, screen: Screen, *, kept: bool = False) -> bool:
-    """Start the server, play, and stop it whatever happens. True when everything was as expected."""
+    """Start the server, play, and always stop the server. Returns whether everything was as expected."""
     screen.headline(f"SAGA · {adventure.title}")
     screen.say(f"{screen.words.starting} ({server.profile}) …")
     try:

@@ -1,4 +1,4 @@
-"""The demo on the terminal: what was said, what SAGA told the narrator, what changed."""
+"""Shows the demo on the terminal: the chat, the context that SAGA added, and what changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRAPH_LINES = 24
 
 
 def make_console(*, plain: bool) -> Console:
-    """A console with colour on a terminal only, and never with ``plain``."""
+    """Return a console with colour on a terminal, or without colour if ``plain`` is set or there is no terminal."""
     if not plain:
         console = Console(highlight=False, emoji=False, markup=False)
         if console.is_terminal:
@@ -37,18 +37,18 @@ class Screen:
     words: Wording
 
     def headline(self, title: str) -> None:
-        """The name of the whole, or of a part."""
+        """Print the title of the demo or of a part of it."""
         self.console.print()
         self.console.print(Rule(Text(title, style="bold"), align="left", characters="═", style="cyan"))
 
     def say(self, text: str, style: str = "dim", indent: str = "  ") -> None:
-        """A paragraph of the demo itself."""
+        """Print a paragraph of text."""
         for line in Text(text).wrap(self.console, max(20, self.console.width - len(indent))):
             line.rstrip()
             self.console.print(Text.assemble(indent, (line.plain, style)), soft_wrap=True)
 
     def ask(self, step: Step, turn: int, words: str) -> None:
-        """The head of a step and the player's words."""
+        """Print the heading of a step, and the player's words."""
         kinds = {
             "swipe": self.words.swipe,
             "branch": self.words.branch,
@@ -67,11 +67,11 @@ class Screen:
         self.say(words, "bold green", "› ")
 
     def reply(self, answer: Answer) -> None:
-        """What the player saw."""
+        """Print the reply that the player saw."""
         self.say(answer.said.reply, "")
 
     def context(self, context: Mapping[str, Any], answer: Answer, *, recall: bool) -> None:
-        """What SAGA knew and put in; for a turn of ``recall`` the earlier turns whole."""
+        """Print the context that SAGA added. With ``recall`` the first earlier turns are shown in full."""
         self.say(f"{self.words.known} ({context['tokens']} {self.words.tokens}, {answer.context_ms:.1f} ms)", "cyan")
         facts, others = condensed(str(context["text"]), self.words, recall=recall)
         for line in facts:
@@ -82,21 +82,21 @@ class Screen:
             self.console.print(text)
 
     def changes(self, found: Sequence[str]) -> None:
-        """What became different."""
+        """Print what changed in the state."""
         if not found:
             self.say(f"= {self.words.unchanged}")
         for line in found:
             self.say(line, "yellow", "  ± ")
 
     def verdict(self, problems: Sequence[str]) -> None:
-        """Whether the step did what it should."""
+        """Print whether the step had the expected results."""
         for problem in problems:
             self.say(f"{self.words.not_as_expected}: {problem}", "bold red", "  ✗ ")
         if not problems:
             self.say(self.words.as_expected, "green", "  ✓ ")
 
     def final(self, state: Mapping[str, Any]) -> None:
-        """The state at the end."""
+        """Print the state at the end."""
         words = self.words
         items = ", ".join(f"{name} ×{count}" for name, count in inventory(state).items())
         stands = ", ".join(f"{name}: {kind} {strength:+d}" for name, (kind, strength) in relations(state).items())
@@ -113,7 +113,7 @@ class Screen:
             self.say(f"{name}: {value or words.nobody}", "")
 
     def graph(self, lines: Sequence[str], player: str, others: Sequence[str]) -> None:
-        """The graph's edges in words: the player's own, then those that come from ``others``."""
+        """Print edges of the graph in words: first those of the player, then those of ``others``."""
         own = [line for line in lines if line.startswith(f"{player} ")]
         near = [line for name in others for line in lines if line.startswith(f"{name} ")]
         shown = [*own, *near][:_GRAPH_LINES]
@@ -123,6 +123,6 @@ class Screen:
             self.say(self.words.more.format(count=len(lines) - len(shown)))
 
     def totals(self, rows: Sequence[tuple[str, object]]) -> None:
-        """The figures of the whole."""
+        """Print the totals."""
         for name, value in rows:
             self.say(f"{name}: {value}", "")

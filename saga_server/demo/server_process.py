@@ -1,4 +1,4 @@
-"""The real server as a process of its own: started, killed, and started again on the same data and port."""
+"""Runs the real server as a separate process, which can be killed and restarted on the same data and port."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOG_LINES = 40
 
 
 class ServerFailed(Exception):
-    """The server did not start; the message holds the end of what it printed."""
+    """The server did not start. The message has the last lines of its output."""
 
 
 @define(eq=False)
@@ -34,7 +34,7 @@ class ServerProcess:
     world: str
     port: int = 0
     stores: Mapping[str, str] = field(factory=dict)
-    """Kind of store -> its backend, where it is not the profile's."""
+    """Backends that replace those of the profile, by kind of store."""
     _process: asyncio.subprocess.Process | None = field(default=None, init=False)
     _reader: asyncio.Task[None] | None = field(default=None, init=False)
     _ready: asyncio.Event = field(factory=asyncio.Event, init=False)
@@ -42,11 +42,11 @@ class ServerProcess:
 
     @property
     def base(self) -> str:
-        """The base URL, once started."""
+        """The base URL of the server after it has started."""
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
-        """Start, and wait until it prints its address. Raises ``ServerFailed``."""
+        """Start the server, and wait until it prints its address. Raises ``ServerFailed``."""
         config = self.folder / "saga.yaml"
         settings = {
             "models": {"narration": "offline"},
@@ -57,7 +57,7 @@ class ServerProcess:
             },
             "session": {"default_world": self.world},
             "server": {"host": "127.0.0.1"},
-            # On a busy machine a source of context may be late; here it is waited for, so that each run is the same.
+            # A long deadline, so that no source of context is late on a busy machine and all runs are the same.
             "recall": {"deadline_ms": 5_000},
         }
         config.write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
@@ -81,14 +81,14 @@ class ServerProcess:
             raise ServerFailed(f"the server ended with code {self._process.returncode}:\n{self.log}")
 
     async def kill(self) -> None:
-        """End it at once, without a chance to write anything (SIGKILL)."""
+        """Kill the server at once (SIGKILL), so that it cannot write anything more."""
         process = self._process
         if process is not None and process.returncode is None:
             process.kill()
         await self._gone()
 
     async def stop(self) -> None:
-        """Ask it to end, and wait for that; kill it if it does not."""
+        """Ask the server to stop, and wait for it. Kill it if it takes longer than 20 seconds."""
         process = self._process
         if process is not None and process.returncode is None:
             process.terminate()
@@ -101,7 +101,7 @@ class ServerProcess:
 
     @property
     def log(self) -> str:
-        """The last lines that it printed."""
+        """The last lines of the server's output."""
         return "\n".join(self._log)
 
     async def _gone(self) -> None:

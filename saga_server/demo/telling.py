@@ -1,4 +1,4 @@
-"""An adventure told to a server that runs, without a screen and without judging it: for pictures of its pages."""
+"""Plays an adventure on a running server without screen output and checks, for pictures of the pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from saga_server.demo.frontend import NO_KEY, Frontend, Said
 
 
 async def tell(adventure: Adventure, url: str) -> str:
-    """Play all steps on the server at ``url``; the session's id. Nothing is killed. Raises ``FrontendError``."""
+    """Play all steps on the server at ``url``, without killing it. Returns the session's id.
+
+    Raises ``FrontendError``.
+    """
     async with AsyncOpenAI(base_url=f"{url}/w/{adventure.world}/v1", api_key=NO_KEY, max_retries=0) as client:
         frontend = Frontend(adventure, client)
         main: list[Said] | None = None

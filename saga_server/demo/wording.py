@@ -1,4 +1,4 @@
-"""What the demo itself says, in Korean and English."""
+"""The texts of the demo's output, in Korean and English."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Wording:
-    """The demo's own words."""
+    """The texts in one language."""
 
     starting: str
     ready: str

@@ -1,4 +1,4 @@
-"""``saga doctor``: looks at everything that a server needs, and at how well a narrator reports."""
+"""``saga doctor``: checks everything that a server needs, and how well a narrator reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saga doctor``: looks at everything that ``saga serve`` needs, without changing any of it but the data directory."""
+"""``saga doctor``: checks everything that ``saga serve`` needs. It changes nothing except in the data directory."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.workers import check_workers
 
 _CHATS = 10
-"""Chats, those played last, that are looked at for a silent narrator."""
+"""How many of the latest chats are checked for a silent narrator."""
 
 Say = Callable[[str], None]
 
 
 async def examine(config: Config, say: Say) -> bool:
-    """Say a line for each thing looked at; whether all is well."""
+    """Report each check with ``say``. Returns whether all is well."""
     results = [
         _python(say),
         _settings(config, say),
@@ -43,12 +43,12 @@ async def examine(config: Config, say: Say) -> bool:
 
 
 async def examine_narrator(config: Config, model: str, language: str | None, say: Say) -> bool:
-    """Play a rehearsal with ``model``, and say how well it reports; whether well enough.
+    """Play a rehearsal with ``model``, and say how well it reports. Returns whether that is well enough.
 
-    ``language``: its tag; None takes that of ``session.default_world`` if there is a rehearsal in it, otherwise
-    English. Raises ``SagaError``.
+    ``language`` is a language tag. None means the language of ``session.default_world`` if there is a rehearsal in it,
+    or else English. Raises ``SagaError``.
     """
-    from saga_server.rehearsal import SCRIPTS, judge, rehearse  # for whoever asks for it
+    from saga_server.rehearsal import SCRIPTS, judge, rehearse  # imported only when needed
 
     if language is not None and language not in SCRIPTS:
         raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(SCRIPTS)}")
@@ -65,7 +65,7 @@ async def examine_narrator(config: Config, model: str, language: str | None, say
 
 
 def _language(config: Config) -> str:
-    """The language of the world that chats begin in."""
+    """Return the language of ``session.default_world``."""
     name = config.session.default_world
     if name is None:
         return DEFAULT
@@ -100,7 +100,7 @@ def _settings(config: Config, say: Say) -> bool:
 
 
 async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
-    """What the server that has the stores open says of them."""
+    """Report what the server that has the stores open says about them."""
     try:
         status = await ask(config, "/api/status")
     except SagaError as error:
@@ -124,7 +124,7 @@ async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
 
 
 async def _silent(saga: Saga, say: Say) -> bool:
-    """The chats played last whose narrator wrote no state blocks, and nobody else read what it told."""
+    """Report the latest chats whose narrator wrote no state blocks, if no extraction model read the replies."""
     good = True
     for chat in sorted(await saga.sessions.list(), key=lambda each: -each.updated)[:_CHATS]:
         live = await saga.parts.live.get(chat.session.id)
@@ -172,7 +172,7 @@ async def _stores(config: Config, say: Say) -> bool:
 
 
 def _opened(info: StoreInfo, health: Health) -> str:
-    """What was opened, where, how large it is, and how it is."""
+    """Describe an open store: its engine, place, size and health."""
     parts = [f"{info.name} {info.version}".strip()]
     parts.append(f"in {info.location}" if info.location else "in memory")
     if health.bytes is not None:
@@ -182,7 +182,7 @@ def _opened(info: StoreInfo, health: Health) -> str:
 
 
 def _backends(kind: str, used: str) -> str:
-    """What could be opened here, and what would have to be installed."""
+    """Describe which backends are installed, and which are not."""
     found = installed(kind)
     here = [f"{each} in use" if each.name == used else str(each) for each in found if not each.missing]
     missing = [f"{each.name}: {each.missing}" for each in found if each.missing]
@@ -190,7 +190,7 @@ def _backends(kind: str, used: str) -> str:
 
 
 def _sources(saga: Saga) -> str:
-    """The sources of context, and those that other packages bring and nobody switched on."""
+    """Describe the sources of context in use, and the installed ones that are not switched on."""
     told = []
     for name, needs in saga.parts.reader.sources.items():
         told.append(f"{name} (needs {', '.join(needs)})" if needs else name)
@@ -202,7 +202,7 @@ def _sources(saga: Saga) -> str:
 
 
 async def _curator(config: Config, say: Say) -> bool:
-    """The curator that is configured, where it is one with an engine of its own."""
+    """Check the configured curator, if it is not one that comes with SAGA."""
     name = config.curator.backend
     if not config.curator.enabled or name is None or name in (RULES, *ASKING):
         return True
@@ -236,7 +236,7 @@ async def _providers(config: Config, say: Say) -> bool:
                 _told(say, True, f"provider {provider.name}: {counted(len(models), 'model')} at {provider.where}")
                 for route in wanted:
                     if route.provider is provider and models and route.model not in models:
-                        # Some answer under names that they do not list.
+                        # Some providers serve models that they do not list.
                         text = f"does not list {route.model!r} of models.narration and models.fallback; is it the name?"
                         _told(say, True, f"provider {provider.name}: {text}")
     finally:
@@ -245,7 +245,7 @@ async def _providers(config: Config, say: Say) -> bool:
 
 
 def _reader(config: Config, narrators: Narrators) -> str:
-    """Who reads replies that the narrator did not report."""
+    """Describe which model reads replies without a state block."""
     if config.models.extraction is not None:
         return config.models.extraction
     automatic = AutomaticExtraction.of(narrators, config)

@@ -1,4 +1,4 @@
-"""Which store backends are registered, and whether the engine of each is installed. Imports no engine."""
+"""Lists the registered backends, and whether the engine of each is installed. Imports no engine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 @frozen
 class Installed:
-    """A backend of a kind of store."""
+    """A registered backend."""
 
     name: str
     summary: str = ""
     engines: tuple[str, ...] = ()
-    """The packages of its engine with their versions; none for what comes with SAGA itself."""
+    """The packages of its engine with versions. Empty for a backend that needs only SAGA."""
     missing: str = ""
-    """What to do when it cannot be opened here; empty when it can."""
+    """What to do if the engine is missing; empty if it is installed."""
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(self.engines)})" if self.engines else self.name
 
 
 def installed(kind: str) -> list[Installed]:
-    """Every registered backend of ``kind``, in the order of names."""
+    """Return all registered backends of ``kind``, sorted by name."""
     return [_look(kind, name) for name in registry.names(kind)]
 
 
@@ -50,10 +50,10 @@ def _look(kind: str, name: str) -> Installed:
 
 
 def _packages(extra: str) -> list[str]:
-    """What SAGA requires for an extra; nothing for an extra that is not SAGA's own."""
+    """Return the packages that an extra of SAGA requires, or nothing for another extra."""
     try:
         lines = requires(_DISTRIBUTION) or []
-    except PackageNotFoundError:  # run from a folder: what is missing is told when a store is opened
+    except PackageNotFoundError:  # not installed as a package; opening a store reports what is missing
         return []
     found = []
     for line in lines:

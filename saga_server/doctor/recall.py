@@ -1,4 +1,4 @@
-"""What ``saga doctor`` looks at for recall: whether the embedder answers, and what counts tokens."""
+"""The checks of ``saga doctor`` for recall: whether the embedder answers, and which token counter is in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core import Saga
 from saga_core.errors import SagaError
 
 Told = Callable[[bool, str], bool]
-"""Says a line, marked as good or not, and gives that back."""
+"""Prints a line that is marked as good or not, and returns whether it is good."""
 
 _QUESTION, _PASSAGE = "누가 검을 만들었지?", "The smith finished the sword."
 _PATIENCE = 60.0
@@ -26,7 +26,7 @@ async def _embedder(saga: Saga, told: Told) -> bool:
     embedder = saga.stores.embedder
     try:
         async with asyncio.timeout(_PATIENCE):
-            await embedder.embed([_PASSAGE], "passage")  # loads what has to be loaded
+            await embedder.embed([_PASSAGE], "passage")  # loads the model
             began = perf_counter()
             await embedder.embed([_QUESTION], "query")
     except TimeoutError:
@@ -52,7 +52,7 @@ def _counter(saga: Saga, told: Told) -> bool:
 
 
 def recall_of(status: dict[str, Any], told: Told) -> bool:
-    """The same as a running server says it."""
+    """Report the same from the status of a running server."""
     vectors = status["vectors"]
     left = f", {vectors['left']} turns still to do" if vectors["left"] else ""
     told(True, f"embedder {status['embedder']}: {vectors['dimension']} components{left}")

@@ -1,4 +1,4 @@
-"""What a process that serves needs besides requests: logs, metrics, its event loop, its settings, its sockets."""
+"""The parts of a server process beside requests: logs, metrics, event loop, settings, and sockets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ __all__ = [
     "withdraw_address",
 ]
 
-# Imported when they are first asked for: commands and starts take what they need.
+# Names are imported on first use, so that each command imports only what it needs.
 __getattr__ = lazy_face(
     {
         "Tidying": "saga_server.process.collector:Tidying",

@@ -1,4 +1,4 @@
-"""The garbage collector of a process that serves.
+"""How a server process uses Python's garbage collector.
 
 A full collection visits every live object and stops all requests meanwhile: 50 ms with 25 sessions. Live objects are
 therefore frozen in small portions, and each portion is visited once. Nearly all objects that die later are freed by
@@ -25,6 +25,7 @@ _NEVER = 1_000_000
 _GROWN = 1.5
 """A full collection runs once the frozen objects have grown by this factor since the last one."""
 _FEW = 100_000
+"""No full collection runs while fewer objects are frozen."""
 _PAUSE = 4
 """Checks in a row without a request before free memory is returned to the system."""
 _QUIET = 20
@@ -76,7 +77,7 @@ class Tidying:
         """
         loop = asyncio.get_running_loop()
 
-        def collected(phase: str, info: dict[str, int]) -> None:  # in whichever thread makes objects
+        def collected(phase: str, info: dict[str, int]) -> None:  # runs in any thread that allocates objects
             if phase == "stop" and info["generation"] == _MIDDLE:
                 # At the recursion limit this call fails: the next portion then includes this one.
                 with suppress(RecursionError):

@@ -1,4 +1,4 @@
-"""The settings and the providers that hold now: what a request is served by. Reading settings again replaces them."""
+"""The settings and providers that requests are served with now. A reload replaces them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saga_server.providers import Narrators
 
 @define(eq=False)
 class Current:
-    """What holds now."""
+    """The settings and providers in force, and whether the server is stopping."""
 
     config: Config
     narrators: Narrators

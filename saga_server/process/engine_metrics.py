@@ -1,4 +1,4 @@
-"""The engine's own counts as Prometheus metrics, as they are when somebody asks."""
+"""The engine's counters as Prometheus metrics, read at each scrape."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 _OUTCOMES = ("done", "skipped", "retries", "failures", "late")
-"""Of extraction: read, not worth reading, tried again, given up for now, and not there when a request wanted it."""
+"""Outcomes of extraction: read, not worth reading, retried, given up for now, and late for a request."""
 
 
 @define(eq=False)
 class EngineMetrics(Collector):
-    """``status`` is ``Saga.status()``, set before each look."""
+    """Exports ``status``, the result of ``Saga.status()``, which is set before each scrape."""
 
     status: Mapping[str, Any] = field(factory=dict)
     open_requests: int = 0
 
     def collect(self) -> Iterable[Metric]:
-        """What has a name of its own, and every other number under its path in the status."""
+        """Yield the metrics with a name of their own, and then all numbers of the status, labelled with their path."""
         counts: Mapping[str, int] = self.status.get("counters", {})
         yield _counter("saga_extraction", "Turns for the extraction model, by outcome", "outcome", {
             outcome: counts.get(f"extraction.{outcome}", 0) for outcome in _OUTCOMES

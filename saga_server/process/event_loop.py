@@ -1,7 +1,7 @@
-"""An event loop that keeps count of how long its rounds take.
+"""An event loop that measures how long its rounds take.
 
-A round runs everything that is ready. Whoever becomes ready meanwhile waits for its end, so a round that takes long is
-a stall for everybody, whatever caused it: a call that blocks, much work at once, the garbage collector.
+A round runs all callbacks that are ready. Callbacks that become ready meanwhile wait for the end of the round. So a
+long round delays all requests, whether its cause is a blocking call, a lot of work at once, or the garbage collector.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0)
-"""Milliseconds; the last bucket is without end."""
+"""Upper bounds in milliseconds. One more bucket without a bound follows."""
 
 SWITCH_SECONDS = 0.001
-"""After so long a thread that computes hands over to the loop when that has something to do; by default it is 5 ms,
-at each event that arrives meanwhile."""
+"""The interpreter's switch interval: how long the loop may wait for a computing thread to hand over, at each event that
+arrives. Python's default is 5 ms."""
 
 T = TypeVar("T")
 
 
 @define
 class Rounds:
-    """How long rounds took, by one clock. Milliseconds."""
+    """How long rounds took by one clock, in milliseconds."""
 
     counts: list[int] = field(factory=lambda: [0] * (len(BUCKETS) + 1))
-    """Rounds by the first bucket that holds them."""
+    """The number of rounds in each bucket."""
     total: float = 0.0
     longest: float = 0.0
 
     def add(self, taken: float) -> None:
-        """A round is over."""
+        """Count a round that took ``taken`` milliseconds."""
         self.counts[bisect_left(BUCKETS, taken)] += 1
         self.total += taken
         if taken > self.longest:
@@ -46,29 +46,29 @@ class Rounds:
 
 @define(eq=False)
 class LoopWatch:
-    """What the rounds of a loop took: by the wall clock, and of the processor for the loop's own thread.
+    """How long the rounds of a loop took, in wall-clock time and in CPU time of the loop's thread.
 
-    Where the wall clock says much more than the processor, the thread waited: for the interpreter's lock, for the disk
-    in a call that blocks, or for a machine that was busy with other programs.
+    Where the wall-clock time is much longer than the CPU time, the thread was waiting: for the interpreter's lock, for
+    the disk in a blocking call, or for a machine that was busy with other programs.
     """
 
     wall: Rounds = field(factory=Rounds)
     cpu: Rounds = field(factory=Rounds)
     blocks: int = 0
-    """Rounds that were found blocked, by ``LoopGuard``."""
+    """How many rounds ``LoopGuard`` found blocked."""
     place: str = ""
-    """Where the longest of them was found."""
+    """Where the longest of these rounds was blocked."""
     _began: float = field(default=0.0, init=False)
     _began_cpu: float = field(default=0.0, init=False)
     _blocked: str = field(default="", init=False)
 
     def begins(self) -> None:
-        """A round begins."""
+        """Note that a round begins."""
         self._began = time.perf_counter()
         self._began_cpu = time.thread_time()
 
     def ends(self) -> None:
-        """The round is over; nothing when none began."""
+        """Count the round that ends now. Does nothing when no round has begun."""
         if self._began:
             taken = (time.perf_counter() - self._began) * 1_000
             self._began = 0.0
@@ -81,22 +81,22 @@ class LoopWatch:
 
     @property
     def running_since(self) -> float:
-        """When the round that runs began, by ``time.perf_counter``; 0 between rounds."""
+        """When the current round began, by ``time.perf_counter``; 0 between rounds."""
         return self._began
 
     def blocked_at(self, place: str) -> None:
-        """The round that runs was found at ``place``, and takes too long. From another thread."""
+        """Note that the current round takes too long and is at ``place``. Called from another thread."""
         self.blocks += 1
         self._blocked = place
 
     def forget(self) -> None:
-        """Count anew from here: what starting up took is nobody's wait."""
+        """Reset all counts. Called after startup, whose rounds delay no request."""
         self.wall, self.cpu, self._began = Rounds(), Rounds(), 0.0
         self.blocks, self.place, self._blocked = 0, "", ""
 
 
 class _WatchedSelector(selectors.DefaultSelector):
-    """Is asked once a round; between two questions the round's callbacks run."""
+    """Marks the rounds of the loop, which calls ``select`` once a round and runs the callbacks between two calls."""
 
     def __init__(self, watch: LoopWatch) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _WatchedSelector(selectors.DefaultSelector):
 
 
 class WatchedLoop(asyncio.SelectorEventLoop):
-    """A selector loop with a ``watch``."""
+    """A selector event loop whose ``watch`` measures its rounds."""
 
     def __init__(self) -> None:
         self.watch = LoopWatch()
@@ -118,13 +118,13 @@ class WatchedLoop(asyncio.SelectorEventLoop):
 
 
 def running_watch() -> LoopWatch | None:
-    """The watch of the loop that runs; None where it has none."""
+    """Return the watch of the running loop, or None if it is not a ``WatchedLoop``."""
     loop = asyncio.get_running_loop()
     return loop.watch if isinstance(loop, WatchedLoop) else None
 
 
 def run_watched(work: Coroutine[Any, Any, T]) -> T:
-    """As ``asyncio.run``, on a watched loop; on an ordinary one where selectors are not the platform's own way."""
+    """Run ``work`` as ``asyncio.run`` does, on a watched loop. On Windows the loop is an ordinary one."""
     factory: Callable[[], asyncio.AbstractEventLoop] | None = WatchedLoop if os.name == "posix" else None
     usual = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)

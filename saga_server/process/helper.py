@@ -1,8 +1,8 @@
-"""A process that reads what is large: one step that holds the interpreter's lock there keeps nobody waiting here.
+"""A helper process for large requests, so that parsing them does not hold the interpreter's lock of the server.
 
-It is started in the background when something large comes first, and ends when nothing came for a minute. As long as it
-does not run, and while it works for somebody else, large things are read in a thread, as they are on systems without
-POSIX, which is counted; but what is so large that a thread would be felt waits for it.
+The process is started in the background when the first large request arrives, and ends after about a minute without
+one. While it is not running or is busy, large requests are parsed in a thread, which is counted. Requests that are so
+large that a thread would slow down the server wait for the process. On systems without POSIX all are parsed in threads.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "
 
 
 class TooMuch(BadInput):
-    """What was to be read takes more time or memory than one request may."""
+    """Reading a request takes more time or memory than is allowed."""
 
 
 @define(eq=False)
 class Helper:
-    """The process, and what it does: one thing at a time."""
+    """The helper process. It does one piece of work at a time."""
 
     seconds: float
-    """What one piece of work may take."""
+    """Time limit of one piece of work."""
     modules: tuple[str, ...] = ()
-    """What it imports before its first work."""
+    """Modules that the process imports when it starts."""
     idle_seconds: float = _IDLE_SECONDS
     counters: Counters = field(factory=Counters)
     _child: subprocess.Popen[bytes] | None = field(default=None, init=False)
@@ -52,14 +52,14 @@ class Helper:
 
     @property
     def process(self) -> int | None:
-        """The id of the process; None where none runs."""
+        """The id of the process, or None when it is not running."""
         return None if self._child is None else self._child.pid
 
     async def run(self, work: Callable[..., T], *args: Any, waits: bool = False) -> T:
-        """``work(*args)``, there or in a thread. The work, its arguments and what it gives can be pickled.
+        """Return ``work(*args)``, run in the process or in a thread. The work, its arguments and result are pickled.
 
-        ``waits``: not in a thread, if there can be a process. Raises what ``work`` raises; ``TooMuch`` when it takes
-        too long there, or too much memory.
+        With ``waits`` the call waits for the process instead of using a thread, if a process can be started. Raises
+        what ``work`` raises, and ``TooMuch`` when the process takes too long or too much memory.
         """
         while (child := self._child) is None or self._busy:
             if child is None and not self._starting and not self._closed and os.name == "posix":
@@ -70,11 +70,11 @@ class Helper:
                 return await asyncio.to_thread(work, *args)
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         self._busy = True
-        # Who waits may go away; the process is free again when it is done.
+        # If the caller is cancelled, the process stays busy until the work is done.
         return await asyncio.shield(self._spawn(self._run(child, work, args)))
 
     async def aclose(self) -> None:
-        """End the process, and start none any more."""
+        """End the process. No other one is started afterwards."""
         self._closed = True
         self._end()
         if self._tasks:
@@ -89,7 +89,7 @@ class Helper:
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waited for it was told, unless nobody waits any more
+            task.exception()  # marks it as retrieved; a waiting caller gets it as well
 
     async def _start(self) -> None:
         try:
@@ -97,7 +97,7 @@ class Helper:
         except (OSError, EOFError) as error:
             reason = str(error) or f"it ended before it was ready ({type(error).__name__})"
             self.counters.degrade("large_requests", f"no process can be started for them; threads read them: {reason}")
-            self._closed = True  # it would fail each time
+            self._closed = True  # another try would fail as well
             return
         finally:
             self._starting = False
@@ -127,7 +127,7 @@ class Helper:
         return found
 
     def _wait(self) -> None:
-        """It may end when nothing comes from now on."""
+        """Restart the timer after which the idle process is ended."""
         if self._ends is not None:
             self._ends.cancel()
         self._ends = asyncio.get_running_loop().call_later(self.idle_seconds + self.seconds, self._rest)
@@ -150,7 +150,7 @@ class Helper:
 
 
 def _started(modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """In a thread: the process, once it listens."""
+    """Start the process and wait until it is ready. Blocks, so call it in a thread."""
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     child = subprocess.Popen(
         [sys.executable, "-X", "utf8", "-m", helper_child.__name__, *modules],
@@ -169,9 +169,9 @@ def _started(modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
 
 
 def _answer(child: subprocess.Popen[bytes], work: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
-    """In a thread: what the process makes of it."""
+    """Send work to the process and return its answer. Blocks, so call it in a thread."""
     assert child.stdin is not None
-    # A large body is sent as it is: copying it would hold the interpreter's lock.
+    # A large body is sent unpickled, because copying it would hold the interpreter's lock.
     bulk = next((arg for arg in args if type(arg) is bytes), b"")
     apart = tuple(pickle.PickleBuffer(arg) if arg is bulk else arg for arg in args)
     for part in (pickle.dumps((work, apart), protocol=5, buffer_callback=lambda _: False), bulk):
@@ -186,7 +186,7 @@ def _received(child: subprocess.Popen[bytes]) -> bytes:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Killed, it is gone at once; it has nothing to lose."""
+    """Kill the process, which has nothing to save, and close its pipes."""
     child.kill()
     child.wait()
     for pipe in (child.stdin, child.stdout):

@@ -1,8 +1,8 @@
-"""The process that reads what is large: it is given functions and their arguments, and answers what they give.
+"""The main program of the helper process: it receives functions with their arguments, and answers with the results.
 
-A question is two messages: a function with its arguments, and the bytes that are one of them, if any.
+A request has two messages: a function with its arguments, and the bytes of one large argument, which may be empty.
 
-It gives way to the process that serves, and takes no more than so much memory. It ends when its input does.
+The process runs at a lower priority than the server, and its memory is limited. It ends when its input ends.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from contextlib import suppress
 from pathlib import Path
 
 FOUND, RAISED, BROKEN, MEMORY = "found", "raised", "broken", "memory"
-"""What an answer holds: what the function gave, the error that it raises for its caller, any other in words, nothing
-for lack of memory."""
+"""What an answer holds: the result, a ``SagaError`` to raise for the caller, the text of another error, or nothing for
+lack of memory."""
 MEMORY_BYTES = 2 << 30
+"""Memory that the process may use beyond what it has when it is ready."""
 _NICER = 5
 _LENGTH = struct.Struct("!Q")
 _PIPE = 1 << 20
-"""Bytes that wait in a pipe, at most: the fewer, the more often two processes take turns."""
+"""Size of a pipe in bytes. The smaller it is, the more often the two processes have to wait for each other."""
 
 
 def main() -> None:
-    """Import what the arguments name, say so, and answer what is asked."""
+    """Import the modules named in the arguments, send an empty message, and answer requests."""
     for module in sys.argv[1:]:
         importlib.import_module(module)
     answers = os.dup(1)
-    os.dup2(2, 1)  # whatever is printed is no answer
+    os.dup2(2, 1)  # printed text must not mix with the answers
     os.nice(_NICER)
     _bound()
     for pipe in (0, answers):
@@ -54,7 +55,7 @@ def _answered(asked: bytes, bulk: bytes) -> bytes:
         return pickle.dumps((RAISED, error), protocol=5)
     except MemoryError:
         return pickle.dumps((MEMORY, None), protocol=5)
-    except Exception as error:  # noqa: BLE001 - told to whoever asked
+    except Exception as error:  # noqa: BLE001 - sent to the caller
         return pickle.dumps((BROKEN, f"{type(error).__name__}: {error}"), protocol=5)
 
 
@@ -97,7 +98,7 @@ def _widen(file: int) -> None:
     if sys.platform == "linux":
         import fcntl
 
-        with suppress(OSError):  # a system may allow less, and then it stays as it is
+        with suppress(OSError):  # the system's limit may be lower; the size then stays as it is
             fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, _PIPE)
 
 

@@ -1,4 +1,4 @@
-"""Where a server may listen, and sockets to listen on."""
+"""Checks where a server may listen, and opens its sockets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ BACKLOG = 256
 
 
 class CannotListen(SagaError):
-    """The address cannot be listened on: the message says why and what to do."""
+    """The server cannot listen on the address. The message says why, and what to do."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine's own."""
+    """Whether a host name or address belongs to this machine only."""
     name = host.strip("[]").lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -31,7 +31,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_listening(server: ServerConfig) -> None:
-    """Refuse to listen beyond this machine without keys. Raises ``ConfigError``."""
+    """Raise ``ConfigError`` for a server that other machines can reach, or that has chat keys, without ``api_keys``."""
     if server.chat_keys and not server.api_keys:
         raise ConfigError(
             "config",
@@ -48,9 +48,9 @@ def check_listening(server: ServerConfig) -> None:
 
 
 def open_sockets(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen on every address of ``host``, all on one port. Raises ``CannotListen``.
+    """Open sockets that listen on every address of ``host``, all on the same port. Raises ``CannotListen``.
 
-    It comes before anything is opened: of two servers on one port the second says so, and touches no data.
+    Call it before opening stores: then a second server on the same port fails before it touches any data.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -1,4 +1,4 @@
-"""The end of the log, kept in memory, for whoever looks after a server from elsewhere."""
+"""The latest log records, kept in memory for the admin API."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from saga_server.process.logs import Redactor, secrets_of
 from saga_server.terminal import on_one_line
 
 KEPT = 500
-"""Records at most; older ones go."""
+"""Most records that are kept; older ones are dropped."""
 _LONGEST = 2_000
 
 
 class LogTail(logging.Handler):
-    """Keeps the latest records as rows, without keys. What a story says is left out: such records are private."""
+    """Keeps the latest records as rows, without keys. Private records, which hold text of a story, are left out."""
 
     def __init__(self, current: Current) -> None:
         super().__init__()
@@ -28,12 +28,12 @@ class LogTail(logging.Handler):
         self._count = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
+        """Store ``record`` unless it is private."""
         if getattr(record, "private", False):
             return
         try:
             text = self._redactor()(on_one_line(record.getMessage()))[:_LONGEST]
-        except Exception:  # noqa: BLE001 - as every handler: a record that cannot be read stops nobody
+        except Exception:  # noqa: BLE001 - like every handler: a bad record must not stop the program
             self.handleError(record)
             return
         self._count += 1
@@ -48,7 +48,7 @@ class LogTail(logging.Handler):
         )
 
     def rows(self, after: int, limit: int) -> Sequence[Mapping[str, Any]]:
-        """The latest ``limit`` rows with a higher number than ``after``, oldest first."""
+        """Return the latest ``limit`` rows with a number above ``after``, oldest first."""
         return [row for row in self._rows if row["number"] > after][-limit:]
 
     def _redactor(self) -> Redactor:

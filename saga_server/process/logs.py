@@ -1,6 +1,6 @@
-"""Logging on stderr: what happened, on behalf of which request, session and turn, and no key in it.
+"""Logging on stderr. Records name their request, session and turn, and never contain keys.
 
-What a story says is not logged, but for prompts and replies at the level ``debug``; such records are marked as private.
+Text of a story is not logged, except prompts and replies at the level ``debug``. Such records are marked as private.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from saga_server.providers import KEY_VARIABLES
 from saga_server.terminal import on_one_line
 
 PRIVATE: Final = {"private": True}
-"""The ``extra`` of a record that holds what a story says."""
+"""The ``extra`` of a record that holds text of a story."""
 
 HIDDEN = "(key)"
 _SHORTEST = 6
@@ -37,18 +37,18 @@ _IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
 
 @frozen
 class Redactor:
-    """Takes secrets out of a text: those that are known, what looks like one, and what an error quotes of a story."""
+    """Removes known secrets from a text, what looks like a secret, and text of a story that an error quotes."""
 
     secrets: tuple[str, ...]
-    """The longest first."""
+    """Known secrets, the longest first."""
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> Redactor:
-        """For these; those that are too short to be told from words are left out."""
+        """Build one for ``secrets``. Those with fewer than six characters could be ordinary words, and are ignored."""
         return cls(tuple(sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)))
 
     def __call__(self, text: str) -> str:
-        """The text without them."""
+        """Return the text without secrets and quotes."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         text = _BEARER.sub(rf"\1{HIDDEN}", text)
@@ -57,14 +57,14 @@ class Redactor:
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people; a traceback goes on below it."""
+    """Formats a record as one line for people, with a traceback below it."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
         self._redact = redact
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """The line, with the ids behind it."""
+        """Return the line, with the ids at its end."""
         about = _about(record)
         mark = "[private] " if about.pop("private", False) else ""
         line = f"{record.asctime} {record.levelname:<7} {record.name}: {mark}{on_one_line(record.message)}"
@@ -72,13 +72,15 @@ class TextFormatter(logging.Formatter):
         return f"{line} [{ids}]" if ids else line
 
     def format(self, record: logging.LogRecord) -> str:
-        """The whole, without secrets."""
+        """Return the line and the traceback, without secrets."""
         return self._redact(super().format(record))
 
 
 class JsonLines(JsonFormatter):
-    """A JSON object a line: ``time``, ``level``, ``logger``, ``message``, and what there is of ``request``,
-    ``session``, ``turn``, ``error`` (a traceback) and ``private``.
+    """Formats a record as one line with a JSON object.
+
+    It has ``time``, ``level``, ``logger`` and ``message``, and where they apply ``request``, ``session``, ``turn``,
+    ``error`` (a traceback) and ``private``.
     """
 
     converter = staticmethod(time.gmtime)
@@ -88,7 +90,7 @@ class JsonLines(JsonFormatter):
         self._redact = redact
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
-        """The fields, in order."""
+        """Fill in the fields, in their order."""
         log_data["time"] = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z"
         log_data["level"] = record.levelname.lower()
         log_data["logger"] = record.name
@@ -100,16 +102,16 @@ class JsonLines(JsonFormatter):
 
 
 class _Subjects(logging.Filter):
-    """Notes in each record on whose behalf it was written."""
+    """Adds to each record the request, session and turn that it belongs to."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Lets every record through."""
+        """Add the subject, and return True."""
         record.subject = subject()
         return True
 
 
 def _about(record: logging.LogRecord) -> dict[str, Any]:
-    """What there is of the ids, and whether the record is private."""
+    """Return the ids that the record has, and ``private`` if it is."""
     found = {name: value for name, value in asdict(getattr(record, "subject", Subject())).items() if value}
     if getattr(record, "private", False):
         found["private"] = True
@@ -117,7 +119,7 @@ def _about(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list[str]:
-    """Every key that a configuration or the environment holds, passwords in addresses of stores included."""
+    """Return every key in a configuration and the environment, including passwords in addresses and secret options."""
     environ = os.environ if environ is None else environ
     keys = [config.api_keys.anthropic, config.api_keys.openai, config.api_keys.google]
     keys += [provider.api_key for provider in config.providers.values()]
@@ -132,15 +134,15 @@ def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list
 
 
 def formatter(kind: LogFormat, secrets: Iterable[str]) -> logging.Formatter:
-    """How records become lines."""
+    """Return the formatter for a log format. It removes ``secrets``."""
     redact = Redactor.of(secrets)
     return JsonLines(redact) if kind == "json" else TextFormatter(redact)
 
 
 def set_up_logging(config: Config) -> None:
-    """Send SAGA's records from ``logging.level`` on to stderr, and those of libraries when something is wrong.
+    """Log to stderr: records of SAGA from ``logging.level`` on, and of libraries from ``WARNING`` on or higher.
 
-    A second call replaces what the first set up.
+    A second call replaces the handlers of the first.
     """
     handler = logging.StreamHandler()
     handler.addFilter(_Subjects())
@@ -153,5 +155,5 @@ def set_up_logging(config: Config) -> None:
 
 
 def log_errors_only(config: Config) -> None:
-    """For commands whose own words go to the terminal."""
+    """Log only errors, for commands that print their results on the terminal."""
     set_up_logging(evolve(config, logging=LoggingConfig(level="error")))

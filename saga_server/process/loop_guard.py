@@ -1,4 +1,4 @@
-"""Looks at the event loop from outside: where it was when a round took so long that everybody waited."""
+"""Watches the event loop from another thread, and logs where the loop is when a round takes too long."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from saga_server.process.event_loop import LoopWatch
 _log = logging.getLogger("saga.loop")
 
 BLOCKED_SECONDS = 0.5
-"""A round of this length is a block: every client waits for its end."""
+"""A round that takes this long counts as blocked, because every client waits for its end."""
 _LOOKS_SECONDS = 0.2
 _AROUND = ("saga_server.process.event_loop", "saga_server.cli")
-"""What runs the loop, and is on every stack."""
+"""Modules that run the loop. They are on every stack."""
 _OURS = ("saga_core", "saga_backends", "saga_server")
 
 
 @define(eq=False)
 class LoopGuard:
-    """A thread that looks five times a second whether the loop's round goes on too long, and notes where it is.
+    """A thread that checks five times a second whether a round of the loop takes too long, and notes its place.
 
-    A call that holds the interpreter's lock all along, such as one search of a pattern, is noted when it ends: then
-    the place is the line that made it.
+    A call that never releases the interpreter's lock, such as one search with a regular expression, is noted only when
+    it ends. The place is then the line that made the call.
     """
 
     watch: LoopWatch
     thread: int = field(factory=threading.get_ident)
-    """The loop's."""
+    """The id of the loop's thread."""
     blocked_seconds: float = BLOCKED_SECONDS
     _ended: threading.Event = field(factory=threading.Event, init=False)
     _guard: threading.Thread | None = field(default=None, init=False)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._guard = threading.Thread(target=self._look, name="saga-loop-guard", daemon=True)
         self._guard.start()
 
@@ -60,7 +60,7 @@ class LoopGuard:
 
 
 def _place(frame: FrameType | None) -> str:
-    """File, line and function of SAGA's innermost frame; of the innermost of all where none is SAGA's."""
+    """Return module, line and function of SAGA's innermost frame, or else of the innermost frame."""
     each = frame
     while each is not None:
         module = str(each.f_globals.get("__name__", ""))

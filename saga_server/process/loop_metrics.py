@@ -1,4 +1,4 @@
-"""The rounds of the event loop as Prometheus metrics."""
+"""Prometheus metrics about the rounds of the event loop."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from saga_server.process.event_loop import BUCKETS, LoopWatch
 
 @define(eq=False)
 class LoopMetrics(Collector):
-    """How long the rounds of the event loop took: whoever became ready meanwhile had to wait so long."""
+    """Exports how long the rounds of the event loop took. Callbacks that became ready meanwhile had to wait."""
 
     watch: LoopWatch
 
     def collect(self) -> Iterable[Metric]:
-        """A histogram and the longest round, by the wall clock and of the processor."""
+        """Return the histogram of rounds and the longest round, in wall-clock and CPU time, and the count of blocks."""
         rounds = HistogramMetricFamily("saga_loop_round_ms", "Rounds of the event loop, ms", labels=["clock"])
         longest = GaugeMetricFamily("saga_loop_longest_ms", "The longest round since the start, ms", labels=["clock"])
         for clock, found in (("wall", self.watch.wall), ("cpu", self.watch.cpu)):

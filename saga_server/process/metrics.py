@@ -1,4 +1,4 @@
-"""What is counted and measured, for Prometheus."""
+"""The Prometheus metrics of a server."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ ADJUSTABLE = frozenset(
     "temperature top_p top_k min_p stop seed presence_penalty frequency_penalty repetition_penalty logit_bias logprobs "
     "max_tokens thinking prefill system content".split()
 )
-"""Parameters that are counted by name; the others are counted together."""
+"""Parameters that are counted by name. All others are counted together."""
 _OF_ALL = ("gather", "pack", "total")
-"""What context timings have beside the sources."""
+"""Names in the context timings that are not sources."""
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
 
 
 @define(eq=False)
 class Metrics:
-    """One server's metrics, in a registry of their own."""
+    """The metrics of one server, in their own registry."""
 
     registry: CollectorRegistry = field(factory=CollectorRegistry)
     requests: Counter = field(init=False)
@@ -84,7 +84,7 @@ class Metrics:
             self._dollars(bill.purpose, bill.dollars, bill.uncached, bill.without)
 
     def hear(self, event: str, about: Mapping[str, Any]) -> None:
-        """A listener of the engine's counters: counts what calls behind the narrator's back cost."""
+        """Listen to the engine's counters, and count the tokens and dollars of model calls other than narration."""
         if event != "billed":
             return
         for kind, name in (
@@ -102,7 +102,7 @@ class Metrics:
                 self.dollars.labels(name, purpose).inc(max(0.0, dollars))
 
     def read(self, begun: PendingTurn) -> None:
-        """Observe what reading a turn took: as a whole, its steps, and each source of context."""
+        """Observe how long reading a turn took: the whole, each step, and each source of context."""
         for step, taken in begun.timings.items():
             if step == "total":
                 self.context_ms.observe(taken)
@@ -113,6 +113,6 @@ class Metrics:
                 self.source_ms.labels(source).observe(taken)
 
     def render(self, status: Mapping[str, Any], open_requests: int = 0) -> bytes:
-        """The text format; ``status`` is the engine's."""
+        """Return all metrics in the text format. ``status`` is the status of the engine."""
         self._engine.status, self._engine.open_requests = status, open_requests
         return generate_latest(self.registry)

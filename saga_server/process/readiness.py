@@ -1,4 +1,4 @@
-"""Whether a turn could be taken now: the journal is written and read, as a turn would do it."""
+"""Checks whether the server could take a turn now, by writing to the journal and reading from it."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from saga_core.stores import Batch, Key
 from saga_server.process.current import Current
 
 SECONDS = 5.0
-"""What a store may take to answer."""
+"""Time limit for a store to answer."""
 _PROVEN_SECONDS = 1.0
-"""For so long what was seen of the journal holds, so that nobody who asks often makes it busy."""
+"""How long a successful probe of the journal counts, so that frequent checks cause little load."""
 _WRITTEN = b"." * 131_072
-"""Larger than what a turn writes, for which there must be room."""
+"""The probe is larger than what a turn writes, so that there is room for a turn."""
 
 
 @frozen
 class Ready:
-    """What was seen."""
+    """The result of a check."""
 
     status: str
     """``ready``, ``not ready`` or ``stopping``."""
     reason: str = ""
-    """Why it is not ready, in words."""
+    """Why the server is not ready, in words."""
     stores: dict[str, str] = field(factory=dict)
-    """Each store: ``ok``, or what is wrong with it."""
+    """For each store ``ok``, or what is wrong with it."""
     degraded: tuple[str, ...] = ()
-    """The degraded modes in force; a turn is taken all the same."""
+    """The degraded modes in force. The server takes turns nevertheless."""
 
     def plain(self) -> dict[str, Any]:
-        """As data."""
+        """Return the result as plain data."""
         found: dict[str, Any] = {"status": self.status}
         if self.reason:
             found["reason"] = self.reason
@@ -44,14 +44,14 @@ class Ready:
 
 @define(eq=False)
 class Readiness:
-    """Looks at one server."""
+    """Checks the readiness of one server."""
 
     saga: Saga
     current: Current
     _key: Key = field(init=False)
-    """What is written to prove the journal: its own for each server that shares it."""
+    """Key of the probe. Each of several servers on one journal has its own."""
     _proven: float = field(default=float("-inf"), init=False)
-    """When the journal was last seen to take an entry, on the loop's clock."""
+    """When a probe of the journal last succeeded, on the loop's clock."""
     _probing: asyncio.Task[str] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -59,7 +59,7 @@ class Readiness:
         self._key = PROBE_KEY if leases is None else (*PROBE_KEY, leases.server)
 
     async def look(self) -> Ready:
-        """How it is now."""
+        """Check the stores and the journal."""
         if self.current.stopping:
             return Ready("stopping", "the server is shutting down")
         stores = self.saga.stores.all()
@@ -70,11 +70,11 @@ class Readiness:
         return Ready("not ready" if reason else "ready", reason, found, degraded)
 
     async def _journal(self) -> str:
-        """Why the journal takes no turn; nothing when it does."""
+        """Return why the journal cannot take a turn, or an empty text when it can."""
         failing = not {"journal.write", "journal.read"}.isdisjoint(self.saga.counters.degraded)
         if not failing and asyncio.get_running_loop().time() - self._proven < _PROVEN_SECONDS:
             return ""
-        if self._probing is None or self._probing.done():  # one at a time, however many ask
+        if self._probing is None or self._probing.done():  # one probe at a time, shared by all callers
             self._probing = asyncio.create_task(self._probe(), name="saga-probe")
         await asyncio.wait({self._probing}, timeout=SECONDS)
         return self._probing.result() if self._probing.done() else f"the journal did not answer within {SECONDS:g} s"
@@ -95,7 +95,7 @@ class Readiness:
         return ""
 
     async def aclose(self) -> None:
-        """Ask no more."""
+        """Cancel a running probe."""
         if self._probing is not None:
             self._probing.cancel()
             await asyncio.gather(self._probing, return_exceptions=True)

@@ -1,6 +1,6 @@
-"""Reading the settings again while the server runs: what of a changed file can hold at once, and what needs a restart.
+"""Reloading the settings of a running server: which changes apply at once, and which need a restart.
 
-The file is read and checked whole first. One that is not valid changes nothing.
+The whole file is read and checked first. An invalid file changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AT_ONCE: Final = {
     "recall": ("extraction_wait_ms", "other_sessions"),
     "logging": ("level", "format"),
 }  # fmt: skip
-"""Section to the settings in it that hold at once; ``providers`` and ``api_keys`` do as a whole."""
+"""For each section, the settings that apply at once. All of ``providers`` and ``api_keys`` does so as well."""
 _WHOLE: Final = ("providers", "api_keys")
 
 T = TypeVar("T")
@@ -38,23 +38,26 @@ T = TypeVar("T")
 
 @frozen
 class Reloaded:
-    """What came of reading the settings again, by the names of settings."""
+    """The result of a reload: the names of the settings that changed."""
 
     applied: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()
-    """Those that changed, and hold only after the next start."""
+    """Changed settings that apply only after a restart."""
 
 
 @frozen
 class Merged:
-    """The settings that hold from now on, and what changed."""
+    """The settings in force from now on, and what changed."""
 
     config: Config
     changed: Reloaded
 
 
 def merge(old: Config, new: Config) -> Merged:
-    """``old`` with what of ``new`` can hold at once. Raises ``ConfigError`` when that would be open to strangers."""
+    """Return ``old`` with those settings of ``new`` that apply at once.
+
+    Raises ``ConfigError`` when anybody could then use or administer the server.
+    """
     applied: list[str] = []
     restart: list[str] = []
     for name in changed(old, new):
@@ -68,7 +71,7 @@ def merge(old: Config, new: Config) -> Merged:
     config = evolve(old, **sections, warnings=new.warnings)
     check_listening(config.server)
     if old.server.api_keys and not config.server.api_keys:
-        # An editor that empties the file before it writes it must not open the server meanwhile.
+        # Some editors empty a file before they write it. That must not open the server to everybody.
         raise ConfigError(
             "config",
             ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),
@@ -77,7 +80,7 @@ def merge(old: Config, new: Config) -> Merged:
 
 
 def changed(old: Config, new: Config) -> list[str]:
-    """The names of the settings in which two configurations differ, such as ``server.port``; never their values."""
+    """Return the names of the settings in which two configurations differ, such as ``server.port``, without values."""
     return [name for name in _differing(old, new, "") if name not in ("base", "warnings")]
 
 
@@ -98,18 +101,22 @@ def _differing(old: Any, new: Any, path: str) -> Iterator[str]:
 
 @frozen
 class Reloading:
-    """Reads the settings again and lets the server go by them."""
+    """Reads the settings again, and applies them to the server."""
 
     read: Callable[[], Config] | None
-    """Gives the settings as they are written now. None: the server was not started from any that could be."""
+    """Reads the settings as they are now. None when a program passed them, so that they cannot be read again."""
     holding: Callable[[], Config]
-    """Gives those that hold."""
+    """Returns the settings in force."""
     hold: Callable[[Config], tuple[str, ...]]
-    """Lets those hold from now on; the names of settings that nevertheless need a restart come back."""
+    """Applies settings, and returns the names of those that need a restart nevertheless."""
     reloads: Counter
 
     async def reload(self) -> Reloaded:
-        """Once. Raises ``ConfigError`` with everything that is wrong, and then nothing changed; ``NotSupported``."""
+        """Reload the settings once.
+
+        Raises ``ConfigError`` with all problems when they are invalid, and then nothing changes. Raises
+        ``NotSupported`` when ``read`` is None.
+        """
         if self.read is None:
             raise NotSupported("the settings of this server come from a program, and cannot be read again")
         try:

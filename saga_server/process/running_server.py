@@ -1,4 +1,4 @@
-"""The server that has a data directory open: where it listens, and asking it instead of opening the stores again."""
+"""Finds the server that has a data directory open, and sends it requests, since its stores cannot be opened twice."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 _FILE = "server.json"
 _SECONDS = 30.0
 _MOST = 64 << 20
-"""Bytes of an answer. Whoever listens there may be another program by now."""
+"""Limit of an answer, in bytes. Another program may be listening at the address by now."""
 READY_AT = "SAGA ready at "
-"""Begins the line by which scripts know that requests are taken, and where."""
+"""Start of the line that tells scripts that the server is ready, and where."""
 NOBODY = "no server has said where it listens; if one is starting, or another command is at work, try again in a moment"
 
 
 class NotAnswered(SagaError):
-    """The server that holds the stores could not be asked."""
+    """The server that has the stores open could not be asked."""
 
 
 async def whole_answer(answer: ClientResponse, most: int) -> bytes:
-    """The body, unpacked as it comes. Raises ``NotAnswered`` as soon as it has more than ``most`` bytes."""
+    """Read the body of an answer. Raises ``NotAnswered`` as soon as it is larger than ``most`` bytes, decompressed."""
     found = bytearray()
     async for chunk in answer.content.iter_any():
         found += chunk
@@ -38,19 +38,22 @@ async def whole_answer(answer: ClientResponse, most: int) -> bytes:
 
 
 def publish_address(folder: Path, url: str) -> None:
-    """Leave word in the data directory that a server listens at ``url``. Raises ``OSError``."""
+    """Write the server's address ``url`` to a file in the data directory. Raises ``OSError``."""
     fresh = folder / f"{_FILE}.new"
     fresh.write_text(json.dumps({"url": url}), encoding="utf-8")
     replace_file(fresh, folder / _FILE)
 
 
 def withdraw_address(folder: Path) -> None:
-    """Take that back."""
+    """Remove the file with the server's address."""
     (folder / _FILE).unlink(missing_ok=True)
 
 
 def address_of(folder: Path) -> str | None:
-    """Where the server of the data directory listens. After a crash it may be the address of one that is no more."""
+    """Return the address of the server that has the data directory open, if one is noted.
+
+    After a crash it may be the address of a server that no longer runs.
+    """
     try:
         url = json.loads((folder / _FILE).read_text(encoding="utf-8"))["url"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -61,10 +64,10 @@ def address_of(folder: Path) -> str | None:
 async def ask(
     config: Config, path: str, query: Mapping[str, str] | None = None, body: Mapping[str, str] | None = None
 ) -> Any:
-    """What the running server's admin API answers to ``GET path``, or to ``POST path`` with a ``body``, with the first
-    of ``server.api_keys``.
+    """Ask the running server's admin API: ``GET path``, or ``POST path`` when there is a ``body``.
 
-    Raises ``NotAnswered`` when no server can be asked, ``NotFound`` and ``BadInput`` with the server's own words.
+    The request uses the first of ``server.api_keys``. Raises ``NotAnswered`` when no server can be asked, and
+    ``NotFound`` or ``BadInput`` with the server's own message.
     """
     import aiohttp
 

@@ -1,4 +1,4 @@
-"""Telling systemd, or another manager of services that speaks its protocol, how the server is."""
+"""Notifies systemd, or a service manager with the same protocol, of the server's state."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STOPPING = "STOPPING=1"
 
 
 def tell_manager(state: str, environ: Mapping[str, str] | None = None) -> None:
-    """Send ``state`` to the socket that ``NOTIFY_SOCKET`` names; nothing without one. What fails is logged."""
+    """Send ``state`` to the socket named by ``NOTIFY_SOCKET``, if that is set. Errors are logged."""
     name = (os.environ if environ is None else environ).get("NOTIFY_SOCKET", "")
     if not name:
         return
-    address = "\0" + name[1:] if name.startswith("@") else name  # one of the abstract kind, which is no file
+    address = "\0" + name[1:] if name.startswith("@") else name  # an abstract socket, which is not a file
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
             sock.sendto(state.encode(), address)

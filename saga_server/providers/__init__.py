@@ -1,4 +1,4 @@
-"""Who narrates: providers, the routes to them, and their slots."""
+"""Model providers, the routes to them, and their slots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "Route",
 ]
 
-# Imported when they are first asked for: commands and starts take what they need.
+# Names are imported on first use, so that each command imports only what it needs.
 __getattr__ = lazy_face(
     {
         "AutomaticExtraction": "saga_server.providers.automatic:AutomaticExtraction",

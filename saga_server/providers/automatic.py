@@ -1,4 +1,4 @@
-"""Who reads replies without a state block when nobody was chosen for it: a model that costs nothing, if there is."""
+"""Chooses a model that reads replies without a state block, if none is configured: one that costs nothing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from saga_server.providers.narrators import OFFLINE, Narrators
 from saga_server.providers.route import Provider, Route
 
 _PRIVATE_ENDS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
-"""Ends of names that no public registry gives away."""
+"""Endings of host names that are never public."""
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
-"""Addresses that carriers and overlay networks share out: no server there is the world's."""
+"""Addresses that carriers and overlay networks assign. Servers there are not public."""
 _OPEN_WEIGHTS = re.compile(r"gpt-oss", re.IGNORECASE)
-"""Models that anybody may run, though they are called like those that are sold."""
+"""Models with open weights, whose names look like those of commercial models."""
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|clip", re.IGNORECASE)
-"""Names of models that do not talk."""
+"""Names of models that are not chat models."""
 
 
 def is_local(address: str) -> bool:
-    """Whether a base URL names this machine or a private network: by its address, or by a name of no public domain."""
+    """Whether a base URL is on this machine or a private network, judged by its IP address or non-public host name."""
     host = (urlsplit(address).hostname or "").rstrip(".")
     try:
         found = ipaddress.ip_address(host.partition("%")[0])
@@ -43,21 +43,21 @@ def is_local(address: str) -> bool:
 
 @define(eq=False)
 class AutomaticExtraction:
-    """The chat model that is asked where ``models.extraction`` names none, as ``extraction.automatic`` allows.
+    """The chat model for extraction when ``models.extraction`` is not set and ``extraction.automatic`` allows one.
 
-    The model that narrated last, if it may be asked; otherwise one of the first provider that may.
+    It is the model that narrated last, if that may be used, or else a model of the first provider that may be used.
     """
 
     narrators: Narrators
     config: Config
     _listed: dict[str, str] = field(factory=dict, init=False)
-    """Provider to the model that is asked there when nobody named one."""
+    """The model to use, by provider, when no narration has named one."""
     _relays: set[str] = field(factory=set, init=False)
-    """Providers near by that were seen to pass requests on to one that is paid."""
+    """Local providers that turned out to relay requests to a paid one."""
 
     @classmethod
     def of(cls, narrators: Narrators, config: Config) -> AutomaticExtraction | None:
-        """None where there is nobody to ask, or ``models.extraction`` says who is."""
+        """Return None when no provider may be used, or when ``models.extraction`` is set."""
         if config.models.extraction is not None or config.extraction.automatic == "never" or narrators.offline:
             return None
         found = cls(narrators, config)
@@ -65,14 +65,15 @@ class AutomaticExtraction:
 
     @property
     def name(self) -> str:
-        """The provider's name, by which the player is told who reads; empty when settings left nobody."""
+        """The name of the provider in use, which is shown to the player; empty when no provider is left."""
         route = self._known_route()
         provider = route.provider if route is not None else self._provider()
         return provider.name if provider is not None else ""
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The reply in parts. Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a server near by
-        before the model has said anything.
+        """Yield the parts of the reply.
+
+        Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a local server before the first part.
         """
         route = self._known_route() or await self._found_route()
         model = Background(self.narrators.narrator, route, gives_way=_is_near(route.provider))
@@ -82,14 +83,14 @@ class AutomaticExtraction:
                 yield part
 
     async def models(self) -> list[str]:
-        """The model that would be asked now."""
+        """Return the model that would be used now."""
         return [(self._known_route() or await self._found_route()).model]
 
     async def aclose(self) -> None:
-        """The connections are those of the narrators, and closed with them."""
+        """Do nothing: the connections belong to the narrators, which close them."""
 
     def _known_route(self) -> Route | None:
-        """The narrator's own route, where it may be asked."""
+        """Return the route of the last or the configured narrator, if it may be used, or else None."""
         narrators = self.narrators
         named = narrators.routes("") if narrators.model else ()
         for route in (*([narrators.narrated] if narrators.narrated is not None else []), *named):
@@ -104,7 +105,7 @@ class AutomaticExtraction:
         return _is_near(provider)
 
     def _is_free(self, route: Route) -> bool:
-        """Whether a model may be asked. One that a company sells shows that its server passes requests on."""
+        """Whether a model may be used. A commercial model on a local server shows that this server is a relay."""
         if self.config.extraction.automatic == "always" or not _is_sold(route.model):
             return True
         self._relays.add(route.provider.name)
@@ -144,10 +145,10 @@ class AutomaticExtraction:
 
 
 def _is_sold(model: str) -> bool:
-    """Whether a model is one of those that a company sells and nobody can run: SAGA knows whose it is."""
+    """Whether a model is commercial: SAGA knows its provider, and its weights are not open."""
     return bool(facts_of(model).provider) and not _OPEN_WEIGHTS.search(model)
 
 
 def _is_near(provider: Provider) -> bool:
-    """Whether a provider is on this machine or a private network, and no relay to a company that is paid."""
+    """Whether a provider is on this machine or a private network, and does not have the dialect of a commercial one."""
     return provider.dialect == "any" and is_local(str(provider.options.get("base_url") or ""))

@@ -1,4 +1,4 @@
-"""Calls that no player waits for: they give way to narrations where a provider has few slots."""
+"""Background model calls, which give way to narrations when a provider has few slots."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from saga_core.ports import ChatModel, ChatPart, ChatRequest, UsagePart
 from saga_server.providers.route import Provider, Route
 
 _QUIETLY = "none"
-"""The effort that a model is asked to think with where nobody reads along: reading a turn wants none."""
+"""The reasoning effort of background calls. Reading a turn needs none."""
 
 
 @define(eq=False)
 class Background:
-    """A chat model at the end of a route: opened at the first call, and asked under the route's own model."""
+    """The chat model of a route, for background calls. It is opened at the first call."""
 
     narrator: Callable[[Provider], Awaitable[ChatModel]]
     route: Route
     gives_way: bool = False
-    """Whether any narration at the provider comes first, and the caller asks again: one machine does both."""
+    """Whether any narration at the provider ends the call, even if a slot is free, because one machine runs both.
+
+    The caller then has to retry.
+    """
     _gave_way: int = field(default=0, init=False)
 
     @property
@@ -34,15 +37,15 @@ class Background:
 
     @property
     def gave_way(self) -> int:
-        """Calls that were broken off for a narration, and made again."""
+        """How many calls were aborted because of a narration."""
         return self._gave_way
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The reply in parts. Raises ``UpstreamError``.
+        """Yield the parts of the reply. Raises ``UpstreamError``.
 
-        A call that has said nothing yet is broken off when a narration wants its slot, and made again after it. The
-        bill names the model and the provider of the route, for nobody else knows them. With ``gives_way`` it is not
-        made again: ``GaveWay`` is raised.
+        When a narration needs the slot before the first part has arrived, the call is aborted, and retried after the
+        narration. With ``gives_way`` it is not retried, and ``GaveWay`` is raised. The model and provider of the route
+        are added to the usage, as the caller does not know them.
         """
         provider = self.route.provider
         model = await self.narrator(provider)
@@ -71,15 +74,15 @@ class Background:
         return evolve(part, model=self.route.model, provider=self.route.provider.dialect)
 
     async def models(self) -> list[str]:
-        """The model of the route."""
+        """Return the model of the route."""
         return [self.route.model]
 
     async def aclose(self) -> None:
-        """The connections are those of the narrators, and closed with them."""
+        """Do nothing: the connections belong to the narrators, which close them."""
 
 
 async def _unless(wanted: asyncio.Event, parts: AsyncGenerator[ChatPart, None]) -> list[ChatPart] | None:
-    """The first part, or nothing when there is none. None: ``wanted`` came before it, and the call is broken off."""
+    """Return the first part in a list, which is empty if there is none. Returns None if ``wanted`` is set first."""
     told = asyncio.create_task(wanted.wait())
     first = asyncio.create_task(_first(parts))
     try:

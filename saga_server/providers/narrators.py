@@ -1,4 +1,4 @@
-"""Which provider narrates: from the configuration, the environment and the model's name."""
+"""Chooses the provider of a request by the configuration, the environment and the model's name."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ KEY_VARIABLES = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "openrouter": ("OPENROUTER_API_KEY",),
 }
-"""Provider to the environment variables that may hold its key."""
+"""The environment variables that may hold a provider's key."""
 _GOOGLES_OPENAI = "/openai"
-"""How an address ends at which Google speaks the OpenAI API."""
+"""Ending of the addresses at which Google offers the OpenAI API."""
 _OPENAI = "https://api.openai.com/v1"
 _ADDRESSES = {"openrouter": "https://openrouter.ai/api/v1"}
 _HOSTS = {
@@ -40,7 +40,7 @@ _HOSTS = {
     "generativelanguage.googleapis.com": "google",
     "openrouter.ai": "openrouter",
 }
-"""Host to the dialect that is spoken there, whatever the provider is called."""
+"""The dialect of a host, whatever the provider's name is."""
 _FAMILIES = {
     "claude": "anthropic",
     "gemini": "google",
@@ -53,12 +53,12 @@ _FAMILIES = {
 
 
 _OWN = ("openai", "anthropic", "gemini")
-"""Backends of this package, which take more options than every chat backend has to."""
+"""Backends of this package, which take more options than other chat backends."""
 
 
 @define(eq=False)
 class Narrators:
-    """The providers that are configured, opened when they are first asked."""
+    """The configured providers. Each is opened when it is first used."""
 
     providers: Mapping[str, Provider]
     model: str | None
@@ -68,16 +68,16 @@ class Narrators:
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
     narrated: Route | None = field(default=None, init=False)
-    """Who narrated last."""
+    """The route of the last narration."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
-    """Who came after these."""
+    """The narrators that replaced these after a reload."""
     _given: frozenset[str] = field(default=frozenset(), init=False)
-    """The providers that it has from here."""
+    """The names of the providers that ``_heir`` took over."""
 
     @classmethod
     def from_config(cls, config: Config, environ: Mapping[str, str]) -> Narrators:
-        """The providers with a key or a base URL of their own; without any, the built-in offline narrator alone."""
+        """Return the providers with a key or a base URL. Without any, only the built-in offline narrator is there."""
         found = {provider.name: provider for provider in _providers(config, environ)}
         model = config.models.narration
         if not found or model == OFFLINE:
@@ -86,11 +86,11 @@ class Narrators:
 
     @property
     def offline(self) -> bool:
-        """Whether there is no model but the built-in one."""
+        """Whether the built-in narrator is the only one."""
         return OFFLINE in self.providers
 
     def unheard(self, config: Config) -> str:
-        """What to do when settings name a model and nobody is configured who has it; else nothing."""
+        """Return what to do if ``models.narration`` is set but no provider is configured, or else an empty text."""
         wanted = config.models.narration
         if not self.offline or wanted in (None, OFFLINE):
             return ""
@@ -100,10 +100,10 @@ class Narrators:
         )
 
     def route(self, model: str, *, nameless: bool = False) -> Route:
-        """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
+        """Return the route for a request that names ``model``, after resolving aliases.
 
-        An alias stands for the model that it names. Raises ``BadInput`` when nothing says which model to ask, unless a
-        server that has just one may be asked ``nameless``.
+        The provider is that of ``provider/model``, or that of the model's family, or else ``openai`` or the first one.
+        Raises ``BadInput`` when no model is named, unless ``nameless`` is set and the server needs none.
         """
         if self.offline:
             return Route(self.providers[OFFLINE], model or OFFLINE)
@@ -113,7 +113,7 @@ class Narrators:
         return self._route(wanted)
 
     def route_of(self, model: str) -> Route:
-        """The route for ``model``, whatever ``models.narration`` says. Raises ``BadInput`` without a provider."""
+        """Return the route for ``model``, ignoring ``models.narration``. Raises ``BadInput`` without a provider."""
         if self.offline and model != OFFLINE:
             raise BadInput(
                 f"{model}: no provider has a key or a base_url; set OPENAI_API_KEY or another provider's key, or"
@@ -122,7 +122,7 @@ class Narrators:
         return Route(self.providers[OFFLINE], OFFLINE) if self.offline else self._route(model)
 
     def routes(self, model: str, *, nameless: bool = False) -> tuple[Route, ...]:
-        """The route for ``model``, then those of ``models.fallback``, each once. Raises as ``route`` does."""
+        """Return the route for ``model`` and those of ``models.fallback``, each once. Raises like ``route``."""
         found = [self.route(model, nameless=nameless)]
         for route in () if self.offline else map(self._route, self.fallback):
             if route not in found:
@@ -141,7 +141,7 @@ class Narrators:
         return Route(next(iter(self.providers.values())), wanted)
 
     def after(self, before: Narrators) -> Narrators:
-        """These, with the connections and the slots of those providers that are the same as ``before``."""
+        """Return these narrators with the connections and slots of ``before``, for providers that have not changed."""
         same = {name: each for name, each in before.providers.items() if self.providers.get(name) == each}
         found = evolve(self, providers={**self.providers, **same})
         for name in same:
@@ -153,13 +153,13 @@ class Narrators:
         return found
 
     def extraction(self, model: str | None) -> Background | None:
-        """The chat model for ``models.extraction``. None: it is not set, or there is only the offline narrator."""
+        """Return the chat model for ``models.extraction``, or None if that is unset or there is no real provider."""
         if model is None or model == OFFLINE or self.offline:
             return None
         return Background(self.narrator, self._route(model))
 
     async def narrator(self, provider: Provider) -> ChatModel:
-        """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
+        """Return the provider's chat model, which the first call opens. Raises ``UpstreamError`` when that fails."""
         if self._heir is not None and provider.name in self._given:
             return await self._heir.narrator(provider)
         task = self._open.get(provider.name)
@@ -169,7 +169,7 @@ class Narrators:
         return await asyncio.shield(task)
 
     async def warm(self) -> None:
-        """Open every provider now, so that the first request need not wait; a failure is logged and met again then."""
+        """Open all providers, so that the first request need not wait. Failures are logged and retried by requests."""
         for provider in self.providers.values():
             try:
                 await self.narrator(provider)
@@ -177,7 +177,7 @@ class Narrators:
                 _log.warning("%s", error)
 
     async def import_clients(self, give_way: Callable[[], Awaitable[None]]) -> None:
-        """Import what the providers that are open have large clients for, each after ``give_way``."""
+        """Import the large client libraries of the open providers, each after ``give_way``."""
         for task in list(self._open.values()):
             opened = task.done() and not task.cancelled() and task.exception() is None
             model: object = task.result() if opened else None
@@ -186,9 +186,10 @@ class Narrators:
                 await model.warm()
 
     async def models(self) -> list[str]:
-        """The models of all providers, ``models.narration`` first; those of further ones as ``provider/model``.
+        """Return the models of all providers, with ``models.narration`` and the aliases first.
 
-        A provider that lists none is left out. Raises ``UpstreamError`` when no provider can be asked.
+        Models of all but the first provider are named ``provider/model``. Providers that list no models are
+        left out. Raises ``UpstreamError`` when no provider can be asked.
         """
         found = [*([self.model] if self.model else []), *self.aliases]
         failure: UpstreamError | None = None
@@ -210,11 +211,11 @@ class Narrators:
         return list(dict.fromkeys(found))
 
     def describe(self) -> list[str]:
-        """A line for each provider."""
+        """Return a description of each provider."""
         return [f"{provider.name} ({provider.where})" for provider in self.providers.values()]
 
     async def aclose(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         tasks, self._open = list(self._open.values()), {}
         for task in tasks:
             task.cancel()
@@ -225,7 +226,7 @@ class Narrators:
 
 async def _open(provider: Provider) -> ChatModel:
     try:
-        backend = await asyncio.to_thread(registry.load, "chat", provider.backend)  # its modules take 30 ms
+        backend = await asyncio.to_thread(registry.load, "chat", provider.backend)  # importing its modules takes 30 ms
         model: ChatModel = await backend.open(OpenOptions(options=provider.options))
     except BadInput as error:
         raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
@@ -240,7 +241,7 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
     for name in dict.fromkeys((*config.providers, *KEY_VARIABLES)):
         settings = config.providers.get(name, ProviderConfig())
         key = settings.api_key or getattr(config.api_keys, name, None)
-        if key is None and settings.base_url is None:  # the environment's key goes to the provider itself alone
+        if key is None and settings.base_url is None:  # keys of the environment go to the official address only
             key = next((environ[variable] for variable in KEY_VARIABLES.get(name, ()) if environ.get(variable)), None)
         if key is None and settings.base_url is None and not settings.passthrough_key:
             continue
@@ -283,13 +284,13 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
 
 
 def _shown(base_url: str) -> str:
-    """An address without a user and a password."""
+    """Return the address without user and password."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _dialect(name: str, base_url: str | None) -> str:
-    """Whose API a provider speaks, told from its address, or from its name."""
+    """Return the dialect of a provider, judged by its address or its name."""
     host = urlsplit(base_url).hostname if base_url is not None else None
     if host in _HOSTS:
         return _HOSTS[host]

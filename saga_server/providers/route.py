@@ -1,4 +1,4 @@
-"""Where a request goes: a provider, and the model's name there."""
+"""Providers and routes: the provider that a request goes to, and the model's name there."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from saga_server.providers.slots import Slots
 
 @frozen
 class Provider:
-    """A provider that can be asked."""
+    """A configured provider."""
 
     name: str
     backend: str
-    """The registered chat backend that speaks its wire; any name without one of its own speaks OpenAI's."""
+    """The registered chat backend for its protocol. Providers without a backend of their own use ``openai``."""
     options: Mapping[str, Any] = field(factory=dict, repr=False)
     passthrough_key: bool = False
     where: str = ""
-    """Its address, for people."""
+    """Its address, to show to people."""
     dialect: str = "any"
-    """Whose rules hold for it: those of ``anthropic``, ``openai``, ``google``, ``openrouter``, or of nobody known."""
+    """Whose API rules apply: ``anthropic``, ``openai``, ``google`` or ``openrouter``, or ``any`` when it is unknown."""
     slots: Slots = field(factory=Slots, eq=False, repr=False)
 
     @property
     def completes_text(self) -> bool:
-        """Whether prompts of one text go to it as they are: to every server of nobody known behind OpenAI's wire."""
+        """Whether plain text prompts are passed on unchanged, as to any unknown server with the OpenAI API."""
         return self.backend == "openai" and self.dialect == "any"
 
 
 @frozen
 class Route:
-    """Where a request goes, and the model's name there."""
+    """The provider that a request goes to, and the model's name there."""
 
     provider: Provider
     model: str

@@ -1,4 +1,4 @@
-"""Slots: how many calls a provider answers at the same time. Who waits, waits in line here, narrations first."""
+"""Limits how many calls a provider answers at the same time. Waiting calls queue here, with narrations first."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from attrs import define, field
 
 @define(eq=False)
 class Slots:
-    """``count`` slots; 0 is any number. A narration that finds none free takes that of a background call."""
+    """``count`` slots; 0 means no limit. When no slot is free, a narration takes the slot of a background call."""
 
     count: int = 0
     _busy: int = field(default=0, init=False)
     _narrations: deque[asyncio.Future[None]] = field(factory=deque, init=False)
     _others: deque[asyncio.Future[None]] = field(factory=deque, init=False)
     _yielding: dict[asyncio.Event, None] = field(factory=dict, init=False)
-    """Background calls under way, each by the event that asks it to give its slot up."""
+    """The running background calls, in order. Each is represented by the event that asks it to give up its slot."""
     _giving_way: set[asyncio.Event] = field(factory=set, init=False)
-    """Those of them that give way to any narration."""
+    """The calls in ``_yielding`` that give way to any narration."""
 
     @property
     def waiting(self) -> int:
-        """Calls in line."""
+        """The number of calls in the queues."""
         return len(self._narrations) + len(self._others)
 
     @asynccontextmanager
@@ -45,9 +45,9 @@ class Slots:
 
     @asynccontextmanager
     async def background(self, *, gives_way: bool = False) -> AsyncIterator[asyncio.Event]:
-        """Hold a slot for a call that nobody waits for. The event is set when a narration wants the slot.
+        """Hold a slot for a background call. The event is set when a narration needs the slot.
 
-        ``gives_way``: any narration that begins sets it, also one that finds a slot free.
+        With ``gives_way`` the event is set when any narration begins, even if a slot is free.
         """
         await self._take(self._others)
         wanted = asyncio.Event()
@@ -71,13 +71,13 @@ class Slots:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give()  # it was its turn already
+                self._give()  # the slot had been assigned already
             elif turn in line:
                 line.remove(turn)
             raise
 
     def _give(self) -> None:
-        """A slot is free: the next in line has it."""
+        """Free a slot, and assign it to the next call in the queues."""
         self._busy -= 1
         for line in (self._narrations, self._others):
             while line:

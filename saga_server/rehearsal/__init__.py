@@ -1,4 +1,4 @@
-"""A rehearsal: eight turns with a narrator, to see how well it reports. Nothing of it is kept."""
+"""Rehearsals: plays eight turns with a narrator to see how well it reports. Nothing is kept."""
 
 from __future__ import annotations
 

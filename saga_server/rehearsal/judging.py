@@ -1,4 +1,4 @@
-"""Judges a rehearsal: how well the narrator reported, in lines for people, each with what helps."""
+"""Judges how well the narrator of a rehearsal reported. The findings are lines for people, with remedies."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from saga_server.counted import counted
 from saga_server.rehearsal.playing import Scene
 
 GOOD = 0.75
-"""The share from which on something counts as well reported."""
+"""From this share on, something counts as well reported."""
 _MISSED = 1
-"""Replies without a block that are forgiven."""
+"""How many replies without a block, and other slips, are tolerated."""
 _SHOWN = 3
 
 _READER = "set models.extraction to a small model that reads such replies in the background"
@@ -23,14 +23,14 @@ _BY_HAND = "correct what is wrong by hand (docs/memory.md)"
 
 @frozen
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     good: bool
     text: str
 
 
 def judge(scenes: Sequence[Scene], player: str) -> list[Finding]:
-    """What was found, the most important first."""
+    """Return the findings, the most important first."""
     if not any(scene.said for scene in scenes):
         return [Finding(False, f"story: the model said nothing; does it think, and run out of tokens? {_OTHER}")]
     return [
@@ -90,7 +90,7 @@ def _share(
 
 
 def _remedy(wrong: Sequence[Scene]) -> str:
-    """What helps where scenes are known wrongly: a block that is there is believed, and nobody reads beside it."""
+    """Return what helps against wrong scenes. An extraction model helps only if most of them have no block."""
     missing = sum(scene.status is BlockStatus.FALLBACK for scene in wrong)
     return _READER if missing * 2 > len(wrong) else f"{_OTHER}, or {_BY_HAND}"
 

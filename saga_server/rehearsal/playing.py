@@ -1,6 +1,6 @@
-"""Plays a rehearsal against the provider that is configured, with the prompt that a chat would get.
+"""Plays a rehearsal with the configured provider, and with the same prompt as a chat.
 
-Everything is in memory and goes with it: no journal of the player's is opened.
+Everything is in memory and is dropped at the end. No journal on disk is opened.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from saga_server.providers import OFFLINE, Narrators, Route
 from saga_server.rehearsal.script import Script, Truth
 
 _REPLY = 600
-"""Tokens of a reply, at most, beside its block."""
+"""Most tokens of a reply, without its block."""
 
 
 @frozen(kw_only=True)
 class Scene:
-    """One turn of a rehearsal, and what is known after it."""
+    """One turn of a rehearsal, and the state after it."""
 
     truth: Truth
     status: BlockStatus
     problems: tuple[str, ...]
     cut: bool
-    """Whether the reply ended at its length limit."""
+    """Whether the reply was cut at its length limit."""
     said: bool
-    """Whether there was any story."""
+    """Whether the reply had any text of the story."""
     place: str
     here: tuple[str, ...]
     people: tuple[str, ...]
-    """Everybody who is known, without the player."""
+    """All known characters except the player."""
     carries: tuple[str, ...]
     hurt: bool
     input: int
     """Tokens of the prompt, as the provider counts them."""
     output: int
     block: int
-    """Tokens of the reply that the player did not see, as SAGA counts them."""
+    """Tokens of the reply that are hidden from the player, as SAGA counts them."""
     dollars: float | None
-    """None where the model's prices are not known."""
+    """None if the model's prices are not known."""
 
 
 async def rehearse(config: Config, environ: Mapping[str, str], model: str, script: Script) -> tuple[Route, list[Scene]]:
-    """Play ``script`` with ``model``, as a client would name it. ``offline`` is the built-in narrator.
+    """Play ``script`` with ``model``, named as in a request. ``offline`` is the built-in narrator.
 
-    Raises ``BadInput`` where no provider has the model, and ``UpstreamError`` when it cannot be reached.
+    Raises ``BadInput`` when no provider has the model, and ``UpstreamError`` when the provider cannot be reached.
     """
     if model == OFFLINE:
         config = evolve(config, models=evolve(config.models, narration=OFFLINE))
@@ -68,7 +68,7 @@ async def rehearse(config: Config, environ: Mapping[str, str], model: str, scrip
 
 
 def _apart(config: Config) -> Config:
-    """The settings that a prompt depends on, and nothing of the player's: no data, no world, nobody who reviews."""
+    """Return ``config`` with the settings that a prompt depends on, but without data, worlds, pages and curators."""
     plain = Config()
     return evolve(
         config,

@@ -1,4 +1,4 @@
-"""What is played in a rehearsal: a card, the player's lines, and what is so after each."""
+"""Scripts of rehearsals: a card, the player's lines, and what is true after each line."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Truth:
-    """What has to be known after a line. None: nothing is asked of it."""
+    """What the state must contain after a line. None means that it is not checked."""
 
     place: tuple[str, ...] | None = None
-    """Words of which one stands in the place's name."""
+    """The name of the place contains one of these words."""
     moved: bool = False
     """Whether the player moved there with this line."""
     here: tuple[str, ...] | None = None
-    """Who is with the player, by name: these and nobody else."""
+    """The names of exactly the characters who are with the player."""
     carries: tuple[str, ...] | None = None
-    """Words of which one stands in the name of a thing that the player has."""
+    """The name of a thing that the player has contains one of these words."""
     gave: tuple[str, ...] | None = None
-    """The same of a thing that the player has no more."""
+    """No name of a thing that the player has contains one of these words."""
     hurt: bool = False
     """Whether the player was hurt with this line."""
 

@@ -1,4 +1,4 @@
-"""The rehearsal in each language: an inn, a stable and a mill, a lantern that is bought and given away, and a fall."""
+"""The rehearsals: an inn, a stable, a mill, a lantern that the player buys and gives away, and a fall."""
 
 from __future__ import annotations
 
@@ -135,4 +135,4 @@ _ZH = Script(
 )
 
 SCRIPTS: Mapping[str, Script] = {script.language: script for script in (_EN, _KO, _JA, _ZH)}
-"""By the language's tag."""
+"""The scripts by language tag."""

@@ -1,4 +1,4 @@
-"""What ``saga setup`` chooses from, says, and writes. Its questions are asked in ``saga_server.cli.setup``."""
+"""The choices, the texts and the settings file of ``saga setup``. ``saga_server.cli.setup`` asks the questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``saga setup`` lets one choose from: frontends, and the providers behind them."""
+"""The frontends and providers that ``saga setup`` offers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OTHER = "other"
 
 @frozen(kw_only=True)
 class FrontendChoice:
-    """A frontend. ``origin``: the site whose pages ask, for one that runs in a browser."""
+    """A frontend. ``origin`` is the website that sends the requests, if the frontend runs in a browser."""
 
     name: str
     origin: str | None = None
@@ -18,10 +18,11 @@ class FrontendChoice:
 
 @frozen(kw_only=True)
 class ProviderChoice:
-    """Who narrates.
+    """A provider of models.
 
-    ``section``: the provider's name in the settings. ``base_url``: where it usually is; empty: it has to be said, None:
-    the provider's own address. ``keyed``: it wants a key. ``variable``: the environment variable that may hold it.
+    ``section`` is the provider's name in the settings. ``base_url`` is its usual address; None means its official
+    address, and an empty text that the user has to give one. ``keyed`` says whether it requires a key, and ``variable``
+    is the environment variable that may hold the key.
     """
 
     name: str
@@ -33,7 +34,7 @@ class ProviderChoice:
 
     @property
     def local(self) -> bool:
-        """It usually runs on this machine: one request at a time, and slowly."""
+        """Whether it usually runs on this machine, where it is slow and answers one request at a time."""
         return bool(self.base_url) and not self.keyed
 
 
@@ -47,7 +48,7 @@ FRONTENDS = {
         FrontendChoice(name=OTHER),
     )
 }
-"""By name, in the order in which they are offered."""
+"""The frontends by name, in the order in which they are offered."""
 
 PROVIDERS = {
     choice.name: choice
@@ -69,4 +70,4 @@ PROVIDERS = {
         ProviderChoice(name=OFFLINE, title="", section=""),
     )
 }
-"""By name, in the order in which they are offered."""
+"""The providers by name, in the order in which they are offered."""

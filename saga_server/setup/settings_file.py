@@ -1,4 +1,4 @@
-"""The settings file that ``saga setup`` writes, and the file beside it that holds a key."""
+"""Writes the settings file of ``saga setup``, and the separate file for a key."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from saga_server.setup.choices import OFFLINE, FrontendChoice, ProviderChoice
 
 @frozen(kw_only=True)
 class Answers:
-    """What was answered. ``model``: empty, when it is picked in the frontend. ``world``: None for none."""
+    """The answers. ``model`` is empty when it is chosen in the frontend. ``world`` is None for no world."""
 
     frontend: FrontendChoice
     provider: ProviderChoice
     model: str = ""
     base_url: str | None = None
     key: str | None = None
-    """How the settings name the key: ``${NAME}`` or ``${file:/path}``; None when the file need not say it."""
+    """The reference to the key in the settings, ``${NAME}`` or ``${file:/path}``. None if they need none."""
     world: str | None = None
 
 
 def settings_text(answers: Answers) -> str:
-    """The settings as YAML. No key stands in it."""
+    """Return the settings as YAML. They contain no key, only a reference to it."""
     return "\n".join(_lines(answers)) + "\n"
 
 
@@ -63,15 +63,15 @@ def _lines(answers: Answers) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """``text`` as YAML reads it back, whatever is in it."""
+    """Quote ``text`` for YAML."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def keep_key(key: str, settings: Path, provider: str) -> str:
-    """Write ``key`` into a file beside ``settings`` that only its owner may read; how the settings refer to it.
+    """Write ``key`` into a file beside ``settings``, and return the reference for the settings.
 
-    On Windows who may read it is decided by its folder: below your user's folder that is you. Raises ``BadInput`` for
-    a key that cannot be one, and ``OSError``.
+    Only the owner may read the file. On Windows the permissions of its folder decide instead; below your user folder
+    that is only you. Raises ``BadInput`` for an invalid key or folder name, and ``OSError``.
     """
     if not key.isascii() or not key.isprintable() or any(letter.isspace() for letter in key):
         raise BadInput("the key: a key is printable ASCII without blanks; copy it again from the provider's page")
@@ -83,7 +83,7 @@ def keep_key(key: str, settings: Path, provider: str) -> str:
 
 
 def write_private(place: Path, text: str) -> None:
-    """``text`` into ``place``, whole or not at all, for its owner's eyes. Raises ``OSError``."""
+    """Write ``text`` to ``place`` atomically, readable only by its owner. Raises ``OSError``."""
     part = place.with_name(f".{place.name}.{os.getpid()}")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -99,7 +99,7 @@ def write_private(place: Path, text: str) -> None:
 
 
 def set_aside(place: Path) -> Path:
-    """Rename ``place`` to a free name beside it, which is returned. Raises ``OSError``."""
+    """Rename ``place`` to a free name in the same folder, and return it. Raises ``OSError``."""
     number = 0
     while True:
         number += 1

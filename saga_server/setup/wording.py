@@ -1,4 +1,4 @@
-"""What ``saga setup`` says, in English and Korean."""
+"""The texts of ``saga setup``, in English and Korean."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Wording:
-    """The words of one language. In braces stands what is filled in."""
+    """The texts in one language. Names in braces are placeholders."""
 
     welcome: str
     frontend: str
     frontends: Mapping[str, str]
-    """Name of a frontend to what is shown of it."""
+    """The title of each frontend, by its name."""
     provider: str
     other_provider: str
     offline: str
@@ -37,7 +37,7 @@ class Wording:
     unwell: str
     start: str
     connect: Mapping[str, str]
-    """Name of a frontend to what to set there; ``{url}`` is the server's address."""
+    """What to set in each frontend, by its name. ``{url}`` is the server's address."""
     any_key: str
     switch_off: str
     number: str
@@ -144,4 +144,4 @@ WORDINGS: Mapping[str, Wording] = {
         address_wrong="올바른 주소가 아닙니다: {text}. http://127.0.0.1:5001/v1 같은 형식으로 입력하세요",
     ),
 }
-"""Language to words."""
+"""The texts by language tag."""

@@ -1,4 +1,4 @@
-"""The pages at ``/ui/``: what a browser is sent to look into the memory and to correct it."""
+"""The web pages at ``/ui/``, on which users read and correct the memory."""
 
 from __future__ import annotations
 

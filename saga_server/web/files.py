@@ -1,4 +1,4 @@
-"""The files of the pages: read once, known by one hash, packed when they are first asked for."""
+"""The files of the web pages. They are read once, share one hash, and are compressed at the first request."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _KINDS: Final = {
     ".txt": "text/plain",
 }
 _PACKED_FROM: Final = 512
-"""Bytes from which a file is sent packed."""
+"""Files of at least this many bytes are compressed."""
 
 
 @frozen
 class Sent:
-    """A file as it goes out."""
+    """A file as it is sent."""
 
     kind: str
     """Its media type."""
     plain: bytes
     packed: bytes | None
-    """With gzip; None for a file so small that it gains nothing."""
+    """The file compressed with gzip, or None if it is too small for that."""
 
 
 @define(eq=False)
 class Files:
-    """The files below ``ui``. Only these are ever sent: an address is looked up among them, and opens no path."""
+    """The files below ``ui``. A requested name is looked up among them and never opened as a path."""
 
     _raw: dict[str, bytes] = field()
     version: str = field(init=False)
-    """A hash of all files together. It stands in the address of each, so that browsers may keep them for good."""
+    """A hash of all files together. It is part of the address of each file, so that browsers can cache it forever."""
     _sent: dict[str, Sent] = field(factory=dict, init=False)
 
     @classmethod
     def read(cls, root: Path = ROOT) -> Files:
-        """All files of the folder."""
+        """Read all files of the folder ``root``."""
         found = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.suffix in _KINDS}
         return cls({name: found[name].read_bytes() for name in sorted(found)})
 
@@ -60,14 +60,14 @@ class Files:
 
     @property
     def index(self) -> Sent:
-        """The page that loads all others, with the hash in its addresses."""
+        """The start page, which loads the other files from addresses with the hash."""
         if _INDEX not in self._sent:
             raw = self._raw[_INDEX].replace(b"{version}", self.version.encode())
             self._sent[_INDEX] = _packed(_INDEX, raw)
         return self._sent[_INDEX]
 
     def sent(self, name: str) -> Sent:
-        """A file. Raises ``KeyError``."""
+        """Return a file. Raises ``KeyError``."""
         if name not in self._sent:
             self._sent[name] = _packed(name, self._raw[name])
         return self._sent[name]

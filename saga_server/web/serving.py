@@ -1,6 +1,6 @@
-"""``/ui/``: the pages over HTTP. They hold nothing of a story: whatever they show, they ask the admin API for.
+"""Serves the web pages at ``/ui/``. They contain no text of a story, but load it from the admin API.
 
-The first file is asked for anew each time; all others have the hash of their content in their address and are kept.
+Browsers revalidate the start page at each visit. All other files have a hash in their address and are cached.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""What a browser lets the pages do: run and load the files of this server, ask this server, and nothing else. No text
-can become markup or a script, for nothing may turn a text into either."""
+"""The pages may only run and load files of this server, and send requests to it. Trusted Types are required and none is
+allowed, so that no text can become markup or a script."""
 
 _HEADERS: Final = {
     "Content-Security-Policy": POLICY,
@@ -34,7 +34,7 @@ _KEPT: Final = "public, max-age=31536000, immutable"
 
 
 def web_routes() -> list[web.RouteDef]:
-    """The routes of the pages."""
+    """Return the routes of the pages."""
     pages = _Pages()
     return [
         web.get("/ui", to_the_pages),
@@ -44,12 +44,12 @@ def web_routes() -> list[web.RouteDef]:
 
 
 async def to_the_pages(request: web.Request) -> web.StreamResponse:
-    """For whoever leaves the last stroke out: relative addresses need it."""
+    """Redirect ``/ui`` to ``/ui/``, as relative addresses need the slash at the end."""
     raise web.HTTPFound("ui/")
 
 
 class _Pages:
-    """Reads the files when a browser first comes: a server that only chats does without them."""
+    """Handlers of the pages. The files are read at the first request, as many servers never need them."""
 
     def __init__(self) -> None:
         self._files: Files | None = None
@@ -62,7 +62,7 @@ class _Pages:
         return self._files
 
     async def index(self, request: web.Request) -> web.StreamResponse:
-        """The page itself."""
+        """Answer with the start page."""
         files = await self._read()
         tag = f'"{files.version}"'
         if request.headers.get("If-None-Match") == tag:
@@ -70,7 +70,7 @@ class _Pages:
         return _response(request, files.index, {"ETag": tag, "Cache-Control": "no-cache"})
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """A script, a style sheet or a picture."""
+        """Answer with a script, a style sheet or an image."""
         files = await self._read()
         name = request.match_info["name"]
         if request.match_info["version"] != files.version or name not in files:

@@ -1,4 +1,4 @@
-"""Several processes of one ``saga serve``: they answer on one port, and share the data directory."""
+"""The worker processes of one ``saga serve``, which share a port and the data directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which settings several processes of one server can work with."""
+"""Checks that the settings allow several worker processes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ _TOGETHER: tuple[Mapping[str, frozenset[str]], ...] = (
         "cache": frozenset({"postgres"}),
     },
 )
-"""The stores that several processes may have open, by the journal's. A graph in memory is each process's own."""
+"""The backends that several processes can share, one mapping for each kind of journal.
+
+A graph in memory is not shared: each process has its own.
+"""
 
 
 def check_workers(config: Config) -> None:
-    """Raise ``ConfigError`` when ``server.workers`` of ``config`` cannot work together, with what to do instead."""
+    """Raise ``ConfigError`` when ``config`` does not allow ``server.workers`` processes. It says what to change."""
     workers = config.server.workers
     if workers == 1:
         return

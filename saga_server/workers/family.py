@@ -1,4 +1,4 @@
-"""The process that starts the others, passes them its sockets and locks, and starts those again that end."""
+"""The parent process, which starts the workers with its sockets and locks, and restarts workers that end."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from saga_server.workers.worker import VARIABLE
 _log = logging.getLogger("saga.workers")
 
 _PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-"""Seconds before a process is started again: doubled each time, and as in the beginning once it ran for long."""
+"""Seconds before a worker is restarted. The pause doubles each time, up to the second value."""
 _STEADY = 60.0
+"""After a worker ran for this many seconds, the pause is as short as at first."""
 _CLOSING = 25.0
-"""Seconds that a process may take to end beyond ``server.drain_timeout``."""
+"""Seconds that a worker may take to end in addition to ``server.drain_timeout``."""
 _LOOKS = 10
-"""How often in a lease it is looked whether a process hangs."""
+"""How often in ``server.lease_seconds`` each worker is checked for hanging."""
 
 
 class NeverBegan(SagaError):
-    """The first process ended before it answered. It said itself why."""
+    """The first worker ended before it was ready. It has printed the reason itself."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"the first process ended with {code}")
@@ -52,7 +53,7 @@ class _Process:
     ready: asyncio.Event = field(factory=asyncio.Event)
 
     def read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Take in its signs of life."""
+        """Read the heartbeats of the worker."""
         try:
             told = self.line.recv(4_096)
         except BlockingIOError:
@@ -69,7 +70,7 @@ class _Process:
 
 @define(eq=False)
 class Family:
-    """``run`` until a signal asks for the end."""
+    """The workers of a server. ``run`` keeps them running until a signal asks the server to stop."""
 
     config: Config
     say: Callable[[str], None]
@@ -77,13 +78,13 @@ class Family:
     _processes: dict[int, _Process] = field(factory=dict, init=False)
     _codes: list[int] = field(factory=list, init=False)
     _answers: asyncio.Event = field(factory=asyncio.Event, init=False)
-    """Set when the first process answers."""
+    """Set when the first worker is ready."""
     _begun: bool = field(default=False, init=False)
     _listening: list[socket.socket] = field(factory=list, init=False)
     _locks: list[tuple[Path, PathLock]] = field(factory=list, init=False)
 
     async def run(self) -> int:
-        """Start all processes and keep them running; the exit code. Raises ``SagaError`` when that cannot be."""
+        """Start all workers, keep them running, and return the exit code. Raises ``SagaError`` when that fails."""
         server = self.config.server
         check_listening(server)
         self._listening = open_sockets(server.host, server.port)
@@ -96,7 +97,7 @@ class Family:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the files that all processes open, so that nobody else does, to the end of the last one."""
+        """Lock the files that the workers share against other programs, until the last worker has ended."""
         try:
             for kind in ("state", "vector", "cache"):
                 if kind == "cache" and not self.config.md_cache.enabled:
@@ -118,7 +119,7 @@ class Family:
         self._hear_signals()
         keeping = [asyncio.create_task(self._keep(1))]
         try:
-            # Alone: it makes the files and brings them up to date before others open them.
+            # The first worker starts alone: it creates and migrates the files before others open them.
             await self._until_ready(keeping[0])
             if not self._stopping.is_set():
                 self._begun = True
@@ -147,10 +148,10 @@ class Family:
         if keeping.done():
             keeping.result()
 
-    # -- one process -------------------------------------------------------------------------------------------
+    # -- one worker --------------------------------------------------------------------------------------------
 
     async def _keep(self, number: int) -> None:
-        """Have process ``number`` run until the end. Raises ``NeverBegan``."""
+        """Run worker ``number``, and restart it, until the server stops. Raises ``NeverBegan``."""
         pause = _PAUSE
         first = number == 1
         while not self._stopping.is_set():
@@ -171,7 +172,7 @@ class Family:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _live(self, number: int, *, first: bool) -> int:
-        """Start a process and wait for its end; its exit code."""
+        """Start a worker, wait for its end, and return its exit code."""
         loop = asyncio.get_running_loop()
         mine, its = socket.socketpair()
         mine.setblocking(False)
@@ -196,7 +197,7 @@ class Family:
                 env=environ,
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=passed,
-                start_new_session=True,  # Ctrl-C in a terminal goes to this process alone, which tells the others
+                start_new_session=True,  # Ctrl-C in a terminal reaches only the parent, which tells the workers
             )
         finally:
             its.close()
@@ -217,7 +218,7 @@ class Family:
                 del self._processes[number]
 
     async def _watch(self, found: _Process) -> None:
-        """End a process that gives no sign of life: it may hold what the others wait for."""
+        """Kill a worker that sends no heartbeats, because others may be waiting for something that it holds."""
         await found.ready.wait()
         seconds = self.config.server.lease_seconds
         looked = time.monotonic()
@@ -226,7 +227,7 @@ class Family:
             before, looked = looked, time.monotonic()
             found.read(asyncio.get_running_loop())
             if looked - before > seconds / 2:
-                found.heard = looked  # this process was not awake itself
+                found.heard = looked  # the parent itself was suspended
             if looked - found.heard > seconds:
                 _log.error("process %d gave no sign of life for %g s, and is ended", found.number, seconds)
                 self._send(found, signal.SIGKILL)
@@ -242,7 +243,7 @@ class Family:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._asked, number)
-        if sys.stdin is not None and sys.stdin.isatty():  # the terminal was closed
+        if sys.stdin is not None and sys.stdin.isatty():  # SIGHUP means that the terminal was closed
             loop.add_signal_handler(signal.SIGHUP, self._asked, signal.SIGHUP)
         else:
             loop.add_signal_handler(signal.SIGHUP, self._send_all, signal.SIGHUP)
@@ -262,7 +263,7 @@ class Family:
             to.process.send_signal(what)
 
     async def _end(self, keeping: list[asyncio.Task[None]]) -> None:
-        """Let all processes end, within their time."""
+        """Let all workers end, and kill those that take too long."""
         for sock in self._listening:
             sock.close()
         seconds = self.config.server.drain_timeout

@@ -1,4 +1,4 @@
-"""The metrics of all processes of a server as one text, whichever of them is asked."""
+"""Combines the metrics of all worker processes into one text, so that any of them can answer a scrape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from saga_core.ownership import Leases
 
 OWN_METRICS = "X-SAGA-Own-Metrics"
-"""Set on a request for those of one process alone."""
+"""Header of a request for the metrics of one process only."""
 _SECONDS = 3.0
 _MOST = 16 << 20
 UP = "saga_worker_up"
@@ -17,9 +17,10 @@ _SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (.+)")
 
 
 async def metrics_of_all(own: bytes, leases: Leases, headers: Mapping[str, str]) -> bytes:
-    """``own`` and what the other processes say, each sample with the label ``worker``, in Prometheus' text format.
+    """Return ``own`` and the metrics of the other processes in Prometheus' text format.
 
-    ``saga_worker_up`` says which of them answered. ``headers``: what the others want to see.
+    Each sample gets the label ``worker``. ``saga_worker_up`` says which processes answered. ``headers`` are sent to the
+    other processes, for authentication.
     """
     name, _, _ = leases.name.rpartition(".")
     others = {
@@ -48,11 +49,11 @@ async def _ask(address: str, headers: Mapping[str, str]) -> str | None:
                     return None
             return raw.decode("utf-8", "replace") if answer.status == 200 else None
     except (aiohttp.ClientError, TimeoutError, OSError):
-        return None  # saga_worker_up says so
+        return None  # saga_worker_up reports it
 
 
 def together(texts: Mapping[str, str | None]) -> str:
-    """One text of several, by the worker that said each; None: it did not answer."""
+    """Combine the texts of several workers, by the worker's name. A text is None if its worker did not answer."""
     heads: dict[str, list[str]] = {}
     samples: dict[str, list[str]] = {}
     for worker, text in texts.items():

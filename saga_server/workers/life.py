@@ -1,4 +1,4 @@
-"""Which processes of one machine live: each holds a lock on a file as long as it does, by whatever cause it ends."""
+"""Tells which processes on this machine are alive. Each holds a lock on a file until it ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from saga_core.ids import digest
 
 _FOLDER = ".workers"
 _MOMENT = 0.005
-"""Seconds between two tries to get a lock that somebody holds who only looks."""
+"""Seconds between two tries to get a lock that another process holds for a moment to check it."""
 
 
 class LifeFiles:
-    """A file for each server's name below the data directory. It says which process has the name, and is locked by it.
+    """A file for each server name below the data directory, which names its process and is locked by that process.
 
-    See ``Siblings``. The lock is the kernel's: it ends with the process, and no clock is asked.
+    It implements ``Siblings``. The kernel releases the lock when the process ends, so no clock is involved.
     """
 
     def __init__(self, data: Path) -> None:
@@ -26,11 +26,11 @@ class LifeFiles:
         self._held: int | None = None
 
     def announce(self, server: str) -> None:
-        """This process is ``server``, a name with the process's token, until it ends. Raises ``OSError``."""
+        """Register this process, until it ends, as ``server``: a name with the process's token. Raises ``OSError``."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._file(server), os.O_RDWR | os.O_CREAT, 0o600)
         while not _lock(descriptor, alone=True):
-            time.sleep(_MOMENT)  # somebody looks, or the last process of this name is about to be gone
+            time.sleep(_MOMENT)  # another process is checking, or the last process of this name is just ending
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, server.encode(), 0)
         self._held = descriptor
@@ -45,7 +45,7 @@ class LifeFiles:
             if _lock(descriptor, alone=False):
                 return True
             now = os.pread(descriptor, 1_024, 0).decode("utf-8", "replace")
-            # Whoever has the lock writes its name first thing: until then the file names the one before, or nobody.
+            # A process writes its name right after it gets the lock. Until then the file is empty or has the last name.
             return now not in ("", server)
         finally:
             os.close(descriptor)
@@ -63,7 +63,7 @@ else:
     import fcntl
 
     def _lock(descriptor: int, *, alone: bool) -> bool:
-        """Whether the file could be locked, until its descriptor is closed."""
+        """Try to lock the file until its descriptor is closed. Returns whether that worked."""
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""One of several processes of a server: what it was given, and its line to the process that started it."""
+"""A worker process: what it gets from the parent process, and its connection to it."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from saga_core.storage import backend_of
 from saga_server.workers.life import LifeFiles
 
 VARIABLE = "SAGA_WORKER"
-"""Tells a process that it is one of several, as JSON."""
+"""Environment variable with the worker's parameters, as JSON."""
 BEAT, READY = b".", b"R"
 _LOOKS = 5
-"""Beats in the time after which a process counts as hanging."""
+"""Heartbeats in the time after which a process counts as hanging."""
 
 
 @frozen(kw_only=True)
 class Worker:
-    """This process, as the one that started it made it."""
+    """The parameters that this process got from its parent."""
 
     number: int
-    """From 1."""
+    """The number of the worker, from 1."""
     first: bool
-    """Whether it is the first process of a start, which says to people where the server is."""
+    """Whether it is the first process after a start, which prints the server's address."""
     name: str
-    """Of all processes together."""
+    """The name of the server, which all its processes share."""
     listening: Sequence[socket.socket]
-    """The sockets that all processes answer on."""
+    """The listening sockets that all processes share."""
     line: socket.socket
-    """Beats go out; when it ends, so did the process that started this one."""
+    """Carries the heartbeats to the parent. It is closed when the parent has ended."""
 
     @classmethod
     def of(cls, environ: MutableMapping[str, str] = os.environ) -> Self | None:
-        """What ``VARIABLE`` tells, which is taken out of ``environ``; None for a process of its own."""
+        """Read the parameters from ``VARIABLE``, and remove it from ``environ``. Returns None if it is not set."""
         raw = environ.pop(VARIABLE, None)
         if raw is None:
             return None
@@ -54,21 +54,19 @@ class Worker:
         return cls(number=told["number"], first=told["first"], name=told["name"], listening=listening, line=line)
 
     def settings(self, config: Config) -> Config:
-        """``config`` with this process's own name."""
+        """Return ``config`` with the name of this process."""
         return evolve(config, server=evolve(config.server, name=f"{self.name}.w{self.number}"))
 
     def siblings(self, config: Config) -> Siblings | None:
-        """Who of the processes lives, where they share files. None where the journal is a database's."""
+        """Return what tells which processes are alive, or None when the journal is in a database server."""
         return LifeFiles(config.data_dir) if backend_of(config, "state") == "sqlite" else None
 
     def ready(self) -> None:
-        """Say that requests are answered."""
+        """Tell the parent that this process answers requests."""
         self._say(READY)
 
     async def beat(self, seconds: float, orphaned: Callable[[], None]) -> None:
-        """Give signs of life, several in ``seconds``, until cancelled; ``orphaned`` is called when nobody hears them
-        any more.
-        """
+        """Send heartbeats, several in ``seconds``, until cancelled. Calls ``orphaned`` when the parent has ended."""
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
@@ -87,6 +85,6 @@ class Worker:
         try:
             self.line.send(what)
         except BlockingIOError:
-            return  # it has heard enough, and reads it when it is awake again
+            return  # the parent is suspended, and has unread heartbeats already
         except (BrokenPipeError, ConnectionError):
-            return  # the reader is told
+            return  # the reader of the socket notices as well

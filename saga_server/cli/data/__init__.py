@@ -1,1 +1,1 @@
-"""Commands that look after a data directory, and how they reach it."""
+"""Commands that maintain a data directory, and how they access it."""

@@ -1,4 +1,4 @@
-"""``saga backup`` and ``saga restore``."""
+"""``saga backup`` and ``saga restore``: copy the journal into a file, and restore it from one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands that look after the data reach it: directly, or through the server that has it open."""
+"""How commands access the data: directly, or through the server that has it open."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ Work = Callable[["Saga"], Coroutine[Any, Any, Any]]
 
 _SECONDS = 3_600.0
 _MOST = 1 << 30
-"""Bytes of an answer; an exported session of many years has some hundred megabytes."""
+"""Limit of an answer, in bytes. An exported session of many years has a few hundred megabytes."""
 
 as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
 
 
 @frozen
 class Asking:
-    """The request by which a running server does the same."""
+    """The request that makes a running server do the same work."""
 
     method: str
     path: str
     query: Mapping[str, str | None] = field(factory=dict)
     body: bytes | None = None
     files: Sequence[tuple[str, bytes | Path]] = ()
-    """Sent as a form, instead of a body."""
+    """Files to send as a form instead of ``body``: names, and contents or paths."""
 
 
 def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, fresh: bool = False) -> Any:
-    """What ``work`` gives on the data directory; while a server has it open, its answer to the last of ``asking``.
+    """Run ``work`` on the data directory and return its result.
 
-    With ``fresh`` a data directory is made where none is. Ends the program when neither can be asked.
+    While a server has the data open, send it the requests ``asking`` in order, and return the answer to the last one.
+    With ``fresh`` a missing data directory is created. When neither way works, print the error and end the program.
     """
     from saga_server.process import log_errors_only
 
@@ -76,16 +77,16 @@ async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> An
         owner = error if isinstance(error, OwnedElsewhere) else error.__cause__
         if not asking or not isinstance(owner, OwnedElsewhere) or not owner.address:
             raise
-        # One of several servers has it, and does it there.
+        # Another server holds the lease, and does the work there.
         return [await ask(config, each, owner.address) for each in asking][-1]
     finally:
         await saga.aclose(drain=0.0)
 
 
 async def ask(config: Config, asking: Asking, address: str | None = None) -> Any:
-    """What the running server answers, or the one at ``address``: JSON, or bytes when it is none.
+    """Send a request to the running server, or to the one at ``address``, and return the JSON or else the bytes.
 
-    Raises ``NotAnswered`` when it cannot be asked, ``NotFound`` and ``BadInput`` with its own words.
+    Raises ``NotAnswered`` when the server cannot be reached, and ``NotFound`` or ``BadInput`` with its own message.
     """
     import aiohttp
 
@@ -112,14 +113,14 @@ async def ask(config: Config, asking: Asking, address: str | None = None) -> Any
 
 
 def _sent(asking: Asking) -> Any:
-    """The body of a request: as it is, or a form with files."""
+    """Return the body of a request, or a form when it has files."""
     if not asking.files:
         return asking.body
     import aiohttp
 
     with aiohttp.MultipartWriter("form-data") as form:
         for name, source in asking.files:
-            data = source if isinstance(source, bytes) else source.open("rb")  # sent bit by bit, and closed then
+            data = source if isinstance(source, bytes) else source.open("rb")  # streamed, and closed after that
             part = form.append(data, {"Content-Type": "application/octet-stream"})
             part.set_content_disposition("form-data", name="file", filename=name)
     return form
@@ -133,7 +134,7 @@ def _message(raw: bytes) -> str:
 
 
 def check_there(config: Config) -> None:
-    """Who only looks makes no new data directory. Raises ``BadInput``."""
+    """Raise ``BadInput`` when the data directory is missing, so that reading commands do not create one."""
     storage = config.storage
     named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
     if not named and not config.data_dir.is_dir():
@@ -141,5 +142,5 @@ def check_there(config: Config) -> None:
 
 
 def segment(text: str) -> str:
-    """A session's name as part of a path."""
+    """Quote ``text``, such as the name of a session, for use as one segment of a path."""
     return quote(text, safe="")

@@ -1,4 +1,4 @@
-"""``saga move``: the journal goes to another store, to PostgreSQL or back into a file, while chats go on or not."""
+"""``saga move``: copies the journal into PostgreSQL or back into a file, even while servers are running."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _DATABASE = ("postgresql://", "postgres://")
 _PAUSE = 1.0
-"""Seconds between two passes beside a server, at least; else as long as the last pass took, thrice."""
+"""Seconds between two passes, at least. After a slow pass the pause is three times as long as the pass."""
 _FEW = 100
-"""Entries that a pass copied at most, for the target to count as caught up."""
+"""The target has caught up when a pass copied at most this many entries."""
 
 
 @click.command()
@@ -100,7 +100,7 @@ async def _move(config: Config, moved: Config, follow: bool) -> int:
 
 
 async def _followed(config: Config, target: StateKV) -> StateKV:
-    """The journal that is moved, once nobody else writes it and ``target`` lacks little of it."""
+    """Copy the journal in passes while servers write to it. Returns its store once no server does."""
     from saga_core.counters import Counters
     from saga_core.storage import open_journal_store
 
@@ -119,7 +119,7 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
                 changed = await _pass(source, target)
             finally:
                 await source.aclose()
-        # Where much is played it never gets less than what is written during a pass.
+        # On a busy server each pass finds what was written during the pass before, so it may never be few.
         is_little = changed <= _FEW or (before is not None and changed > before / 2)
         before = changed
         if changed > _FEW or not close:
@@ -131,7 +131,7 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
 
 
 async def _pass_beside(config: Config, target: StateKV) -> int:
-    """One pass over a file that a server has open."""
+    """Copy once from a file that a server has open."""
     from saga_backends.state_kv.sqlite import open_beside
     from saga_core.storage import path_of
 
@@ -151,7 +151,7 @@ async def _pass(source: Scanned, target: StateKV) -> int:
 
 
 async def _refuse_servers(source: StateKV, lease_seconds: float) -> None:
-    """Raise ``BadInput`` where a server lives that has a shared journal open. Waits for a sign of life."""
+    """Raise ``BadInput`` when a running server has the shared journal open. Waits up to ``lease_seconds`` to see."""
     if Capability.SHARED not in source.info.capabilities:
         return
     servers = _Servers(lease_seconds)
@@ -166,13 +166,16 @@ async def _refuse_servers(source: StateKV, lease_seconds: float) -> None:
 
 
 class _Servers:
-    """Whether servers have a shared journal open: the row of each grows while it lives, and goes when it stops."""
+    """Finds the servers that have a shared journal open.
+
+    Each server has a row in the journal. The row changes while the server runs, and is removed when it stops.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._seen: dict[Key, tuple[bytes, float]] = {}
         self.grew: list[str] = []
-        """Those that gave a sign of life between two looks."""
+        """The servers whose row changed between the last two calls of ``are_there``."""
 
     async def are_there(self, source: StateKV) -> bool:
         from saga_core.journal import keys

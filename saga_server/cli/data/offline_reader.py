@@ -1,4 +1,4 @@
-"""What lies in a data directory, for commands that look: from the stores, or from the server that has them open."""
+"""How commands read a data directory: from the stores, or from the server that has them open."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def looked(
     query: Mapping[str, str] | None = None,
     body: Mapping[str, str] | None = None,
 ) -> Any:
-    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``, or to
-    ``POST path`` with a ``body``.
+    """Run ``look`` on the data directory and return its result.
 
-    Ends the program when neither can be asked.
+    While a server has the data open, return its answer to ``GET path``, or to ``POST path`` when there is a ``body``.
+    When neither way works, print the error and end the program.
     """
     from saga_server.process import log_errors_only
 
@@ -63,7 +63,7 @@ async def _look(
 
 
 def _check_there(config: Config) -> None:
-    """Who only looks makes no new data directory."""
+    """Raise ``BadInput`` when the data directory is missing, so that reading commands do not create one."""
     storage = config.storage
     named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
     if not named and not config.data_dir.is_dir():

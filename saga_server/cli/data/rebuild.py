@@ -1,4 +1,4 @@
-"""``saga rebuild``: throw away what stores show of sessions, and render it anew from the journal."""
+"""``saga rebuild``: drops the views of sessions, and renders them again from the journal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saga_server.cli.settings import fail, find_config, settings
 from saga_server.terminal import say
 
 _KINDS = ("graph", "vector")
-"""The stores that are moved: state is the journal itself, and the pages are files in any case."""
+"""The stores that ``--to`` can change. The state store has the journal itself, and pages are files in any case."""
 
 
 @click.command()
@@ -53,9 +53,9 @@ def rebuild(file: Path | None, data: Path | None, session: str | None, targets: 
 
 
 def towards(config: Config, targets: tuple[str, ...]) -> Config:
-    """``config`` with other stores. A target is a profile, a backend's name, or ``graph=`` or ``vector=`` and a name.
+    """Return ``config`` with other stores. A target is a profile or a backend, such as ``kuzu`` or ``vector=sqlite``.
 
-    Raises ``BadInput``.
+    Raises ``BadInput`` for an unknown target, or when a store would use the backend ``memory``.
     """
     for target in targets:
         kind, given, name = target.rpartition("=")
@@ -83,7 +83,7 @@ def _profiles() -> list[str]:
 
 def _with_profile(config: Config, profile: str) -> Config:
     stores: dict[str, Any] = {"profile": profile}
-    # The state store stays what it is, whatever the profile would choose: the views are made from it.
+    # The state store never changes, whatever the profile names, because the views are built from it.
     if PROFILES[profile]["state"].backend != backend_of(config, "state"):
         stores["state"] = evolve(config.storage.state, backend=backend_of(config, "state"))
     for kind in _KINDS:
@@ -101,17 +101,17 @@ def _with_backend(config: Config, kind: str, name: str) -> Config:
 
 
 def _fresh(store: StoreConfig, backend: str | None) -> StoreConfig:
-    """Path, address and options belong to the engine that is left."""
+    """Return settings for another backend. Path, address and options are dropped, as they belong to the old one."""
     return StoreConfig(backend=backend, resident_mb=store.resident_mb)
 
 
 async def _rebuild(config: Config, session: str | None) -> bool:
-    """Rebuild; whether every session then is what the journal says."""
+    """Rebuild one session or all of them. Returns whether every session is then equal to the journal."""
     from saga_core import Saga
 
     log = logging.getLogger("saga")
     level = log.level
-    log.setLevel(logging.ERROR)  # that the stores are others is known here
+    log.setLevel(logging.ERROR)  # no warnings that the stores have changed: that is intended here
     try:
         saga = await Saga.open(config)
     finally:
@@ -137,7 +137,7 @@ async def _rebuild(config: Config, session: str | None) -> bool:
 
 
 def _tell(before: Config, after: Config) -> None:
-    """What to write into the configuration, and what is left over."""
+    """Print how to change the configuration, and which files are no longer used."""
     lines = [] if before.storage.profile == after.storage.profile else [f"  profile: {after.storage.profile}"]
     for kind in _KINDS:
         old, new = getattr(before.storage, kind), getattr(after.storage, kind)

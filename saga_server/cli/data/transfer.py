@@ -1,4 +1,4 @@
-"""``saga export`` and ``saga forget``."""
+"""``saga export`` and ``saga forget``: write a session into a file, and remove data for good."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def forget(
 
 
 async def _forgotten_there(config: Config, asking: Asking, error: OwnedElsewhere) -> bool:
-    """Have the server that writes a session do its part. Whether it could be asked."""
+    """Ask the server that holds the lease of a session to forget it. Returns whether the server could be reached."""
     from saga_server.process import NotAnswered
 
     try:
         await ask(config, asking, error.address)
     except NotFound:
-        return True  # there is nothing left
+        return True  # it is forgotten there already
     except NotAnswered:
         return False
     return True

@@ -1,4 +1,4 @@
-"""``saga verify`` and ``saga jobs``: whether everything is as the journal says, and what is still to be done."""
+"""``saga verify`` and ``saga jobs``: check the views against the journal, and list unfinished background work."""
 
 from __future__ import annotations
 
