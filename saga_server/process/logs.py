@@ -126,7 +126,7 @@ def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list
     keys += [environ.get(variable) for variables in KEY_VARIABLES.values() for variable in variables]
     storage = config.storage
     stores: tuple[StoreConfig, ...] = (storage.state, storage.graph, storage.vector, storage.cache)
-    addresses = [*(store.url for store in stores), *(each.base_url for each in config.providers.values())]
+    addresses = [storage.url, *(store.url for store in stores), *(each.base_url for each in config.providers.values())]
     keys += [urlsplit(address).password for address in addresses if address]
     for options in (*(store.options for store in stores), config.recall.options, config.curator.options):
         keys += [value for name, value in options.items() if isinstance(value, str) and _SECRET_NAME.search(name)]

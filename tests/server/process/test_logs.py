@@ -158,14 +158,17 @@ def test_secrets_are_looked_for_everywhere() -> None:
     config = load_config(
         {
             "server": {"api_keys": ["admin-key"], "chat_keys": ["chat-key"]},
-            "storage": {"state": {"backend": "elsewhere", "url": "postgresql://saga:pass-word@db/saga"}},
+            "storage": {
+                "url": "postgresql://saga:pass-of-all@db/saga",
+                "state": {"backend": "elsewhere", "url": "postgresql://saga:pass-word@db/saga"},
+            },
             "recall": {"options": {"api_key": "embed-key", "model": "small"}},
             "api_keys": {"openai": "open-key"},
         },
         environ={},
     )
     found = set(secrets_of(config, {"ANTHROPIC_API_KEY": "env-key"}))
-    assert found == {"admin-key", "chat-key", "pass-word", "embed-key", "open-key", "env-key"}
+    assert found == {"admin-key", "chat-key", "pass-word", "pass-of-all", "embed-key", "open-key", "env-key"}
 
 
 def test_json_lines_are_lines_of_json() -> None:
