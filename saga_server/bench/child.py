@@ -14,7 +14,7 @@ from saga_server.bench.turn import measure_cold, measure_turns
 
 
 def measure(what: str, folder: Path, numbers: Sequence[int]) -> dict[str, Any]:
-    """``cold``, or ``turns`` with how many reads and how many turns of play."""
+    """Run ``cold``, or ``turns`` with the numbers of reads and of turns to play."""
     play = read_play(folder)
     if what == "cold":
         return asyncio.run(measure_cold(play))

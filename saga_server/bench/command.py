@@ -17,10 +17,10 @@ _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
 
 _SMALLEST = 10
-"""Nodes or vectors."""
+"""The least size of a graph, in nodes, or of a vector scope, in vectors."""
 
 _HUNDREDS = 200
-"""The first hundred and the last are compared."""
+"""The least turns of the long play, whose first and last hundred are compared."""
 
 
 @click.group()

@@ -1,4 +1,4 @@
-"""What finding the place costs: a long history, a longer session, and other sessions around it."""
+"""Measure how long it takes to find the turn that a long history continues, in one of many sessions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from saga_server.bench.story.storyteller import Storyteller
 REPEATS = 300
 _BATCH = 500
 _AROUND = 40
-"""Turns of each of the other sessions."""
+"""Turns of each other session."""
 _FILE = "matching.json"
 
 
 @frozen
 class Shelf:
-    """What lies in the data directory, and what is asked of it."""
+    """The sessions in the data directory, and the history that is matched against them."""
 
     turns: int = 10_000
-    """Of the session that the history belongs to."""
+    """Turns of the session that the history belongs to."""
     sessions: int = 200
     messages: int = 2_000
-    """Of the history: the last of the session's."""
+    """Messages of the history, which are the last of the session."""
     lang: str = "ko"
     seed: int = 1
 
@@ -48,7 +48,7 @@ async def write_shelf(folder: Path, shelf: Shelf) -> None:
     cast = make_cast(shelf.lang, options.entities, options.lore, shelf.seed)
     async with Saga.open(folder / "saga.yaml") as saga:
         for number in range(shelf.sessions):
-            # The long one stands among the others.
+            # The long session is in the middle of the others.
             turns = shelf.turns if number == shelf.sessions // 2 else _AROUND
             session = await saga.sessions.create(label=str(number))
             teller = Storyteller(cast, shelf.lang, turns, shelf.seed + number)
@@ -79,7 +79,11 @@ async def _write(saga: Saga, session: Session, teller: Storyteller, turns: int) 
 
 
 async def measure_matching(folder: Path, repeats: int = REPEATS) -> dict[str, Any]:
-    """Read and match the history: the first request, unknown texts, then ``repeats`` requests of a warm process."""
+    """Measure reading and matching the history, in milliseconds.
+
+    The order is: the first request, a request whose texts are not in the cache, ``repeats`` requests of a warm process,
+    a history changed by a script, and a chat that was played elsewhere.
+    """
     kept = json.loads((folder / _FILE).read_text(encoding="utf-8"))
     bench = _Bench(kept["chat"], kept["parent"])
     before = calibrate()
@@ -102,14 +106,14 @@ async def measure_matching(folder: Path, repeats: int = REPEATS) -> dict[str, An
 
 
 def _forget() -> None:
-    """Let go of the identities of known texts."""
+    """Clear the cache of text identities."""
     identity._KEYS.young.clear()
     identity._KEYS.old.clear()
 
 
 @frozen
 class _Taken:
-    """What one request took, in milliseconds of CPU and of wall."""
+    """The measurements of one request."""
 
     read: Stopwatch
     match: Stopwatch
@@ -136,7 +140,7 @@ def _together(taken: list[_Taken]) -> dict[str, float]:
 
 
 class _Bench:
-    """The history, and what must come of it."""
+    """The history, and the turn that it must match."""
 
     def __init__(self, chat: list[tuple[str, str]], parent: str) -> None:
         self.chat, self.parent, self.asked = chat, parent, 0
@@ -144,7 +148,7 @@ class _Bench:
 
     async def run(self, saga: Saga, history: Callable[[], tuple[list[dict[str, str]], str | None]]) -> _Taken:
         messages, how = history()
-        # As it comes from a client: texts that nobody hashed yet.
+        # New string objects, as from a client: Python has not cached their hashes yet.
         messages = json.loads(json.dumps(messages))
         with Stopwatch() as read:
             transcript = read_transcript(messages)
@@ -165,27 +169,27 @@ class _Bench:
         return [*told, {"role": "user", "content": f"And then, {self.asked}?"}]
 
     def as_it_was(self) -> tuple[list[dict[str, str]], str]:
-        """The usual request."""
+        """The history as it was played."""
         return self._messages(str, str), "reply"
 
     def scripted(self) -> tuple[list[dict[str, str]], str]:
-        """Every reply changed a little by a script that was switched on since."""
+        """The history with a small change in every reply, as by a script that was switched on since."""
         return self._messages(lambda text: text[:4] + "…" + text[5:], str), "words"
 
     def unknown(self) -> tuple[list[dict[str, str]], str]:
-        """A chat that was played elsewhere."""
+        """A history that was played elsewhere."""
         return self._messages(lambda text: f"~{text[::-1]}", lambda text: text[::-1]), "none"
 
 
 def run_matching(shelf: Shelf, folder: Path, repeats: int = REPEATS) -> dict[str, Any]:
-    """Write the sessions into ``folder`` and measure in a process of its own; everything found, JSON-able."""
+    """Write the sessions into ``folder``, and measure in a process of its own. The results are ready for JSON."""
     asyncio.run(write_shelf(folder, shelf))
     found: dict[str, Any] = json.loads(run_python(["-m", "saga_server.bench.matching", str(folder), str(repeats)]))
     return found
 
 
 def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The table of docs/performance.md: what, and milliseconds of CPU."""
+    """The rows of the table in docs/performance.md: figure, and milliseconds of CPU."""
     warm = found["warm"]
     return [
         ("reading the messages, median", f"{warm['read_p50']:.1f}"),

@@ -1,7 +1,7 @@
-"""Meters: processor time and wall time of steps, and of what the embedder and the journal take within them.
+"""Meters for the CPU time and wall time of steps, and for the embedder's and the journal's part of them.
 
-CPU is ``time.process_time``: all threads of the process, so that a store's worker thread counts. Wall is
-``time.perf_counter``. The garbage collector runs as in production; its pauses are counted besides.
+CPU time is ``time.process_time``, which covers all threads of the process, so a store's worker thread counts. Wall time
+is ``time.perf_counter``. The garbage collector runs as in production, and its pauses are also counted separately.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from saga_core.model import Session
 from saga_core.ports import Embedder, Mode
 
 _FEW, _PART = 5, 0.1
-"""So many measurements at full speed, and such a part of all, are enough to leave out the others."""
+"""Slower measurements are left out if at least this number, and this share of all, ran at full speed."""
 
 _TOLERATED = 1.15
-"""Times the best probe that one may take at full speed."""
+"""The most that a probe takes at full speed, as a multiple of the fastest probes."""
 
 
 @define
 class Samples:
-    """Milliseconds of one step, measured again and again, each with how fast the machine was meanwhile."""
+    """Repeated measurements of one step, in milliseconds, each with the speed of the machine at that time."""
 
     cpu: list[float] = field(factory=list)
     wall: list[float] = field(factory=list)
     speed: list[float] = field(factory=list)
 
     def add(self, taken: Taken, speed: float = 0.0) -> None:
-        """Take in one measurement. ``speed``: the slower ``probe`` of the two around it; 0 where nobody looked."""
+        """Add one measurement. ``speed`` is the slower of the two probes around it, or 0 without probes."""
         self.cpu.append(taken.cpu)
         self.wall.append(taken.wall)
         self.speed.append(speed)
 
     def figures(self, full: float = math.inf) -> dict[str, float]:
-        """Median, 99th percentile and mean, in milliseconds, of what was measured at full speed (``at_full_speed``)."""
+        """The median, 99th percentile and mean of the measurements ``at_full_speed``, in milliseconds."""
         found: dict[str, float] = {"count": len(self.cpu)}
         for name, values in (("cpu", self.cpu), ("wall", self.wall)):
             chosen = at_full_speed(values, self.speed, full)
@@ -54,32 +54,32 @@ class Samples:
 
 
 def at_full_speed(values: Sequence[float], speeds: Sequence[float], full: float) -> list[float]:
-    """The values that were measured while a ``probe`` took ``full`` milliseconds at most; all if these are too few."""
+    """The values measured while a ``probe`` took at most ``full`` milliseconds, or all if these are too few."""
     chosen = [value for value, speed in zip(values, speeds, strict=True) if speed <= full]
     return chosen if len(chosen) >= max(_FEW, len(values) * _PART) else list(values)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that so many percent of ``values`` do not exceed (nearest rank)."""
+    """The smallest value that ``percent`` per cent of ``values`` do not exceed (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 @frozen
 class Taken:
-    """What one step took, in milliseconds."""
+    """The time of one step, in milliseconds."""
 
     cpu: float = 0.0
     wall: float = 0.0
 
     def without(self, part: Taken) -> Taken:
-        """What is left without a part of it."""
+        """The time without that of ``part``."""
         return Taken(self.cpu - part.cpu, self.wall - part.wall)
 
 
 @define
 class Stopwatch:
-    """Measures one stretch: ``with Stopwatch() as watch: …``, then ``watch.taken``."""
+    """Measures a block: ``with Stopwatch() as watch: …``, then read ``watch.taken``."""
 
     taken: Taken = field(factory=Taken, init=False)
     _cpu: float = field(default=0.0, init=False)
@@ -98,7 +98,7 @@ class Stopwatch:
 
 @define(eq=False)
 class MeteredEmbedder:
-    """An embedder that says how long it took since it was last asked. Others must not work beside it meanwhile."""
+    """An embedder that measures its calls. Nothing else may run in the process during a call, or its CPU counts too."""
 
     inner: Embedder
     _cpu: float = field(default=0.0, init=False)
@@ -106,31 +106,31 @@ class MeteredEmbedder:
 
     @property
     def id(self) -> str:
-        """That of ``inner``."""
+        """The same as for ``inner``."""
         return self.inner.id
 
     @property
     def dimension(self) -> int:
-        """That of ``inner``."""
+        """The same as for ``inner``."""
         return self.inner.dimension
 
     @property
     def baseline(self) -> float:
-        """That of ``inner``."""
+        """The same as for ``inner``."""
         return self.inner.baseline
 
     @property
     def semantic(self) -> bool:
-        """That of ``inner``."""
+        """The same as for ``inner``."""
         return self.inner.semantic
 
     @property
     def at_once(self) -> bool:
-        """That of ``inner``."""
+        """The same as for ``inner``."""
         return getattr(self.inner, "at_once", False) is True
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """The vectors of ``inner``."""
+        """Embed with ``inner``, and measure it."""
         with Stopwatch() as watch:
             vectors = await self.inner.embed(texts, mode)
         self._cpu += watch.taken.cpu
@@ -142,7 +142,7 @@ class MeteredEmbedder:
         await self.inner.aclose()
 
     def take(self) -> Taken:
-        """What embedding took since the last call."""
+        """The time of all embedding since the last ``take``."""
         taken = Taken(self._cpu, self._wall)
         self._cpu = self._wall = 0.0
         return taken
@@ -150,12 +150,12 @@ class MeteredEmbedder:
 
 @define
 class MeteredJournal(Journal):
-    """A journal that tells how long its last append took: encoding, and the commit until it is on disk."""
+    """A journal that measures its last append: encoding, and the commit until it is on disk."""
 
     last: Taken = field(factory=lambda: Taken(), init=False)
 
     async def append(self, *about: Any, **options: Any) -> Session:
-        """As ``Journal.append``."""
+        """Append as ``Journal.append`` does, and measure it."""
         with Stopwatch() as watch:
             updated = await super().append(*about, **options)
         self.last = watch.taken
@@ -164,7 +164,7 @@ class MeteredJournal(Journal):
 
 @define
 class Collections:
-    """Pauses of the garbage collector: how many, and milliseconds in all and of the longest."""
+    """Pauses of the garbage collector: their number, and the milliseconds of all and of the longest."""
 
     count: int = 0
     total: float = 0.0
@@ -172,7 +172,7 @@ class Collections:
     _started: float = 0.0
 
     def __call__(self, phase: str, info: Mapping[str, int]) -> None:
-        """As ``gc.callbacks`` are called."""
+        """A callback for ``gc.callbacks``."""
         if phase == "start":
             self._started = time.perf_counter()
             return
@@ -184,7 +184,7 @@ class Collections:
 
 @contextmanager
 def collections() -> Iterator[Collections]:
-    """Watch the garbage collector for a while."""
+    """Count the garbage collector's pauses while the block runs."""
     found = Collections()
     gc.callbacks.append(found)
     try:
@@ -194,9 +194,9 @@ def collections() -> Iterator[Collections]:
 
 
 def probe() -> float:
-    """Milliseconds of CPU that a short fixed loop takes: how fast the machine is at this moment.
+    """Milliseconds of CPU that a short fixed loop takes, as a measure of the machine's current speed.
 
-    Cores that share their pipelines with a busy neighbour run the same instructions in up to twice the time.
+    A core that shares its pipelines with a busy neighbour takes up to twice as long for the same instructions.
     """
     sums: dict[int, float] = {}
     began = time.thread_time()
@@ -206,10 +206,10 @@ def probe() -> float:
 
 
 def full_speed(probes: Sequence[float]) -> float:
-    """Milliseconds that a probe takes at most when nothing disturbs it, from many: 15 % above the fastest of them."""
+    """The most milliseconds that an undisturbed probe takes: 15 % above the 2nd percentile of ``probes``."""
     return percentile(probes, 2) * _TOLERATED
 
 
 def calibrate() -> float:
-    """Milliseconds of CPU that ten probes take, at best."""
+    """Milliseconds of CPU that ten probes take at the speed of the fastest of twenty."""
     return 10 * min(probe() for _ in range(20))

@@ -1,6 +1,6 @@
-"""What the pages at ``/ui/`` cost: until they show something, and of the server while one stays open.
+"""Measure the pages at ``/ui/``: the time until they show something, and the server's CPU while one stays open.
 
-A real browser without anything kept opens them on a server in a process of its own, with a long session.
+A real browser with an empty cache opens them. The server runs in a process of its own, with a long session.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from saga_server.bench.processes import ProcessFailed, cpu_milliseconds, end_pro
 Say = Callable[[str], None]
 
 _OPENINGS: Final = 5
-"""Of each page; the fastest counts, for others may work on the machine meanwhile."""
+"""How often each page is opened. The fastest time counts, because other programs may disturb the rest."""
 _PAUSE: Final = 2.0
-"""Seconds between the turns that another session plays."""
+"""Seconds between the turns of another session."""
 _SETTLED: Final = 3.0
 
 
 @frozen
 class Goal:
-    """A figure, what it may be at most, and its unit."""
+    """A figure, its upper limit and its unit."""
 
     key: str
     label: str
@@ -52,7 +52,7 @@ GOALS: Final = (
 
 
 def browser_program() -> str:
-    """Where Chromium is. Raises ``ProcessFailed``, saying what to install."""
+    """The path of Chromium. Raises ``ProcessFailed``, which says what to install."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None or find_spec("playwright") is None:
         raise ProcessFailed(
@@ -62,8 +62,10 @@ def browser_program() -> str:
 
 
 async def run_pages(folder: Path, turns: int, seconds: float, say: Say) -> dict[str, float]:
-    """Play ``turns`` turns into ``folder``, open the pages, then leave one open for ``seconds``, twice. Figures by the
-    keys of ``GOALS``. Raises ``ProcessFailed``."""
+    """Write a play of ``turns`` turns into ``folder``, open the pages, then leave one open twice for ``seconds``.
+
+    Returns the figures by the keys of ``GOALS``. Raises ``ProcessFailed``.
+    """
     program = browser_program()
     playwright: Any = import_module("playwright.async_api")
     say(f"playing {turns:,} turns")
@@ -91,9 +93,9 @@ class _Bench:
     pid: int
 
     async def openings(self) -> dict[str, float]:
-        """Milliseconds until pages show what they are about, and bytes that are sent for them."""
+        """The milliseconds until each page shows its content, and the kilobytes that are sent for the pages."""
         session, found = self.play.session, {}
-        _, sent = await self._open("now", session, "[data-item=line]")  # the server loads the session meanwhile
+        _, sent = await self._open("now", session, "[data-item=line]")  # the server loads the session for this
         found["sent_first_kb"] = sent / 1_000
         for key, page, shows in (
             ("first_ms", "start", "[data-item=provider]"),
@@ -115,7 +117,7 @@ class _Bench:
         return found
 
     async def _open(self, name: str, session: str, shows: str) -> tuple[float, float]:
-        """Milliseconds until a fresh browser shows ``shows``, and the bytes of SAGA's files that it was sent."""
+        """Milliseconds until a fresh browser shows the selector ``shows``, and the bytes of SAGA's files it got."""
         context = await self.browser.new_context()
         page = await context.new_page()
         counting = _Sent(page)
@@ -128,10 +130,10 @@ class _Bench:
         return taken, sent
 
     async def leave_open(self, seconds: float) -> dict[str, float]:
-        """Per cent of a core that the server takes more than without a page: nobody plays; another session does."""
+        """The server's extra CPU for an open page, in per cent of a core: idle, and while another session plays."""
         async with ClientSession() as http:
             chat: list[dict[str, str]] = []
-            await self._play(http, chat, 4 * _PAUSE)  # what is read late is read now
+            await self._play(http, chat, 4 * _PAUSE)  # load everything that is loaded lazily
             without = await self._taken(seconds, lambda: asyncio.sleep(seconds))
             alone = await self._taken(seconds, lambda: self._play(http, chat, seconds))
             context = await self.browser.new_context()
@@ -153,7 +155,7 @@ class _Bench:
         return (after - before) / (seconds * 10)
 
     async def _play(self, http: ClientSession, chat: list[dict[str, str]], seconds: float) -> None:
-        """A turn of another session now and again, for so long."""
+        """Play turns of another session for ``seconds``, with pauses."""
         ends = time.perf_counter() + seconds
         while (left := ends - time.perf_counter()) > 0:
             chat.append({"role": "user", "content": f"{len(chat)}. I look around the old mill once more."})
@@ -166,7 +168,7 @@ class _Bench:
 
 
 class _Sent:
-    """The bytes of SAGA's own files that a page was sent, as they went over the wire."""
+    """Counts the bytes of SAGA's own files that a page receives, as they go over the wire."""
 
     def __init__(self, page: Any) -> None:
         self._finished: list[Any] = []
@@ -177,7 +179,7 @@ class _Sent:
             self._finished.append(asked)
 
     async def sum(self) -> float:
-        """Of all that came until now."""
+        """The bytes of all files so far."""
         sizes = [await each.sizes() for each in self._finished]
         return float(sum(each["responseBodySize"] for each in sizes))
 

@@ -1,7 +1,7 @@
-"""A long play in a data directory: what so many turns of real play leave, written in batches.
+"""Write a long play into a data directory, with the same data that as many turns of real play would leave.
 
-The journal gets its turns by ``Journal.append`` and the stores by the projector, as from a live session; only the
-reading of contexts is left out, which leaves nothing behind.
+The turns are written in batches, into the journal by ``Journal.append`` and into the stores by the projector, as in a
+live session. Contexts are not read, because reading leaves no data.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from saga_server.bench.story.storyteller import Storyteller, Told
 CONFIG = "saga.yaml"
 _PLAY = "play.json"
 _SYSTEM_WORDS = {"ko": 565, "en": 1_150}
-"""Words that come to about 1,500 tokens."""
+"""Words of a system prompt of about 1,500 tokens, by language."""
 _SHOWN = 20
 _KEPT = 60
 _BATCH = 256
 _SWIPED = 10
-"""Each so-many-th turn has a sibling: a reply that the player swiped away."""
+"""Every tenth turn has a sibling, a reply that the player swiped away."""
 _PACE = 90.0
 _REVIEWING = 300.0
 _START = 1_790_000_000.0
@@ -42,7 +42,7 @@ _START = 1_790_000_000.0
 
 @frozen
 class PlayOptions:
-    """What is played."""
+    """The options of a play."""
 
     turns: int
     entities: int = 200
@@ -54,7 +54,7 @@ class PlayOptions:
 
 @frozen
 class Play:
-    """A play that lies in a folder, and the ends of its chat as a frontend keeps it."""
+    """A play in a folder, with the first and the last turns of its chat as a frontend keeps them."""
 
     folder: Path
     options: PlayOptions
@@ -63,7 +63,7 @@ class Play:
     chat: tuple[tuple[str, str], ...]
     """The player's words and the reply of each of the last 60 turns."""
     opening: tuple[tuple[str, str], ...]
-    """Those of the first 20."""
+    """The same for the first 20 turns."""
     wishes: tuple[str, ...]
     """Words that the player could say next."""
 
@@ -73,7 +73,7 @@ class Play:
         return self.folder / CONFIG
 
     def messages(self, chat: Sequence[tuple[str, str]], words: str) -> list[dict[str, Any]]:
-        """A request: the system prompt, the last 20 turns of ``chat``, the player's ``words``."""
+        """The messages of a request: the system prompt, the last 20 turns of ``chat`` and the player's ``words``."""
         shown = [
             {"role": role, "content": text}
             for turn in chat[-_SHOWN:]
@@ -82,7 +82,7 @@ class Play:
         return [{"role": "system", "content": self.system}, *shown, {"role": "user", "content": words}]
 
     def storyteller(self) -> Storyteller:
-        """One who goes on where the play ended."""
+        """A storyteller that continues where the play ended."""
         options = self.options
         told = Storyteller(_cast(options), options.lang, options.turns, options.seed)
         for _ in range(options.turns):
@@ -96,7 +96,7 @@ def _cast(options: PlayOptions) -> Cast:
 
 @define
 class _Ticking:
-    """A clock that the play moves on."""
+    """A clock that the play advances."""
 
     at: float = _START
 
@@ -105,18 +105,18 @@ class _Ticking:
         return self.at
 
     def monotonic(self) -> float:
-        """The same: nothing is measured by it."""
+        """The same as ``now``. No durations are measured with this clock."""
         return self.at
 
 
 @define
 class _Counting:
-    """Entropy that repeats itself: the same play gets the same ids."""
+    """Deterministic entropy, so that the same play always gets the same ids."""
 
     drawn: int = 0
 
     def token(self, size: int) -> bytes:
-        """The next number."""
+        """The next number, in ``size`` bytes."""
         self.drawn += 1
         return self.drawn.to_bytes(size)
 
@@ -131,21 +131,21 @@ def prepare(folder: Path, options: PlayOptions) -> None:
         "storage": {"profile": options.profile, "path": "data"},
         "session": {"default_world": NAME},
         "models": {"narration": "offline"},
-        # A busy machine must not make work disappear from the figures.
+        # On a busy machine, a source that misses the deadline would be missing from the figures.
         "recall": {"deadline_ms": 10_000},
     }
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
 
 
 async def write_play(folder: Path, options: PlayOptions) -> Play:
-    """Play ``options.turns`` turns into ``folder``, which must be empty, and close everything."""
+    """Write a play of ``options.turns`` turns into ``folder``, which must be empty, and close the engine."""
     prepare(folder, options)
     clock = _Ticking()
     teller = Storyteller(_cast(options), options.lang, options.turns, options.seed)
     async with Saga.open(folder / CONFIG, clock=clock, entropy=_Counting()) as saga:
         session = await saga.sessions.create(label=NAME)
         live = await saga.parts.live.get(session.id)
-        saga.parts.projector.slots = 1  # batches are far apart, and yet one timeline
+        saga.parts.projector.slots = 1  # batches are far apart in the tree, but they are one timeline
         writer = _Writer(saga, live, clock)
         chat: list[tuple[str, str]] = []
         for number in range(1, options.turns + 1):
@@ -187,7 +187,7 @@ def _pairs(plain: Any) -> tuple[tuple[str, str], ...]:
 
 @define
 class _Writer:
-    """Takes turns in, and brings them into journal and stores when a batch is full."""
+    """Collects turns, and writes them to the journal and the stores when a batch is full."""
 
     saga: Saga
     live: LiveSession
@@ -197,7 +197,7 @@ class _Writer:
     _head: str = ""
 
     async def take(self, told: Told, swiped: Told | None) -> None:
-        """Add a turn below the head. ``swiped``, another reply to the same words, becomes its elder sibling."""
+        """Add a turn below the head. ``swiped``, another reply to the same words, is added before it as a sibling."""
         parent = self._head or self.live.tree.root
         if not self._opening:
             self._opening = opening_key(read_transcript([{"role": "user", "content": told.words}]))
@@ -235,14 +235,14 @@ class _Writer:
         return turn.id
 
     async def flush(self) -> None:
-        """Record what was taken, and show it."""
+        """Append the collected turns to the journal, and project them into the stores."""
         entries, self._entries = self._entries, []
         if not entries:
             return
         live = self.live
         live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
         await self.saga.parts.projector.project(live, [entry.turn.id for entry in entries])
-        # What a curator had to say came while the play went on, not all at once when it is measured.
+        # A curator reviews during the play. Otherwise all its reviews would run in the measurement.
         self.saga.background.reviews.kick(live.session.id)
         report = await self.saga.drain(_REVIEWING)
         if report.waiting:

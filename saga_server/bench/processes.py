@@ -1,4 +1,4 @@
-"""What whole processes cost: imports, a server's start, and the memory of a server that holds a long session."""
+"""Measure whole processes: imports, a server's start, and the memory of a server that holds a long session."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _IMPORT = "import time; began = time.process_time(); import {}; print(time.proce
 
 
 class ProcessFailed(Exception):
-    """A process that was to be measured did not do its part; the message holds what it said."""
+    """A measured process failed. The message has its output."""
 
 
 def import_cpu(module: str, repeats: int = REPEATS) -> float:
-    """Milliseconds of CPU that importing ``module`` takes in a fresh interpreter, its own start left out; the best."""
+    """The fewest milliseconds of CPU for importing ``module`` in a fresh interpreter, without the latter's start."""
     return min(float(run_python(["-c", _IMPORT.format(module)])) * 1_000 for _ in range(repeats))
 
 
 def child(what: str, folder: Path, *numbers: int) -> dict[str, Any]:
-    """What ``saga_server.bench.child`` measures of the play in ``folder``."""
+    """Run ``saga_server.bench.child`` on the play in ``folder``, and return its results."""
     found: dict[str, Any] = json.loads(
         run_python(["-m", "saga_server.bench.child", what, str(folder), *map(str, numbers)])
     )
@@ -39,7 +39,7 @@ def child(what: str, folder: Path, *numbers: int) -> dict[str, Any]:
 
 
 def run_python(arguments: Sequence[str]) -> str:
-    """What a fresh interpreter prints. Raises ``ProcessFailed``."""
+    """Run a fresh interpreter, and return its stdout. Raises ``ProcessFailed``."""
     done = subprocess.run(
         [sys.executable, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -49,10 +49,10 @@ def run_python(arguments: Sequence[str]) -> str:
 
 
 def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
-    """Start the server on the play's data, several times: the fewest milliseconds until it is ready, of wall and of
-    CPU, and its memory in bytes.
+    """Start the server on the play's data ``repeats`` times, and measure its start and its memory.
 
-    Memory is measured after the last start, when one turn was played over HTTP and shown in every store.
+    Returns the fewest milliseconds until it is ready, of wall time and of CPU, and its memory in bytes. Memory is
+    measured after the last start, once one turn was played over HTTP and projected into every store.
     """
     ready: list[float] = []
     used: list[float] = []
@@ -71,7 +71,7 @@ def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
 
 
 def start_server(config: Path) -> tuple[subprocess.Popen[str], str, float]:
-    """``saga serve`` in a process of its own: the process, its base URL, and the milliseconds until it was ready."""
+    """Start ``saga serve``. Return its process, its base URL, and the milliseconds until it was ready."""
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "saga_server", "serve", "--config", str(config), "--port", "0"],
@@ -91,7 +91,7 @@ def start_server(config: Path) -> tuple[subprocess.Popen[str], str, float]:
 
 
 def end_process(process: subprocess.Popen[str]) -> None:
-    """End a process as a user would, and wait for it."""
+    """Terminate a process as a user would, and wait for it. It is killed after 120 seconds."""
     process.send_signal(signal.SIGTERM)
     try:
         process.communicate(timeout=_SECONDS)
@@ -119,7 +119,7 @@ def _post(url: str, body: Any) -> Any:
 
 
 def resident_bytes(pid: int) -> int | None:
-    """The memory of a process that is not swapped out; None where neither the system nor psutil tells it."""
+    """The resident memory of a process, in bytes, or None if neither the system nor psutil reports it."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -133,7 +133,7 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def cpu_milliseconds(pid: int) -> float | None:
-    """CPU that a process took so far, all its threads; None where neither the system nor psutil tells it."""
+    """Milliseconds of CPU of all threads of a process so far, or None if neither the system nor psutil reports it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
@@ -148,5 +148,5 @@ def cpu_milliseconds(pid: int) -> float | None:
 
 
 def bytes_on_disk(folder: Path) -> int:
-    """What the files below ``folder`` take."""
+    """The size of all files below ``folder``."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,6 +1,6 @@
-"""What SAGA in between costs while a reply streams: the same requests directly and through it, in turns.
+"""Measure what SAGA adds to a streamed reply, by making each request both directly and through SAGA.
 
-Three processes: a provider whose words say when they were said, ``saga serve``, and this one, which is the client.
+There are three processes: a provider whose replies carry timestamps, ``saga serve``, and this one, the client.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from saga_server.bench.ticking import TICK
 _STAMP = re.compile(rf"{TICK}(\d+){TICK}")
 _WORDS = "나는 강을 따라 걷다가 낡은 다리 앞에서 걸음을 멈추고 건너편의 불빛을 바라본다. "
 _WARM = 5
-"""Pairs that come first and do not count."""
+"""Pairs at the start that do not count."""
 
 
 @frozen
 class Ask:
-    """What is measured."""
+    """The options of the benchmark."""
 
     pairs: int = 100
-    """Requests made both ways."""
+    """Requests that are made both directly and through SAGA."""
     ticks: int = 40
     """Pieces of a reply."""
     interval_ms: float = 5.0
     history: int = 40
     """Messages before the first request."""
     streams: int = 100
-    """Replies at the same time."""
+    """Replies that stream at the same time."""
     stream_ticks: int = 60
     stream_interval_ms: float = 100.0
 
@@ -53,10 +53,10 @@ class Heard:
     first_ms: float = 0.0
     """From sending the request to the first word."""
     late_ms: list[float] = field(factory=list)
-    """Of each piece: from being said to being read."""
+    """From the sending of a piece to its arrival, for each piece."""
     text: str = ""
     reading_ms: float = 0.0
-    """What SAGA says that its reading took."""
+    """The time for reading the context, as SAGA reports it."""
 
 
 async def listen(http: ClientSession, url: str, body: dict[str, Any]) -> Heard:
@@ -80,7 +80,7 @@ async def listen(http: ClientSession, url: str, body: dict[str, Any]) -> Heard:
 
 
 def chat_of(messages: int) -> list[dict[str, str]]:
-    """A chat with a system prompt of about 1,500 tokens and so many messages, the player's words last."""
+    """A system prompt of about 1,500 tokens and ``messages`` messages, rounded up to odd. The last is a reply."""
     system = {"role": "system", "content": "You are the narrator of a long tale by the river. " * 150}
     roles = ("assistant", "user")
     said = [{"role": roles[at % 2], "content": f"{at}. {_WORDS * 4}"} for at in range(messages + 1 - messages % 2)]
@@ -88,7 +88,7 @@ def chat_of(messages: int) -> list[dict[str, str]]:
 
 
 async def measure_pairs(direct: str, proxied: str, ask: Ask) -> tuple[list[Heard], list[Heard]]:
-    """The replies of all pairs: directly, and through SAGA. Who comes first changes with each pair."""
+    """The replies of all pairs, directly and through SAGA. The order alternates from pair to pair."""
     chat = chat_of(ask.history)
     found: tuple[list[Heard], list[Heard]] = ([], [])
     async with ClientSession(timeout=ClientTimeout(total=120), connector=TCPConnector(limit=0)) as http:
@@ -105,12 +105,12 @@ async def measure_pairs(direct: str, proxied: str, ask: Ask) -> tuple[list[Heard
                 for way in (0, 1):
                     found[way].append(heard[way])
             async with http.post(f"{proxied.removesuffix('/v1')}/api/drain?timeout=30") as answer:
-                answer.raise_for_status()  # the player reads; what SAGA does meanwhile is not in the way
+                answer.raise_for_status()  # background work ends while the player reads
     return found
 
 
 async def measure_crowd(url: str, ask: Ask) -> list[Heard]:
-    """Many replies at the same time, of chats of their own."""
+    """Stream many replies at the same time, each in a chat of its own."""
 
     async def one(http: ClientSession, number: int) -> Heard:
         chat = chat_of(10)
@@ -128,7 +128,7 @@ async def measure_crowd(url: str, ask: Ask) -> list[Heard]:
 
 @contextmanager
 def provider() -> Iterator[str]:
-    """The base URL of the ticking provider."""
+    """Run the ticking provider, and yield its base URL."""
     process = subprocess.Popen(
         [sys.executable, "-m", "saga_server.bench.ticking"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     )
@@ -140,13 +140,13 @@ def provider() -> Iterator[str]:
 
 
 def run_proxy(ask: Ask, folder: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything; SAGA keeps its data in ``folder``. ``say`` is told what goes on."""
+    """Measure everything, with SAGA's data in ``folder``. ``say`` receives the progress."""
     fixed = calibrate()
     with provider() as direct:
         config = folder / "saga.yaml"
         config.write_text(
             f"providers:\n  tick:\n    base_url: {direct}\nstorage:\n  path: {folder / 'data'}\n"
-            "extraction:\n  automatic: never\n",  # its replies have no blocks
+            "extraction:\n  automatic: never\n",  # its replies have no state blocks
             encoding="utf-8",
         )
         process, proxied, _ = start_server(config)
@@ -180,7 +180,7 @@ def run_proxy(ask: Ask, folder: Path, say: Callable[[str], None]) -> dict[str, A
 
 
 def paired(alone: Sequence[float], through: Sequence[float]) -> dict[str, float]:
-    """Both ways, and what the second took longer, pair by pair: its 10th, 50th and 90th percentile."""
+    """The medians of both ways, and the 10th, 50th and 90th percentile of the differences, pair by pair."""
     added = [after - before for before, after in zip(alone, through, strict=True)]
     return {
         "direct_p50": percentile(alone, 50),
@@ -192,12 +192,12 @@ def paired(alone: Sequence[float], through: Sequence[float]) -> dict[str, float]
 
 
 def spread(late: Sequence[float]) -> dict[str, float]:
-    """Median, 99th percentile and the largest."""
+    """The median, the 99th percentile and the maximum."""
     return {"p50": percentile(late, 50), "p99": percentile(late, 99), "most": max(late)}
 
 
 def rows(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """The table of docs/performance.md: what, the goal, directly, through SAGA or added by it."""
+    """The rows of the table in docs/performance.md: figure, goal, directly, and through SAGA or added by it."""
     first, piece, crowd = found["first"], found["piece"], found["crowd"]
     cpu = crowd["cpu_ms_a_piece"]
     return [

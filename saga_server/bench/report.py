@@ -1,4 +1,4 @@
-"""The figures as a table, with the goals beside them."""
+"""The figures as a table, with their goals."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from attrs import frozen
 
 _GOAL_TURNS = 1_000
-"""The length that the goals are for."""
+"""The length of the play that the goals apply to, in turns."""
 
 Figure = Callable[[dict[str, Any], dict[str, Any]], float | None]
-"""A figure of the whole result and of one play in it."""
+"""Takes a figure from the whole result and one play in it."""
 
 
 @frozen
 class Row:
-    """A line of the table."""
+    """A row of the table."""
 
     label: str
     unit: str
     figure: Figure
     goal: float | None = None
-    """At most, for 1,000 turns."""
+    """The upper limit, for 1,000 turns."""
 
 
 @frozen
@@ -64,7 +64,7 @@ def _whole_turn(_: dict[str, Any], play: dict[str, Any]) -> float:
 
 
 def _counted(_: dict[str, Any], play: dict[str, Any]) -> float:
-    """Those that were measured at full speed."""
+    """The reads that were measured at full speed, in per cent."""
     read = play["warm"]["read"]
     return float(100 * read["counted"] / read["count"])
 
@@ -149,7 +149,7 @@ SECTIONS = (
 
 
 def figures(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every row of the table for which there is anything: label, section, unit, goal, and a value for each play."""
+    """Every row of the table that has a value: section, label, unit, goal, and a value for each play."""
     found: list[dict[str, Any]] = [
         {
             "section": section.title,
@@ -189,7 +189,7 @@ def _cell(row: dict[str, Any], turns: int) -> str:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The table as the documentation has it."""
+    """The table as Markdown, for the documentation."""
     lengths: Sequence[int] = [play["turns"] for play in result["plays"]]
     lines = [
         "| | goal at 1,000 | " + " | ".join(f"{length:,} turns" for length in lengths) + " |",
@@ -207,7 +207,7 @@ def markdown(result: dict[str, Any]) -> str:
 
 
 def print_table(result: dict[str, Any]) -> None:
-    """The table on stdout."""
+    """Print the table to stdout."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""The whole benchmark: plays of several lengths made and measured, and what the machine is."""
+"""Run the whole benchmark: write and measure plays of several lengths, and describe the machine."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def run_bench(
     turns: int = TURNS,
     repeats: int = REPEATS,
 ) -> dict[str, Any]:
-    """Measure plays of ``lengths`` turns, made below ``folder``; everything found, JSON-able.
+    """Measure plays of ``lengths`` turns, which are written below ``folder``. Return all results, ready for JSON.
 
-    ``reads`` and ``turns``: how many of each are measured on a warm session; ``repeats``: fresh processes for each
-    figure of a process, of which the best counts.
+    ``reads`` and ``turns`` say how many of each are measured on a warm session. ``repeats`` is the number of fresh
+    processes for each figure of a process, of which the best counts.
     """
     plays = [_run_play(evolve(options, turns=length), folder, say, reads, turns, repeats) for length in lengths]
     say("imports")
@@ -61,7 +61,7 @@ def _run_play(options: PlayOptions, folder: Path, say: Say, reads: int, turns: i
     say(f"{options.turns} turns: loading")
     cold = [child("cold", place) for _ in range(repeats)]
     say(f"{options.turns} turns: serving")
-    # The server records a turn of its own: it gets a copy, so that what is measured next is the same play.
+    # The server gets a copy, because it records a turn. The next measurement needs the play unchanged.
     copy = folder / f"{options.turns}-turns-served"
     shutil.copytree(place, copy)
     server = server_figures(evolve(play, folder=copy), repeats)

@@ -1,4 +1,4 @@
-"""A small model for the bench: it extracts and curates as one would, and bills each call by its words."""
+"""A stand-in for a small model: it extracts and curates as one would, and reports the tokens of each call."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ _NOTED = (
 
 @define(eq=False)
 class SmallModel:
-    """Asked with tools it writes down what it noticed and, shown that, is done; asked without it reports a change."""
+    """With tools, it writes a note to memory, and finishes once the prompt has that note.
+
+    Without tools, it replies with a state block that reports a change.
+    """
 
     count: Callable[[str], int]
     name: str = "small"
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The answer in one piece, with its bill. No prompt of the kind repeats, so nothing is read from a cache."""
+        """Yield the reply in one piece, and its usage. Such prompts do not repeat, so a cache would not be read."""
         tools, asked = request.params.get("tools"), request.plan.text()
         said = render_block(BlockFields(hp_change=-1, mood="calm")) if not tools else ""
         if tools:
@@ -40,11 +43,11 @@ class SmallModel:
         yield UsagePart(Usage(sent, self.count(said)))
 
     async def models(self) -> list[str]:
-        """Its own name."""
+        """The model's own name."""
         return [self.name]
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing, as the model holds no resources."""
 
 
 def _memory() -> dict[str, Any]:

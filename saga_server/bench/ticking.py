@@ -1,7 +1,8 @@
-"""A provider whose words say when they were said: ``python -m saga_server.bench.ticking`` prints its base URL.
+"""A provider whose replies carry timestamps: ``python -m saga_server.bench.ticking`` prints its base URL.
 
-It speaks the OpenAI chat API. The request's own fields ``ticks`` and ``interval_ms`` say how many pieces a reply has
-and how far apart they are. Each piece holds the monotonic clock in nanoseconds, which all processes of a machine share.
+It speaks the OpenAI chat API. The extra request fields ``ticks`` and ``interval_ms`` set the number of a reply's pieces
+and the milliseconds between them. Each piece has the time of the monotonic clock in nanoseconds. All processes of a
+machine share that clock.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import time
 from aiohttp import web
 
 TICK = "⏱"
-"""Stands on both sides of a piece's time."""
+"""Encloses the timestamp of a piece."""
 
 
 async def complete(request: web.Request) -> web.StreamResponse:
-    """Answer with ticks, evenly."""
+    """Stream a reply of timestamped pieces at a steady pace."""
     asked = await request.json()
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
@@ -47,7 +48,7 @@ async def serve() -> None:
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1_024)
     await site.start()
-    print(f"http://127.0.0.1:{site.port}/v1", flush=True)  # noqa: T201 - whoever started it reads this
+    print(f"http://127.0.0.1:{site.port}/v1", flush=True)  # noqa: T201 - the parent process reads this
     await asyncio.Event().wait()
 
 

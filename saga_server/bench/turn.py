@@ -1,6 +1,6 @@
-"""What a turn costs on a play that lies on disk: loading, reading, recording, showing, swiping, branching.
+"""Measure what a turn costs in a play on disk: loading, reading, recording, projecting, swiping and branching.
 
-Run in a process of its own, so that nothing is warm that a fresh server would find cold.
+The measurement runs in a process of its own, which starts as cold as a fresh server.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ READS = 400
 TURNS = 240
 _WARM = 20
 _EACH = 12
-"""After so many ordinary turns comes a swipe, and after as many again a branch: far enough for a slot of its own."""
+"""Turns between a swipe and a branch, which alternate. A branch goes far enough back for a slot of its own."""
 _BACK = 20
 _PIECE = 12
-"""Characters that a model sends at a time."""
+"""Characters in a piece of the model's reply."""
 _PATIENCE = 120.0
 _INSISTENCE = 4
 
 
 async def measure_cold(play: Play) -> dict[str, Any]:
-    """The first request after opening, once the server is warm: what loading the session takes."""
+    """Measure loading the session, by the first request after opening and warming up."""
     with Stopwatch() as opening:
         saga = await Saga.open(play.config)
     with Stopwatch() as warming:
@@ -67,7 +67,7 @@ async def measure_cold(play: Play) -> dict[str, Any]:
 
 
 async def measure_turns(play: Play, reads: int = READS, turns: int = TURNS) -> dict[str, Any]:
-    """Everything of a warm session: ``reads`` reads at its last turn, then ``turns`` more turns of play."""
+    """Measure a warm session: ``reads`` context reads at its last turn, then ``turns`` more turns of play."""
     async with Saga.open(play.config) as saga:
         for step in warm_up_steps():
             step()
@@ -87,7 +87,7 @@ async def measure_turns(play: Play, reads: int = READS, turns: int = TURNS) -> d
 
 
 def _meter(saga: Saga) -> MeteredEmbedder:
-    """Put a meter before the embedder of ``saga``."""
+    """Wrap the embedder of ``saga`` in a meter, and return the meter."""
     stores = saga.stores
     embedder = MeteredEmbedder(stores.embedder)
     saga.parts.projector.embedder = embedder
@@ -98,7 +98,7 @@ def _meter(saga: Saga) -> MeteredEmbedder:
 
 
 def _expect(begun: PendingTurn, play: Play, depth: int) -> None:
-    """A benchmark of something else than a turn would be worth nothing."""
+    """Raise ``RuntimeError`` unless ``begun`` continues the play at ``depth`` with a complete context."""
     if begun.session.id != play.session or begun.parent.depth != depth:
         raise RuntimeError(f"the play was not found again: turn {begun.parent.depth} of {begun.session.id}")
     if not begun.context.pieces or begun.context.late:
@@ -107,16 +107,16 @@ def _expect(begun: PendingTurn, play: Play, depth: int) -> None:
 
 @define
 class _Bench:
-    """One open play, and what was measured of it."""
+    """An open play and its measurements."""
 
     saga: Saga
     play: Play
     embedder: MeteredEmbedder
     samples: dict[str, Samples] = field(factory=dict)
     parts: dict[str, Samples] = field(factory=dict)
-    """By part of a read; wall only."""
+    """Samples by part of a read, wall time only."""
     probes: list[float] = field(factory=list)
-    """How fast the machine was before each step, and after the last."""
+    """The speed of the machine after each step, as ``probe`` measures it."""
     pieces: list[int] = field(factory=list)
     _chat: list[tuple[str, str]] = field(init=False)
     _depth: int = field(init=False)
@@ -128,14 +128,16 @@ class _Bench:
         self._journal = self.saga.play.recorder.journal = MeteredJournal(self.saga.parts.journal.kv)
 
     async def warm_up(self) -> None:
-        """Load the session and what is imported late."""
+        """Load the session, and the modules that are imported lazily."""
         for number in range(_WARM):
             begun = await self._begin(self._chat, self.play.wishes[-1 - number], "warm up", self._depth)
             await begun.abandon()
 
     async def read(self, count: int) -> None:
-        """Read the context of the next turn, ``count`` times with other words; on a busy machine up to four times that,
-        until a quarter of ``count`` was read at full speed."""
+        """Read the context of the next turn ``count`` times, with other words each time.
+
+        On a busy machine, read up to four times as often, until a quarter of ``count`` reads ran at full speed.
+        """
         wishes = self.play.wishes
         for number in range(count * _INSISTENCE):
             if number >= count and self._at_full_speed("read") >= count // 4:
@@ -148,7 +150,7 @@ class _Bench:
         return sum(speed <= full for speed in self.samples[name].speed)
 
     async def go_on(self, count: int) -> None:
-        """Play ``count`` turns more. Background work ends between them, as it does while a player reads."""
+        """Play ``count`` more turns. Background work is drained between them, as it would end while a player reads."""
         teller = self.play.storyteller()
         for number in range(count):
             told = teller.next()
@@ -163,7 +165,7 @@ class _Bench:
                 await self._branch(teller, "early", self.play.opening, len(self.play.opening))
 
     async def _swipe(self, teller: Storyteller) -> None:
-        """Another reply to the last words; the player goes on with this one."""
+        """Swipe the last reply. The player continues with the new one."""
         words = self._chat.pop()[0]
         told = teller.again()
         told = Told(words, told.reply, told.fields)
@@ -171,13 +173,13 @@ class _Bench:
         self._chat.append((words, told.reply))
 
     async def _branch(self, teller: Storyteller, name: str, chat: Sequence[tuple[str, str]], depth: int) -> None:
-        """A turn that leaves the story at an earlier ``depth``; the player then goes on where the story was."""
+        """Play a turn that branches off at an earlier ``depth``. The player then continues the main story."""
         told = teller.again()
         told = Told(teller.wish(-1), told.reply, told.fields)
         await self._turn(chat, told, name, depth)
 
     async def _turn(self, chat: Sequence[tuple[str, str]], told: Told, name: str, depth: int) -> None:
-        """One whole turn: read, reply, record; then what runs after it."""
+        """Play one whole turn (read, reply, record), then drain its background work."""
         begun = await self._begin(chat, told.words, f"{name}.read", depth)
         raw, reply = told.raw, begun.replies[0]
         with Stopwatch() as feeding:
@@ -197,7 +199,7 @@ class _Bench:
         await self._index()
 
     async def _index(self) -> None:
-        """What indexing the last turn took, by doing it once more under another name."""
+        """Measure the indexing of the last turn, by indexing its text once more under another id."""
         live = await self.saga.parts.live.get(self.play.session)
         index, text = live.episodes, live.tree.get(live.head).episode
         with Stopwatch() as indexing:
@@ -218,7 +220,7 @@ class _Bench:
         return begun
 
     def _take(self, name: str, watch: Stopwatch) -> float:
-        """Keep what was measured, embedding apart. Gives how fast the machine was meanwhile."""
+        """Record a measurement, with embedding kept apart. Return the slower of the probes around it."""
         self.probes.append(probe())
         speed = max(self.probes[-2:])
         embedding = self.embedder.take()
@@ -228,7 +230,7 @@ class _Bench:
         return speed
 
     def figures(self) -> dict[str, Any]:
-        """Everything, by name; milliseconds."""
+        """All figures by name, in milliseconds."""
         full = full_speed(self.probes)
         found: dict[str, Any] = {name: samples.figures(full) for name, samples in sorted(self.samples.items())}
         found["parts"] = {

@@ -1,1 +1,1 @@
-"""What a prompt costs under the caching rules of providers."""
+"""Benchmark of what prompts cost under the providers' caching rules."""

@@ -1,4 +1,4 @@
-"""The chats that the caching bench plays: how long, how fast, with which model, and what floats in their prompts."""
+"""The chats of the cache benchmark: their length, pace and model, and the floating text in their prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import frozen
 
 @frozen
 class Case:
-    """A chat."""
+    """One chat of the benchmark."""
 
     name: str
     model: str
@@ -20,23 +20,24 @@ class Case:
     turns: int
     pace: str = "20s"
     floats: Literal["", "all", "tavern"] = ""
-    """``all``: world info that comes and goes, a note two messages from the end that changes, the time of day in the
-    system prompt. ``tavern``: world info and a note four messages from the end as SillyTavern sends them, with an
-    instruction behind the player's words.
+    """``all``: world info that comes and goes, a changing note two messages from the end, and the time of day in the
+    system prompt. ``tavern``: world info and a note four messages from the end, as SillyTavern sends them, with an
+    instruction after the player's words.
     """
     swipe: int = 0
-    """Each so-many-th turn is asked for twice."""
+    """The number of turns from one swipe to the next; 0 for no swipes."""
     branch: int = 0
-    """Each so-many turns the player goes back some turns and plays on from there."""
+    """The number of turns after which the player goes back some turns and continues from there; 0 for never."""
     window: int = 0
-    """``token_budget.total_context_max``; 0 leaves it as it is."""
+    """``token_budget.total_context_max``; 0 keeps the default."""
     unreported: int = 0
-    """Each so-many-th reply comes without a state block: a small model extracts its changes, and one curates too."""
+    """The number of turns from one reply without a state block to the next; 0 for none. A small model extracts the
+    changes of these replies, and also curates."""
     saved: float = 0.0
-    """The part of the whole bill that is to be saved, extraction and curation included."""
+    """The goal for the saved share of the whole bill, extraction and curation included."""
     reuse: float = 0.99
     bill: float = 1.03
-    """What is to be reached."""
+    """The goals for ``reuse``, at least, and for ``bill``, at most."""
 
 
 def _steady(seconds: float) -> Callable[[int], float]:
@@ -44,7 +45,7 @@ def _steady(seconds: float) -> Callable[[int], float]:
 
 
 def _mixed(number: int) -> float:
-    # Neither regular nor even: two in five turns are slow.
+    # An irregular pace: two in five turns are slow.
     return 360.0 if (number * 7919 + number * number * 31) % 5 < 2 else 20.0
 
 
@@ -59,7 +60,7 @@ PACES: dict[str, Callable[[int], float]] = {
     "mixed": _mixed,
     "nights": _nights,
 }
-"""Name -> seconds before the turn of a number."""
+"""By name, a function from the number of a turn to the seconds before it."""
 
 _HAIKU, _SONNET = "claude-haiku-4-5", "claude-sonnet-5-5"
 

@@ -1,4 +1,4 @@
-"""Runs the caching bench and tells what came of it."""
+"""Run the cache benchmark, and report its figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MILLION = 1_000_000
 
 
 def run_cases(cases: Sequence[Case], tell: Callable[[str], Any] | None = None) -> list[dict[str, Any]]:
-    """Play the cases one after the other and give their figures; ``tell`` gets a line for each."""
+    """Play the cases one after the other, and return their figures. ``tell`` receives a line for each."""
     found = []
     if tell is not None:
         tell(_HEAD)
@@ -42,7 +42,7 @@ def run_cases(cases: Sequence[Case], tell: Callable[[str], Any] | None = None) -
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """What a case came to, as data."""
+    """The figures of a case, as data."""
     case = result.case
     plain, automatic, three = result.others
     price, output = result.price / _MILLION, result.output * result.output_price / _MILLION

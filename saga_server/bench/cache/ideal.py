@@ -1,9 +1,9 @@
-"""The ideal client: one that knows the future, and pays for every token the least that anybody could.
+"""The ideal client, which knows the future and pays the least possible price for every token.
 
-It has the same texts in the best order, everything that floats at the end. A token that stood in an earlier request of
-the last hour, at the same place, is read. One that will be read is written, for five minutes when its next reader comes
-by then, for an hour otherwise. Every other token is plain. It is more than four breakpoints could always reach. Only
-text that floats it never caches, not even while that stays the same for some turns.
+It sends the same texts in the best order, with all floating text at the end. A token that was at the same place in a
+request of the last hour is read from the cache. A token that a later request will read is written to the cache, for
+five minutes if that request comes within them, otherwise for an hour. Every other token costs the input price. Four
+breakpoints could not always achieve this. Floating text is never cached, even if it stays the same for some turns.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Wish:
 
     at: float
     steady: tuple[Piece, ...]
-    """What can ever be repeated."""
+    """The text that other requests may repeat."""
     tail: int
-    """Tokens of all the rest."""
+    """Tokens of the rest of the request."""
 
 
 def ideal_cost(
@@ -34,9 +34,9 @@ def ideal_cost(
     lives: tuple[float, float] = (300.0, 3_600.0),
     replies: bool = True,
 ) -> float:
-    """Tokens at the input price that the ideal client pays for all requests.
+    """The cost of all requests for the ideal client, in tokens at the input price.
 
-    ``lives``: seconds that a short and a long entry live. ``replies``: whether what the model said can end an entry.
+    ``lives`` has the seconds that a short and a long entry live. ``replies`` says if an entry can end with a reply.
     """
     short, life = lives
     chained = [_chained(wish.steady) for wish in wishes]
@@ -70,7 +70,7 @@ def ideal_cost(
 
 
 def _end(steady: Sequence[Piece], replies: bool) -> int:
-    """How many pieces at the beginning can be an entry."""
+    """The number of leading pieces that an entry can hold."""
     end = len(steady)
     while end and not replies and steady[end - 1].said:
         end -= 1

@@ -1,8 +1,8 @@
-"""Playing a chat through the real engine, with a clock of its own, and billing every prompt that it made.
+"""Play a chat through the real engine with a simulated clock, and bill every prompt of it.
 
-The client is one like SillyTavern: it keeps the chat and sends all of it, with its system prompt, each time. The engine
-begins and commits each turn as a server would; the replies are made up. What SAGA would have sent is billed by the
-strict rules of ``cache_rules``, and so are the prompts that the client would have sent without SAGA.
+The client works like SillyTavern: it keeps the chat, and sends all of it with its system prompt each time. The engine
+begins and commits each turn as in a server, and the replies are generated. The prompts that SAGA would send are billed
+by the strict rules of ``cache.rules``, and so are the prompts that the client would send without SAGA.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from saga_server.bench.story.storyteller import Storyteller, Told
 
 _START = 1_790_000_000.0
 _TOKENIZER = EstimateCounter(1.15)
-"""The provider counts otherwise than SAGA."""
+"""The provider counts tokens differently from SAGA."""
 _FROM = 3
-"""The turn from which on reuse is measured."""
+"""The first turn for which reuse is measured."""
 
 
 @define
 class PlayClock:
-    """A clock that the play moves on."""
+    """A clock that the play advances."""
 
     at: float = _START
 
@@ -44,7 +44,7 @@ class PlayClock:
         return self.at
 
     def monotonic(self) -> float:
-        """The same: nothing is measured by it."""
+        """The same as ``now``. No durations are measured with this clock."""
         return self.at
 
 
@@ -58,21 +58,21 @@ class Row:
     """Tokens of the volatile context."""
     output: int
     visible: int
-    """What of the output the player sees."""
+    """Tokens of the output that the player sees."""
     pinned: str
     marks: tuple[tuple[int, str], ...]
 
 
 @define
 class Bill:
-    """What a way of sending the same chat costs, in tokens at the input price."""
+    """The cost of one way of sending the chat, in tokens at the input price."""
 
     name: str
     charges: list[Charge] = field(factory=list)
     cost: float = 0.0
 
     def add(self, charge: Charge, rates: Rates) -> None:
-        """One more request."""
+        """Add a request."""
         self.charges.append(charge)
         self.cost += rates.cost(charge)
 
@@ -84,34 +84,34 @@ class Bill:
 
 @frozen
 class Result:
-    """What a case came to."""
+    """The result of a case."""
 
     case: Case
     rows: tuple[Row, ...]
     saga: Bill
     others: tuple[Bill, ...]
-    """The same chat without SAGA: without a cache, in automatic mode, with three breakpoints."""
+    """The bills of the same chat without SAGA: without a cache, in automatic mode, with three breakpoints."""
     ideal: float
     output: int
     visible: int
-    """Of ``output`` without state blocks."""
+    """Tokens of ``output`` without state blocks."""
     pins: Mapping[str, int]
     extraction: float
     curation: float
-    """US dollars of the calls behind the replies, as the ledger has them."""
+    """This and ``extraction`` are US dollars of background calls, from the ledger."""
     price: float
     """US dollars for a million input tokens."""
     output_price: float
 
     @property
     def reuse(self) -> float:
-        """Read of what could be read, from turn 3 on."""
+        """The share of the cached tokens that was read, from turn 3 on."""
         rows = [row.charge for row in self.rows if row.turn >= _FROM]
         return sum(row.read for row in rows) / max(1, sum(row.shared for row in rows))
 
     @property
     def beside_ideal(self) -> float:
-        """Input cost beside the ideal client's."""
+        """The input cost as a multiple of the ideal client's."""
         return self.saga.cost / self.ideal
 
 
@@ -125,10 +125,10 @@ class Chat:
     said: list[tuple[str, str]] = field(factory=list)
     """Role and text."""
     floating: list[str] = field(factory=list)
-    """What of the last request's text was of the moment."""
+    """The floating texts of the last request."""
 
     def messages(self, words: str, number: int, now: float) -> list[dict[str, Any]]:
-        """The request for the player's words."""
+        """The messages of the request with the player's ``words``."""
         head, *rest = self.system
         self.floating = []
         dialogue = [{"role": role, "content": text} for role, text in [*self.said, ("user", words)]]
@@ -164,7 +164,7 @@ class Chat:
 
 
 async def play(case: Case, folder: Path) -> Result:
-    """Play a case in an empty folder."""
+    """Play a case in ``folder``, which must be empty."""
     options = PlayOptions(case.turns, 60, 40, "memory", "en")
     prepare(folder, options)
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
@@ -270,7 +270,7 @@ class _Biller:
         chat.said += [("user", told.words), ("assistant", told.reply)]
 
     def _wish(self, plan: PromptPlan, chat: Chat, words: str, now: float) -> Wish:
-        """The ideal request: the same texts, what floats behind all that can be repeated."""
+        """The ideal request: the same texts, with the floating ones after everything that can be repeated."""
         stable = [flatten(b.content) for b in plan.blocks if b.stability is Stability.STABLE and not b.extra]
         ours = [text for text in stable if text.startswith(("[SAGA", "# ", "## "))]
         if not self.pages and ours:
@@ -288,7 +288,7 @@ class _Biller:
         return Wish(now, steady, tail + _size(words) + (_size(lead) if lead else 0))
 
     def _without(self, messages: Sequence[Mapping[str, Any]], now: float) -> None:
-        """The client's own prompt."""
+        """Bill the client's own prompt, as it would send it without SAGA."""
         roles = [m["role"] for m in messages]
         plain = [
             Piece(str(m["content"]), _size(str(m["content"])), said=role == "assistant")
@@ -338,7 +338,7 @@ def _size(text: str) -> int:
 
 
 def pieces(plan: PromptPlan) -> list[Piece]:
-    """A plan as content blocks on their way."""
+    """The content blocks of a plan, as a provider receives them."""
     found: list[Piece] = []
     for block in plan.blocks:
         text = flatten(block.content)

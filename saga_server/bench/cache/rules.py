@@ -1,13 +1,16 @@
-"""The caching rules of providers, strictly, over a clock of the play's own.
+"""The providers' caching rules, applied strictly, with a simulated clock.
 
-They are written down here once more, apart from the book that SAGA keeps of its caches, so that the two can disagree.
-What a provider would refuse raises ``Refused``. Anthropic: https://platform.claude.com/docs (prompt caching): an entry
-is a prefix that ends at a breakpoint; a breakpoint finds entries at its own content block and the 19 before it; an
-entry is refreshed when a breakpoint finds it; what lies behind the longest found prefix is written, up to the last
-breakpoint for an hour at the price of an hour, the rest up to the last breakpoint for five minutes. OpenAI
-(https://developers.openai.com/api/docs/guides/prompt-caching): before GPT-5.6 whatever was sent lately is found, from
-1,024 tokens on in steps of 128; from GPT-5.6 on an entry is found at breakpoints only, however many blocks lie
-between, and lives for 30 minutes; what the model said cannot carry a breakpoint.
+The rules are written independently of SAGA's own model of its caches, so that the two can disagree. A request that a
+provider would refuse raises ``Refused``.
+
+Anthropic (https://platform.claude.com/docs, prompt caching): an entry is a prefix that ends at a breakpoint. A
+breakpoint finds entries at its own content block and the 19 before it, and refreshes an entry that it finds. The tokens
+after the longest found prefix are written: at the one-hour price up to the last one-hour breakpoint, and at the
+five-minute price from there to the last breakpoint.
+
+OpenAI (https://developers.openai.com/api/docs/guides/prompt-caching): before GPT-5.6, a request reads any prefix that
+was sent recently, from 1,024 tokens on in steps of 128. From GPT-5.6 on, entries are found at breakpoints only, however
+many blocks are between, and live for 30 minutes. A reply of the model cannot carry a breakpoint.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ MOST_MARKS = 4
 
 
 class Refused(ValueError):
-    """The provider answers such a request with an error."""
+    """The provider would answer the request with an error."""
 
 
 @frozen
@@ -33,20 +36,20 @@ class Piece:
     tokens: int
     mark: Literal["5m", "30m", "1h"] | None = None
     said: bool = False
-    """Whether the model said it."""
+    """Whether it is a reply of the model."""
 
 
 @frozen
 class Charge:
-    """What one request is billed for, in tokens."""
+    """The tokens that one request is billed for."""
 
     read: int = 0
     written: int = 0
     written_1h: int = 0
-    """What of ``written`` is for an hour."""
+    """The part of ``written`` that is written for an hour."""
     plain: int = 0
     shared: int = 0
-    """What of the request was in the cache, as a prefix of it: the most that could have been read."""
+    """The longest prefix of the request in the cache, which is the most that could have been read."""
 
     @property
     def total(self) -> int:
@@ -63,7 +66,7 @@ class Rates:
     long: float = 1.0
 
     def cost(self, charge: Charge) -> float:
-        """Of one request, in tokens at the input price."""
+        """The cost of one request, in tokens at the input price."""
         short = charge.written - charge.written_1h
         return charge.read * self.read + short * self.short + charge.written_1h * self.long + charge.plain
 
@@ -77,14 +80,14 @@ class _Entry:
 
 @define
 class MarkedCache:
-    """A cache with breakpoints: Anthropic's with ``lookback`` 20, that of GPT-5.6 with ``lookback`` 1."""
+    """A cache with breakpoints. ``lookback`` is 20 for Anthropic, and 1 for GPT-5.6."""
 
     minimum: int
     lookback: int = 20
     replies: bool = True
-    """Whether what the model said can carry a breakpoint."""
+    """Whether a reply of the model can carry a breakpoint."""
     ignored: int = 0
-    """Breakpoints below the minimum, which did nothing."""
+    """The number of breakpoints below the minimum, which had no effect."""
     _entries: dict[int, _Entry] = field(factory=dict)
 
     def send(self, pieces: Sequence[Piece], now: float) -> Charge:
@@ -131,7 +134,7 @@ class MarkedCache:
 
 @define
 class AutomaticCache:
-    """A cache without breakpoints: the longest prefix of anything that was sent in the last ``seconds``."""
+    """A cache without breakpoints, which finds the longest prefix of anything sent in the last ``seconds``."""
 
     minimum: int
     step: int = 128

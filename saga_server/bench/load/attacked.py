@@ -1,9 +1,9 @@
-"""Players at a server that somebody attacks: how long their turns take beside each attack, and before and after it.
+"""Measure how long players wait for their turns during each attack on the server, and before and after it.
 
-Three processes: ``saga serve``, narrated offline, this one, which plays, and the attacker's, whose large requests would
-hold up the players if both were one. The attacker has no more than one request open; what it sends is taken from the
-attacks of ``docs/threat-model.md``. Then it sends as many at the same pace to somebody who only throws them away, in a
-fourth process: what the players wait more beside that, the machine's cores owe, and no server could give.
+There are three processes: ``saga serve`` with offline narration, this one, which plays, and the attacker. The attacker
+has its own process because its large requests would delay the players. It has at most one open request, and sends the
+attacks of ``docs/threat-model.md``. Then it sends as many requests at the same pace to a fourth process, which only
+discards them. The extra wait of the players in that phase comes from the machine's cores, and no server can avoid it.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from saga_server.process import READY_AT
 KEY, CHAT = "bench-key-of-an-administrator", "/v1/chat/completions"
 _SPAWN = get_context("spawn")
 _ALLOWED = 2.0
-"""The 99th percentile beside an attack, as a multiple of the quiet one."""
+"""The most that the 99th percentile during an attack may be, as a multiple of the quiet one."""
 _SHOWN = 20
-"""The messages of a chat that a request shows, as a frontend with a full context would."""
+"""Messages of the chat in a request, as from a frontend with a full context."""
 _PAUSE = 1.0
 """Seconds between a reply and the player's next words."""
 
 
 @frozen(kw_only=True)
 class Row:
-    """What one attack costs the players. Times in milliseconds."""
+    """The effect of one attack on the players. Times are in milliseconds."""
 
     name: str
     turns: int
     quiet_p50: float
     quiet_p99: float
-    """The means of the phases before and after the attack."""
+    """This and ``quiet_p50`` are means of the phases before and after the attack."""
     p50: float
     p99: float
     attacks: int
     longest_block: float
-    """The longest round of the event loop until the end of the attack."""
+    """The longest round of the server's event loop until the end of the attack."""
     elsewhere_p99: float
-    """Beside as many requests to somebody else on this machine."""
+    """The 99th percentile during as many requests to another process on this machine."""
 
     @property
     def times(self) -> float:
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def times_elsewhere(self) -> float:
-        """The same, of that beside an attack on somebody else."""
+        """The 99th percentile as a multiple of ``elsewhere_p99``."""
         return self.p99 / self.elsewhere_p99
 
 
@@ -79,14 +79,14 @@ def _circle() -> bytes:
 
 @frozen
 class Attack:
-    """A request that is sent again and again."""
+    """A request that the attacker sends repeatedly."""
 
     body: Callable[[], bytes]
     path: str = CHAT
     headers: Mapping[str, str] = {}
     key: bool = True
     anew: bool = False
-    """Whether it is made for each request: the same one twice would be answered once."""
+    """Whether each request gets a new body, because the server would answer a repeated one only once."""
 
 
 ATTACKS: dict[str, Attack] = {
@@ -105,18 +105,17 @@ ATTACKS: dict[str, Attack] = {
 
 
 def _client(base: str) -> ClientSession:
-    """Connections are not kept: one that the server ends while it is idle would fail the next request on it."""
+    """A client without kept connections. If the server closed an idle one, the next request on it would fail."""
     connector = TCPConnector(limit=0, force_close=True)
     return ClientSession(base, timeout=ClientTimeout(total=120), connector=connector)
 
 
 async def run_attacked(folder: Path, players: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
-    """Play beside each attack at a server of its own: ``seconds`` each in quiet, attacked, beside an attack on somebody
-    else, and in quiet again.
+    """Measure each attack on a server of its own, in four phases of ``seconds`` each.
 
-    The chats go on through all of it, and have their whole length before the first: what grows or drifts meanwhile,
-    such as the journal or what else the machine does, is in the mean of the two quiet phases too. Raises ``OSError``
-    and ``RuntimeError`` for no server.
+    The phases are: quiet, the attack, an attack on another process, and quiet again. The chats continue through all
+    phases, and reach their full length before the first. If the journal grows or the machine slows down meanwhile, the
+    mean of the two quiet phases has that too. Raises ``OSError`` or ``RuntimeError`` if the server does not start.
     """
     rows = []
     for name in ATTACKS:
@@ -128,7 +127,7 @@ async def run_attacked(folder: Path, players: int, seconds: float, say: Callable
 
 
 def lines(rows: list[Row]) -> Iterator[str]:
-    """A table in Markdown."""
+    """The lines of a Markdown table."""
     heads = (
         *("beside", "turns", "median: quiet, beside, ms", "99th percentile: quiet, beside, ms"),
         *("beside as many elsewhere, ms", "times quiet, elsewhere", "attacks"),
@@ -143,13 +142,13 @@ def lines(rows: list[Row]) -> Iterator[str]:
 
 
 def too_slow(rows: list[Row]) -> list[str]:
-    """What makes the players wait more than twice as long, and not because the machine is busy with the attacker."""
+    """The attacks that make players wait over twice as long, both than in quiet and than with an attack elsewhere."""
     slow = (row for row in rows if min(row.times, row.times_elsewhere) > _ALLOWED)
     return [f"{row.name}: {row.times:.1f} times, and {row.times_elsewhere:.1f} of as many elsewhere" for row in slow]
 
 
 async def _measured(http: ClientSession, base: str, name: str, players: int, seconds: float) -> Row:
-    """All phases of one attack."""
+    """Run all phases of one attack."""
     chats: list[list[dict[str, str]]] = [
         [{"role": "system", "content": f"You narrate the story of player {number}."}] for number in range(players)
     ]
@@ -178,7 +177,7 @@ async def _measured(http: ClientSession, base: str, name: str, players: int, sec
 async def _beside(
     http: ClientSession, chats: list[list[dict[str, str]]], seconds: float, attacker: Callable[..., None], *given: Any
 ) -> tuple[list[float], int]:
-    """What the turns took while ``attacker`` was at work in a process of its own, and how often it attacked."""
+    """The milliseconds of the turns while ``attacker`` ran in a process of its own, and the number of its requests."""
     told, telling = _SPAWN.Pipe(duplex=False)
     process = _SPAWN.Process(target=attacker, args=(*given, telling), daemon=True)
     process.start()
@@ -191,7 +190,7 @@ async def _beside(
 
 @asynccontextmanager
 async def _sinking() -> AsyncIterator[str]:
-    """Somebody who throws away what comes, in a process of its own, by its address."""
+    """Run ``_sink`` in a process of its own, and yield its address."""
     told, telling = _SPAWN.Pipe(duplex=False)
     process = _SPAWN.Process(target=_sink, args=(telling,), daemon=True)
     process.start()
@@ -203,7 +202,7 @@ async def _sinking() -> AsyncIterator[str]:
 
 
 def _sink(telling: Connection) -> None:
-    """The process of somebody who reads each request to its end, and makes nothing of it."""
+    """Send a port to ``telling``, then read each request on it to its end, and discard it."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
@@ -222,7 +221,7 @@ def _sink(telling: Connection) -> None:
 
 
 async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns: int, seconds: float) -> list[float]:
-    """What each turn took, in milliseconds: of all that began in ``seconds``, and of ``turns`` of each player."""
+    """Play for ``seconds``, and at least ``turns`` turns of each player. Return the milliseconds of each turn."""
     taken: list[float] = []
     ends = time.perf_counter() + seconds
 
@@ -245,9 +244,9 @@ async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns:
 
 
 def _attacker(base: str, name: str, seconds: float, every: float, telling: Connection) -> None:
-    """The process of one who attacks: tells when it begins, and then how often it attacked.
+    """Run the attack ``name``. Send 0 to ``telling`` when it begins, and the number of its requests when it ends.
 
-    ``every``: seconds from the beginning of a request to that of the next, at least.
+    ``every`` is the least time between the starts of two requests, in seconds.
     """
 
     async def attack() -> int:
@@ -260,7 +259,7 @@ def _attacker(base: str, name: str, seconds: float, every: float, telling: Conne
 async def _attack(
     attacker: ClientSession, attack: Attack, seconds: float, every: float, begin: Callable[[], None]
 ) -> int:
-    """Send it again and again, one at a time; how often."""
+    """Send the attack's request repeatedly, one at a time. Return the number of requests."""
     body, sent = attack.body(), 0
     begin()
     began = time.perf_counter()
@@ -273,7 +272,7 @@ async def _attack(
             ) as answer:
                 await answer.read()
         except (ClientError, ConnectionError):
-            await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
+            await asyncio.sleep(0.01)  # a refusal closes the connection, maybe before the whole body is sent
         sent += 1
     return sent
 
@@ -284,7 +283,7 @@ def _key(given: bool) -> dict[str, str]:
 
 @asynccontextmanager
 async def _serving(folder: Path) -> AsyncIterator[str]:
-    """A server, by its address. What it writes after that is read on, so that it never waits for a reader."""
+    """Run a server, and yield its address. Its later output is read too, so that it never blocks on a full pipe."""
     file = folder / "saga.yaml"
     settings: dict[str, Any] = {"storage": {"path": str(folder / "data")}, "server": {"api_keys": [KEY]}}
     file.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML

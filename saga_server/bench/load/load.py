@@ -1,6 +1,6 @@
-"""Many sessions at once through one real server: what goes wrong, how long reading takes, what memory it takes.
+"""Play many sessions at once through one real server, and measure errors, reading times and memory.
 
-Three processes: ``saga serve``, the model's server, and this one, which plays.
+There are three processes: ``saga serve``, the model's server, and this one, which plays.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from saga_server.bench.story.cast import NAME
 from saga_server.process import READY_AT
 
 STALL = 20.0
-"""Milliseconds that no round of the server's event loop should take."""
+"""Milliseconds that a round of the server's event loop should not exceed."""
 
 _START_SECONDS = 120.0
 _DRAIN_SECONDS = 600
@@ -36,7 +36,7 @@ _REST = 3.0
 _IDLE_TURNS = 3
 _WATCHED = 0.25
 _STEPS = 10
-"""Readings of the memory in the course of a soak."""
+"""Readings of the memory during a soak."""
 _METRIC = re.compile(r'(saga_loop_\w+)\{clock="(\w+)"(?:,le="([^"]+)")?\} (\S+)')
 
 Say = Callable[[str], None]
@@ -44,7 +44,7 @@ Say = Callable[[str], None]
 
 @define(eq=False)
 class _Served:
-    """A server on data of its own, with a model's server behind it."""
+    """A server with its own data and its own model's server."""
 
     pid: int
     base: str
@@ -52,33 +52,33 @@ class _Served:
     peak: int = 0
 
     def memory(self) -> int:
-        """Bytes that are resident now."""
+        """The resident memory in bytes. Raises ``ProcessFailed``."""
         found = resident_bytes(self.pid)
         if found is None:
             raise ProcessFailed("the memory of a process cannot be read on this system; install psutil")
         return found
 
     async def watch(self) -> None:
-        """Keep the peak of the memory, for ever."""
+        """Record the peak of the memory, until cancelled."""
         while True:
             self.peak = max(self.peak, self.memory())
             await asyncio.sleep(_WATCHED)
 
     async def drain(self) -> None:
-        """Until the background work is done. Raises ``ProcessFailed``."""
+        """Wait until the background work is done. Raises ``ProcessFailed`` if it does not end."""
         async with self.http.post(f"/api/drain?timeout={_DRAIN_SECONDS}") as response:
             report = await response.json()
         if not report.get("settled"):
             raise ProcessFailed(f"the server's background work did not end: {str(report)[:500]}")
 
     async def resting(self) -> int:
-        """Bytes that are resident when nothing is left to do."""
+        """The resident memory in bytes once no work is left."""
         await self.drain()
         await asyncio.sleep(_REST)
         return self.memory()
 
     async def rounds(self) -> dict[str, Any]:
-        """How long the rounds of its event loop took since it was ready, by clock."""
+        """The durations of the event loop's rounds since the server was ready, by clock."""
         async with self.http.get("/metrics") as response:
             text = await response.text()
         found: dict[str, Any] = {}
@@ -103,7 +103,7 @@ class Run:
     _servers: int = field(default=0, init=False)
 
     async def play(self) -> dict[str, Any]:
-        """All sessions at once, at the players' pace."""
+        """Play all sessions at once, at the players' pace."""
         options = self.options
         async with self._serving(options) as served:
             before = await served.resting()
@@ -113,7 +113,7 @@ class Run:
             for player in players:
                 player.findings = findings
             watching = asyncio.create_task(served.watch())
-            # They do not begin in the same millisecond, as people do not.
+            # The starts are spread out, because people do not begin in the same millisecond.
             turn = options.pause + (400 / 12 / options.pieces if options.pieces else 0.0)
             delays = [turn * at / len(players) for at in range(len(players))]
             await asyncio.gather(
@@ -135,7 +135,7 @@ class Run:
         }
 
     async def idle(self, sessions: int) -> dict[str, Any]:
-        """The memory of a server that holds so many sessions, of a few turns each, and does nothing."""
+        """Measure the memory of an idle server that holds ``sessions`` sessions of a few turns each."""
         options = evolve(self.options, sessions=sessions, turns=_IDLE_TURNS, pieces=0.0, pause=0.0)
         async with self._serving(options) as served:
             self.say(f"{sessions} sessions, then nothing")
@@ -150,8 +150,10 @@ class Run:
         return {**_of(findings), "sessions": sessions, "rss": memory}
 
     async def soak(self, turns: int) -> dict[str, Any]:
-        """So many turns in all, as fast as they go, and the memory on the way. Each step is of new chats: what those of
-        before leave behind is what could grow without end."""
+        """Play ``turns`` turns in all, as fast as they go, and read the memory after each step.
+
+        Each step plays new chats, so that anything the earlier chats leave in memory shows as growth.
+        """
         at_once = max(1, min(self.options.sessions, turns // _STEPS))
         each = max(1, turns // (at_once * _STEPS))
         options = evolve(self.options, sessions=at_once * _STEPS, turns=each, pieces=0.0, pause=0.0)
@@ -218,7 +220,7 @@ _Lines = Callable[[], Any]
 async def _process(
     module: str, *arguments: str, log: Path | None = None
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, _Lines]]:
-    """A module of this project as a process, and how to read its next line. Killed when it is left running."""
+    """Run a module as a process. Yield it, and a function that reads its next line. It is killed if still running."""
     with (log or Path("/dev/null")).open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", module, *arguments),
@@ -270,9 +272,9 @@ def _of(findings: Findings) -> dict[str, Any]:
 
 
 async def run_load(options: LoadOptions, folder: Path, say: Say, *, idle: int = 200, soak: int = 0) -> dict[str, Any]:
-    """Everything that was found, JSON-able. Raises ``ProcessFailed``.
+    """Run all parts, and return the results, ready for JSON. Raises ``ProcessFailed``.
 
-    ``idle``: sessions of the second part, ``soak``: turns of the third; 0 leaves the part out.
+    ``idle`` is the number of sessions in the second part, ``soak`` the number of turns in the third. 0 skips the part.
     """
     run = Run(options, folder, say)
     found: dict[str, Any] = {"machine": machine(), "options": plain(options), "calibration": [calibrate()]}

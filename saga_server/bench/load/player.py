@@ -1,4 +1,4 @@
-"""Players of a load run: each plays its script over HTTP as a frontend does, and minds what it is answered."""
+"""The players of a load run. Each plays its script over HTTP as a frontend does, and checks the replies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _SHOWN = 20
 
 @define(eq=False)
 class Findings:
-    """What all players of a run found."""
+    """The measurements and errors of all players of a run."""
 
     context: list[float] = field(factory=list)
-    """Milliseconds that reading took, as the server says."""
+    """Milliseconds for reading the context, as the server reports them."""
     first: list[float] = field(factory=list)
     """Milliseconds until the reply's first text."""
     whole: list[float] = field(factory=list)
-    """Milliseconds from the reply's last text to the end of the stream: recording included."""
+    """Milliseconds from the reply's last text to the end of the stream, recording included."""
     errors: list[str] = field(factory=list)
     mixed: list[str] = field(factory=list)
-    """What was of another story."""
+    """Signs that a chat was mixed up with another."""
     late: int = 0
     """Turns in which a source of context was left out."""
     turns: int = 0
@@ -36,7 +36,7 @@ class Findings:
 
 @define(eq=False)
 class Player:
-    """One chat. It is recognised by its history alone."""
+    """One chat. The server recognises it by its history alone."""
 
     script: Script
     http: ClientSession
@@ -50,7 +50,7 @@ class Player:
         self._system = self.script.system
 
     async def play(self, turns: int, delay: float = 0.0) -> None:
-        """Play so many turns, the first of them after ``delay`` seconds. The first error ends the play."""
+        """Play ``turns`` turns, the first of them after ``delay`` seconds. The first error ends the play."""
         await asyncio.sleep(delay)
         for _ in range(turns):
             try:
@@ -94,7 +94,7 @@ class Player:
         findings.whole.append((ended - last) * 1_000)
 
     def _mind(self, headers: Any, text: str, reply: str) -> None:
-        """Is this the reply, of this chat, behind the turn before?"""
+        """Check that the reply is the script's, in this chat's session, and continues the previous turn."""
         findings = self.findings
         findings.context.append(float(headers["X-SAGA-Context-Ms"]))
         findings.late += "X-SAGA-Late" in headers
@@ -109,7 +109,7 @@ class Player:
         self.session, self._turn = headers["X-SAGA-Session"], headers["X-SAGA-Turn"]
 
     async def check(self) -> None:
-        """Does the server know of this chat what its script says, and nothing else?"""
+        """Check that the server's state of this chat is the one in its script."""
         async with self.http.get(f"/api/sessions/{self.session}/state") as response:
             state = await response.json()
             if response.status != 200:
@@ -119,7 +119,7 @@ class Player:
 
 
 async def _read(content: Any) -> tuple[str, float, float]:
-    """The text of a stream, and when its first and its last piece came. Raises ``ValueError`` when it does not end."""
+    """The text of a stream, and the times of its first and last piece. Raises ``ValueError`` if it breaks off."""
     text, first, last = [], 0.0, 0.0
     done = False
     async for line in content:

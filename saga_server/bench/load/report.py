@@ -1,4 +1,4 @@
-"""What a load run found, in lines."""
+"""The results of a load run, as lines of text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _MB = 2**20
 
 
 def faults(found: Mapping[str, Any]) -> list[str]:
-    """Every error, and whatever of one chat was found in another."""
+    """Every error, and every sign that a chat was mixed up with another."""
     parts = (found[name] for name in ("play", "idle", "soak") if name in found)
     return [line for part in parts for line in (*part["errors"], *part["mixed"])]
 
 
 def rows(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What was measured, and how much it was."""
+    """The label and the value of each figure."""
     play = found["play"]
     rss, times = play["rss"], play["times"]
     lines = [

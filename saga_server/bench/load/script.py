@@ -1,6 +1,6 @@
-"""What many sessions play at once: each its own story, and the state that each must end in.
+"""The scripts of sessions that play at once: each session's story, and the state that it must end in.
 
-The players and the model's server read the same script, each by itself, so that neither has to be told anything.
+The players and the model's server generate the same scripts independently, so they need not exchange them.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from saga_server.bench.story.cast import make_cast, make_world
 from saga_server.bench.story.storyteller import Storyteller, Told
 
 CARRIED = 12
-"""Marks that a player carries at the end."""
+"""The most marks that a player carries."""
 _NAMES = 30
-"""Marks of a session, used in turn."""
+"""Different marks of a session, which are used in turn."""
 _MARK = {"ko": "표식", "en": "mark"}
 
 
 @frozen
 class LoadOptions:
-    """How much is played, and how fast."""
+    """The size and the pace of a load run."""
 
     sessions: int = 50
     turns: int = 20
     pieces: float = 20.0
-    """Pieces of a reply that the model sends in a second; 0: all at once."""
+    """Pieces of a reply that the model sends per second. With 0, it sends them without delay."""
     pause: float = 1.0
-    """Seconds that a player takes between a reply and the next words."""
+    """Seconds between a reply and the player's next words."""
     entities: int = 60
     lore: int = 60
     lang: str = "ko"
@@ -38,7 +38,7 @@ class LoadOptions:
 
 
 def world_files(options: LoadOptions) -> dict[str, str]:
-    """The world that all sessions play in."""
+    """The files of the world that all sessions play in."""
     cast = make_cast(options.lang, options.entities, options.lore, options.seed)
     return dict(render_world(make_world(cast, options.lang, options.lore, options.seed)))
 
@@ -65,11 +65,11 @@ class Script:
 
     @property
     def turn(self) -> int:
-        """How many turns were told."""
+        """The number of turns told so far."""
         return self._turn
 
     def next(self) -> Told:
-        """The next turn. Beside what the story brings, a mark of this session is found in it and an old one lost."""
+        """The next turn. Besides the story's changes, the player gains a mark of this session and loses an old one."""
         told = self._teller.next()
         self._turn += 1
         self._place = told.fields.location or self._place
@@ -78,7 +78,7 @@ class Script:
             items_gained=(*told.fields.items_gained, ItemAmount(self._mark(self._turn))),
             items_lost=(*told.fields.items_lost, *map(ItemAmount, self._lost())),
         )
-        # Chats of one key that begin with the same words in the same world are one session, begun anew.
+        # Chats of one key that begin with the same words in the same world count as one restarted session.
         words = f"[{self.number}] {told.words}" if self._turn == 1 else told.words
         return evolve(told, words=words, fields=fields)
 
@@ -90,11 +90,11 @@ class Script:
 
     @property
     def marks(self) -> set[str]:
-        """What of its marks the session carries now."""
+        """The marks that the player carries now."""
         return {self._mark(turn) for turn in range(max(1, self._turn - CARRIED + 1), self._turn + 1)}
 
     def faults(self, state: dict[str, object]) -> list[str]:
-        """What of a state, as the admin API tells it, is not this story's."""
+        """The differences between ``state``, as the admin API returns it, and this story."""
         found = []
         items = state.get("inventory")
         assert isinstance(items, list)
@@ -109,12 +109,12 @@ class Script:
 
 
 def tag(number: int, turn: int) -> str:
-    """How a request tells the model's server which turn it asks for, in its field ``user``."""
+    """A request's field ``user``, which tells the model's server which turn it asks for."""
     return f"{number}/{turn}"
 
 
 def read_tag(text: str) -> tuple[int, int]:
-    """Session and turn of a ``tag``."""
+    """The session and turn of a ``tag``."""
     number, _, turn = text.partition("/")
     return int(number), int(turn)
 

@@ -1,7 +1,7 @@
-"""The model's server of a load run, in a process of its own: ``python -m saga_server.bench.load.upstream OPTIONS``.
+"""The model's server of a load run, in its own process: ``python -m saga_server.bench.load.upstream OPTIONS``.
 
 It speaks the OpenAI chat API, knows the script of every session, and sends replies piece by piece at the given pace.
-``OPTIONS`` is JSON. It prints its port, and ends when its input does.
+``OPTIONS`` is JSON. It prints its port, and ends when its stdin does.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ PIECE = 12
 
 @define(eq=False)
 class ScriptedModel:
-    """Tells what each session's script says at the turn that is asked for."""
+    """Replies with the turn of a session's script that a request asks for."""
 
     options: LoadOptions
     _scripts: dict[int, Script] = field(factory=dict)
     _told: dict[int, Told] = field(factory=dict)
 
     def told(self, number: int, turn: int) -> Told:
-        """The turn; the last one again when it is asked for again. Raises ``ValueError`` for any other."""
+        """The next turn of a session, or its last turn again. Raises ``ValueError`` for any other turn."""
         script = self._scripts.get(number)
         if script is None:
             script = self._scripts[number] = Script(self.options, number)
@@ -74,7 +74,7 @@ def _event(delta: dict[str, Any], finish: str | None = None) -> bytes:
 
 
 async def serve(options: LoadOptions) -> None:
-    """Serve until the input ends."""
+    """Serve until stdin ends."""
     model = ScriptedModel(options)
     app = web.Application(client_max_size=64 << 20)
     app.add_routes([web.post("/v1/chat/completions", model.complete), web.get("/v1/models", model.models)])

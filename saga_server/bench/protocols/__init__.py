@@ -1,1 +1,1 @@
-"""Strict local servers of the providers' protocols, for tests and benchmarks: scripted replies, scripted faults."""
+"""Strict local servers of the providers' protocols, for tests and benchmarks, with scripted replies and faults."""

@@ -1,6 +1,6 @@
-"""Anthropic's Messages API, strictly: what the documentation refuses is refused here, in the API's own words.
+"""A strict server of Anthropic's Messages API. It refuses what the documentation forbids, in the API's own words.
 
-The rules are written down once more, apart from those that SAGA goes by, so that the two can disagree.
+The rules are written independently of those in SAGA, so that the two can disagree.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MEDIA = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 @frozen
 class Refuses:
-    """What a model does not take."""
+    """What a model refuses."""
 
     sampling: bool = True
     both: bool = False
@@ -69,13 +69,13 @@ _RULES = (
 
 
 def refusals_of(model: str) -> Refuses:
-    """What ``model`` does not take; one that is not listed takes what the newest do."""
+    """What ``model`` refuses. A model that is not listed refuses the same as the newest ones."""
     return next((rules for pattern, rules in _RULES if re.match(pattern, model)), Refuses())
 
 
 @define(eq=False)
 class AnthropicMessages(ProtocolServer):
-    """A strict ``POST /v1/messages``. ``refuses``: other rules than the model's own."""
+    """A strict ``POST /v1/messages``. ``refuses`` replaces the model's own rules."""
 
     otherwise: Step = field(factory=lambda: says("The rain ", "stops."))
     refuses: Refuses | None = None
@@ -83,7 +83,7 @@ class AnthropicMessages(ProtocolServer):
 
     @property
     def url(self) -> str:
-        """The host's root, as the SDK takes it."""
+        """The host's root, as the SDK expects it."""
         return self.root
 
     def _routes(self) -> list[web.RouteDef]:
@@ -248,7 +248,7 @@ def blocks_of(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 @define(eq=False)
 class MessagesWire(Wire):
-    """Events of a message."""
+    """Writes a reply as the events of a message."""
 
     _open: str = ""
     _blocks: list[dict[str, Any]] = field(factory=list, init=False)
@@ -261,7 +261,7 @@ class MessagesWire(Wire):
         await self.write(f"event: {kind}\ndata: {data}\n\n".encode())
 
     async def begin(self) -> None:
-        """``message_start``, with the bill of the prompt."""
+        """Send ``message_start``, with the usage of the prompt."""
         if self.response is None and self.received.streaming:
             await self._event("message_start", message={**self._message(), "content": [], "usage": self._bill()})
 
@@ -292,7 +292,7 @@ class MessagesWire(Wire):
         await self._delta(type="text_delta", text=piece)
 
     async def think(self, piece: str) -> None:
-        """A thinking block, with its signature."""
+        """Send a thinking block, with its signature."""
         await self._block({"type": "thinking", "thinking": "", "signature": ""})
         await self._delta(type="thinking_delta", thinking=piece)
         await self._delta(type="signature_delta", signature="c2ln")
@@ -300,7 +300,7 @@ class MessagesWire(Wire):
             self._blocks[-1] = {"type": "thinking", "thinking": piece, "signature": "c2ln"}
 
     async def call(self, name: str, arguments: str) -> None:
-        """A ``tool_use`` block whose input comes in pieces."""
+        """Send a ``tool_use`` block whose input comes in pieces."""
         text = "".join(self.said)
         if not self.received.streaming and text:
             self._blocks.append({"type": "text", "text": text})
@@ -312,12 +312,12 @@ class MessagesWire(Wire):
             await self._delta(type="input_json_delta", partial_json=piece)
 
     async def ping(self) -> None:
-        """A ping event."""
+        """Send a ``ping`` event."""
         await self.begin()
         await self._event("ping")
 
     async def error_event(self, message: str) -> None:
-        """An ``error`` event."""
+        """Send an ``error`` event."""
         await self._event("error", error={"type": "overloaded_error", "message": message})
 
     async def _end(self, finish: str) -> None:

@@ -1,6 +1,6 @@
-"""Gemini's API, strictly: what Google refuses is refused here, in words like its own.
+"""A strict server of Gemini's API. It refuses what Google refuses, in words like Google's.
 
-The rules are written down once more, apart from those that SAGA goes by, so that the two can disagree.
+The rules are written independently of those in SAGA, so that the two can disagree.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STATUS = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 42
 
 @frozen
 class GeminiReceived(Received):
-    """A request whose address says which model it is for, and whether it is to be streamed."""
+    """A request whose path names its model, and says whether to stream."""
 
     @property
     def streaming(self) -> bool:
@@ -47,19 +47,19 @@ class GeminiReceived(Received):
 
     @property
     def text(self) -> str:
-        """Everything that was sent as contents."""
+        """The system instruction and the contents, as JSON."""
         return json.dumps([self.body.get("systemInstruction"), self.body.get("contents")], ensure_ascii=False)
 
 
 @define(eq=False)
 class GeminiServer(ProtocolServer):
-    """A strict ``:generateContent`` and ``:streamGenerateContent``. The latter are events only with ``alt=sse``."""
+    """A strict ``:generateContent`` and ``:streamGenerateContent``. It streams events, with or without ``alt=sse``."""
 
     otherwise: Step = field(factory=lambda: says("The rain ", "stops."))
 
     @property
     def url(self) -> str:
-        """The host's root, as the SDK takes it."""
+        """The host's root, as the SDK expects it."""
         return self.root
 
     def _routes(self) -> list[web.RouteDef]:
@@ -90,7 +90,7 @@ class GeminiServer(ProtocolServer):
         return web.json_response({"models": models})
 
     async def _openai(self, request: web.Request) -> web.StreamResponse:
-        """Google's OpenAI API, for what is passed on: the path and the key, told back."""
+        """Google's OpenAI API, for requests that SAGA passes on. Answers with the path and the key."""
         self.requests.append(Received(request.path, dict(request.headers), {}))
         return web.json_response({"path": request.path, "key": request.headers.get("Authorization")})
 
@@ -163,12 +163,12 @@ def _parts(parts: Any, where: str) -> Iterator[str]:
 
 @define(eq=False)
 class GeminiWire(Wire):
-    """Chunks of a reply."""
+    """Writes the chunks of a reply."""
 
     _shown: list[dict[str, Any]] = field(factory=list, init=False)
 
     async def part(self, part: dict[str, Any]) -> None:
-        """One part, of whatever kind."""
+        """Send one part, of any kind."""
         self._shown.append(part)
         if self.received.streaming:
             await self._chunk([part])
@@ -184,19 +184,19 @@ class GeminiWire(Wire):
         await self._chunk([{"text": piece}])
 
     async def think(self, piece: str) -> None:
-        """A part that is a thought."""
+        """Send a part that is a thought."""
         await self.part({"text": piece, "thought": True})
 
     async def call(self, name: str, arguments: str) -> None:
-        """A call, which comes whole, and signed."""
+        """Send a call, in one piece and signed."""
         await self.part({"functionCall": {"name": name, "args": json.loads(arguments)}, "thoughtSignature": "c2ln"})
 
     async def ping(self) -> None:
-        """A comment."""
+        """Send a comment."""
         await self.write(b": still there\r\n\r\n")
 
     async def error_event(self, message: str) -> None:
-        """A chunk that is an error."""
+        """Send a chunk that is an error."""
         await self._data({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
 
     async def _end(self, finish: str) -> None:
@@ -214,7 +214,7 @@ class GeminiWire(Wire):
     def error(
         self, status: int, message: str, kind: str = "", headers: Mapping[str, str] | None = None
     ) -> web.Response:
-        """``{"error": …}``. A wrong key is a bad request here."""
+        """``{"error": …}``. A wrong key gets status 400."""
         about: dict[str, Any] = {"code": status, "message": message, "status": kind or _STATUS.get(status, "INTERNAL")}
         if message.startswith("invalid key"):
             status = about["code"] = 400

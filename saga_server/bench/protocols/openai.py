@@ -1,6 +1,6 @@
-"""The OpenAI chat API, strictly, in its dialects: OpenAI's own, Google's, OpenRouter's, a local server's.
+"""A strict server of the OpenAI chat API in its dialects: OpenAI's own, Google's, OpenRouter's, a local server's.
 
-The rules are written down once more, apart from those that SAGA goes by, so that the two can disagree.
+The rules are written independently of those in SAGA, so that the two can disagree.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OpenAIChatServer(ProtocolServer):
 
     @property
     def url(self) -> str:
-        """The base URL, as the SDK takes it."""
+        """The base URL, as the SDK expects it."""
         return self.root + self._base
 
     def _routes(self) -> list[web.RouteDef]:
@@ -136,7 +136,7 @@ def _parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 @define(eq=False)
 class ChatWire(Wire):
-    """Chunks of a completion."""
+    """Writes the chunks of a completion."""
 
     google: bool = False
     _calls: list[dict[str, Any]] = field(factory=list, init=False)
@@ -156,7 +156,7 @@ class ChatWire(Wire):
         await self.write(f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode())
 
     async def begin(self) -> None:
-        """The chunk with the role."""
+        """Send the chunk with the role."""
         if self.response is None and self.received.streaming:
             await self._chunk({"role": "assistant", "content": ""})
 
@@ -165,14 +165,14 @@ class ChatWire(Wire):
         await self._chunk({"content": piece})
 
     async def think(self, piece: str) -> None:
-        """A piece of ``reasoning_content``."""
+        """Send a piece of ``reasoning_content``."""
         self._thoughts.append(piece)
         if self.received.streaming:
             await self.begin()
             await self._chunk({"reasoning_content": piece})
 
     async def call(self, name: str, arguments: str) -> None:
-        """``tool_calls``, its arguments in two pieces."""
+        """Send ``tool_calls``, with the arguments in two pieces."""
         function = {"name": name, "arguments": arguments}
         self._calls.append({"index": 0, "id": "call_1", "type": "function", "function": function})
         if self.received.streaming:
@@ -183,11 +183,11 @@ class ChatWire(Wire):
             await self._chunk({"tool_calls": [{"index": 0, "function": {"arguments": arguments[half:]}}]})
 
     async def ping(self) -> None:
-        """A comment."""
+        """Send a comment."""
         await self.write(b": PROCESSING\n\n")
 
     async def error_event(self, message: str) -> None:
-        """A chunk that is an error."""
+        """Send a chunk that is an error."""
         await self._data({"error": {"message": message, "type": "overloaded_error", "code": 503}})
 
     async def _end(self, finish: str) -> None:
@@ -211,7 +211,7 @@ class ChatWire(Wire):
     def error(
         self, status: int, message: str, kind: str = "", headers: Mapping[str, str] | None = None
     ) -> web.Response:
-        """``{"error": …}``; Google puts it into a list."""
+        """``{"error": …}``. Google puts it into a list."""
         about = {"message": message, "type": kind or "invalid_request_error", "param": None, "code": None}
         if self.google:
             return web.json_response([{"error": {"code": status, "message": message}}], status=status, headers=headers)

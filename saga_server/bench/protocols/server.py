@@ -1,4 +1,4 @@
-"""A scripted protocol server on 127.0.0.1. What is the same in every dialect stands here."""
+"""A scripted protocol server on 127.0.0.1: the part that all dialects share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aiohttp import web
 from attrs import define, field, frozen
 
 Account = Callable[["Received"], Mapping[str, Any]]
-"""The bill of a request, in the dialect's own shape: what a provider would charge, caching rules included."""
+"""The usage of a request in the dialect's own format, as a provider would bill it, caching rules included."""
 
 
 @frozen
@@ -32,13 +32,13 @@ class Received:
 
     @property
     def text(self) -> str:
-        """Everything that was sent as messages."""
+        """The system prompt and the messages, as JSON."""
         return json.dumps([self.body.get("system"), self.body.get("messages")], ensure_ascii=False)
 
 
 @define(eq=False)
 class Wire(ABC):
-    """One answer being written, in a dialect. ``text`` and ``end`` also work for a reply in one piece."""
+    """One reply being written in a dialect. ``text`` and ``end`` also work for a reply that is not streamed."""
 
     request: web.Request
     received: Received
@@ -47,24 +47,24 @@ class Wire(ABC):
     said: list[str] = field(factory=list, init=False)
 
     async def write(self, data: bytes) -> None:
-        """Exactly these bytes, after the headers of a stream."""
+        """Send exactly these bytes, after the headers of a stream."""
         if self.response is None:
             self.response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
             await self.response.prepare(self.request)
         await self.response.write(data)
 
     async def begin(self) -> None:
-        """What a stream begins with."""
+        """Send what a stream begins with."""
         await self.write(b"")
 
     async def text(self, piece: str) -> None:
-        """A piece of text."""
+        """Send a piece of text."""
         self.said.append(piece)
         if self.received.streaming:
             await self._text(piece)
 
     async def end(self, finish: str = "stop") -> web.StreamResponse:
-        """The reply is over, for one of ``stop``, ``length``, ``filtered``, ``tool``."""
+        """End the reply. ``finish`` is one of ``stop``, ``length``, ``filtered``, ``tool``."""
         if not self.received.streaming:
             return web.json_response(self._whole(finish))
         await self._end(finish)
@@ -88,47 +88,47 @@ class Wire(ABC):
 
     @abstractmethod
     async def think(self, piece: str) -> None:
-        """A piece of thinking, before any text."""
+        """Send a piece of thinking, before any text."""
 
     @abstractmethod
     async def call(self, name: str, arguments: str) -> None:
-        """A call of a tool, in two pieces."""
+        """Send a tool call, in two pieces if the dialect allows it."""
 
     @abstractmethod
     async def ping(self) -> None:
-        """A sign of life that says nothing."""
+        """Send a keep-alive without content."""
 
     @abstractmethod
     async def error_event(self, message: str) -> None:
-        """An error inside the stream."""
+        """Send an error inside the stream."""
 
     @abstractmethod
     def error(
         self, status: int, message: str, kind: str = "", headers: Mapping[str, str] | None = None
     ) -> web.Response:
-        """An error instead of a reply."""
+        """Answer with an error instead of a reply."""
 
 
 Step = Callable[[Wire], Awaitable[web.StreamResponse]]
-"""What the server does with one request."""
+"""Answers one request."""
 
 
 @define(eq=False)
 class ProtocolServer(ABC):
-    """``async with`` it. A good request takes the next step of ``script``, or ``otherwise``; a bad one gets a 400."""
+    """Runs in ``async with``. A good request gets the next step of ``script``, or ``otherwise``. A bad one gets 400."""
 
     otherwise: Step
     account: Account | None = None
-    """What a request costs; None: a fixed bill."""
+    """The usage of a request; None for a fixed usage."""
     key: str | None = None
-    """The key that it wants; None: any."""
+    """The key that it requires; None accepts any."""
     models: tuple[str, ...] = ("narrator-1", "narrator-2")
     script: deque[Step] = field(factory=deque, init=False)
     requests: list[Received] = field(factory=list, init=False)
     refusals: list[str] = field(factory=list, init=False)
-    """Why requests were refused as bad."""
+    """Why requests were refused with 400."""
     gone: asyncio.Event = field(factory=asyncio.Event, init=False)
-    """Set when a client went away in mid-reply."""
+    """Set when a client disconnects during a reply."""
     port: int = field(default=0, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
 
@@ -143,7 +143,7 @@ class ProtocolServer(ABC):
         """The base URL for the official SDK."""
 
     def then(self, *steps: Step) -> None:
-        """Do these next, one for each request."""
+        """Add steps to the script, one for each request."""
         self.script.extend(steps)
 
     async def __aenter__(self) -> Self:
@@ -170,7 +170,7 @@ class ProtocolServer(ABC):
 
     @abstractmethod
     def _problem(self, received: Received) -> str | None:
-        """Why the request is bad, in the provider's words."""
+        """Why the request is bad, in the provider's words, or None if it is good."""
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         received = await self._received(request)

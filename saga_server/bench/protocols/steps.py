@@ -1,4 +1,4 @@
-"""What a scripted provider does with a request: good replies, and every way to fail. The same in every dialect."""
+"""The steps of a scripted provider: good replies, and every way to fail. They are the same in every dialect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saga_server.bench.protocols.server import Step, Wire
 
 
 def says(*pieces: str, finish: str = "stop", gate: asyncio.Event | None = None, thoughts: tuple[str, ...] = ()) -> Step:
-    """A good reply in pieces, after thoughts. With a gate the rest waits after the first piece."""
+    """Send a good reply in pieces, after its thoughts. With a gate, wait for it after the first piece."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         for thought in thoughts:
@@ -25,7 +25,7 @@ def says(*pieces: str, finish: str = "stop", gate: asyncio.Event | None = None, 
 
 
 def calls(name: str, arguments: str, *pieces: str) -> Step:
-    """Some text, then a call of a tool."""
+    """Send some text, then a tool call."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         for piece in pieces:
@@ -37,7 +37,7 @@ def calls(name: str, arguments: str, *pieces: str) -> Step:
 
 
 def waits(gate: asyncio.Event, then: Step, *, pings: int = 0) -> Step:
-    """Silence until the gate opens, after some signs of life of a stream that began; then ``then``."""
+    """Send ``pings`` keep-alives in the stream, wait until the gate opens, and continue with ``then``."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         for _ in range(pings):
@@ -49,7 +49,7 @@ def waits(gate: asyncio.Event, then: Step, *, pings: int = 0) -> Step:
 
 
 def fails(status: int, message: str = "no", kind: str = "", **headers: str) -> Step:
-    """An error in the provider's shape. Header names are written with ``_``."""
+    """Answer with an error in the provider's format. Header names are given with ``_`` for ``-``."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         return wire.error(status, message, kind, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -58,7 +58,7 @@ def fails(status: int, message: str = "no", kind: str = "", **headers: str) -> S
 
 
 def page(status: int = 502) -> Step:
-    """A web page, as a gateway in between answers."""
+    """Answer with a web page, as a gateway in between would."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         return web.Response(
@@ -69,7 +69,7 @@ def page(status: int = 502) -> Step:
 
 
 def raw(body: bytes, kind: str = "text/event-stream", status: int = 200) -> Step:
-    """Exactly these bytes."""
+    """Answer with exactly these bytes."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         return web.Response(body=body, status=status, content_type=kind)
@@ -78,7 +78,7 @@ def raw(body: bytes, kind: str = "text/event-stream", status: int = 200) -> Step
 
 
 def hangs(*pieces: str) -> Step:
-    """Nothing more after some pieces, for ever. Without pieces not even headers."""
+    """Hang for ever after some pieces. Without pieces, not even headers are sent."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         for piece in pieces:
@@ -90,7 +90,7 @@ def hangs(*pieces: str) -> Step:
 
 
 def resets(*pieces: str) -> Step:
-    """The connection is cut: before anything, or after some pieces."""
+    """Cut the connection, before anything or after some pieces."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         for piece in pieces:
@@ -101,7 +101,7 @@ def resets(*pieces: str) -> Step:
 
 
 def truncates(*pieces: str) -> Step:
-    """The stream ends politely after some pieces, in the middle."""
+    """Close the stream cleanly after some pieces, in the middle of the reply."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         await wire.begin()
@@ -114,7 +114,7 @@ def truncates(*pieces: str) -> Step:
 
 
 def errors(*pieces: str, message: str = "Overloaded") -> Step:
-    """An error inside the stream, after some pieces."""
+    """Send an error inside the stream, after some pieces."""
 
     async def step(wire: Wire) -> web.StreamResponse:
         await wire.begin()

@@ -1,1 +1,1 @@
-"""How much of what a turn needs is in its context."""
+"""The recall benchmark: how much of what a turn needs is in its context."""

@@ -1,7 +1,7 @@
-"""What the long adventures of the recall benchmark plant in their prose, and how a player asks for it in character.
+"""The matters in the long adventures of the recall benchmark, and how a player asks about them in character.
 
-Slots are filled as in ``wording``. A matter whose lines begin with ``>`` is told by the player; the narrator tells the
-others, amid a long reply. Each question goes with the answer at its place, or with the only one.
+Slots are filled as in ``wording``. A matter whose text begins with ``>`` is told by the player. The narrator tells the
+others in the middle of a long reply. A question has the answer at the same position, or the only answer.
 """
 
 # ruff: noqa: E501 - Korean letters count twice
@@ -196,8 +196,8 @@ TWO_STEPS: Mapping[str, tuple[str, str, str, str]] = {
         "{house}",
     ),
 }
-"""Two texts that are told in two turns, a question whose answer is in the second, which it shares no word with but by
-the first, and the answer."""
+"""By language: two texts for two turns, a question whose answer is in the second text, and the answer. The question only
+leads to the second text through the thing that the first one names."""
 
 _EN_THINGS = tuple(
     f"{kind} {thing}"
@@ -220,7 +220,7 @@ _ZH_THINGS = tuple(
     for thing in ("印章", "戒指", "吊坠", "怀表", "手镯", "罗盘", "笛子", "钥匙")
 )
 THINGS: Mapping[str, tuple[str, ...]] = {"en": _EN_THINGS, "ko": _KO_THINGS, "ja": _JA_THINGS, "zh": _ZH_THINGS}
-"""No two matters of a play are about the same of these: a question may name nothing else."""
+"""Each matter of a play has a different one of these, because a question may name nothing else."""
 MORE_FILLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "en": {"house": ("Ravel", "Ashdown", "Morrow", "Keth", "Orlane", "Vey", "Brisk", "Tarn")},
     "ko": {
@@ -271,4 +271,4 @@ IDLE: Mapping[str, tuple[str, ...]] = {
     "ja": IDLE_JA,
     "zh": IDLE_ZH,
 }
-"""Words for which nothing that was told matters: whatever is told of it then is useless."""
+"""Words of the player for which no earlier turn matters. Any earlier turn in their context is useless."""

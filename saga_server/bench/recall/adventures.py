@@ -1,5 +1,7 @@
-"""Made-up adventures as they are played: 300 turns whose replies have 150 to 400 words, amid which matters are told in
-passing, and questions that the player asks in character.
+"""Generated adventures for the recall benchmark, like those that people really play.
+
+An adventure has 300 turns. Its replies have 150 to 400 words and mention matters in passing, which the player asks
+about later in character.
 """
 
 from __future__ import annotations
@@ -23,24 +25,24 @@ _WORDS = (150, 400)
 """Words of a reply."""
 _PEOPLE = 9
 _OFTEN = 0.35
-"""The part of all matters that each of these people has."""
+"""The share of all matters that each of these characters has."""
 _APART = 3
-"""Turns between the two parts of a matter, at least."""
+"""The fewest turns between the two parts of a matter."""
 _FROM, _TO = 3, 280
-"""The turns in which matters come up."""
+"""The first and the last turn in which matters come up."""
 _BETWEEN = re.compile(r"(?<=[.!?]) |(?<=[。！？])(?![」”])")
 
 
 @define
 class _Plan:
-    """What comes up in one turn, by the narrator and by the player."""
+    """The texts that are planned for one turn, of the narrator and of the player."""
 
     replies: list[str] = field(factory=list)
     words: list[str] = field(factory=list)
 
 
 def make_adventure(language: str, seed: int) -> Chat:
-    """An adventure, its questions, and words that ask for nothing."""
+    """An adventure with its questions and idle words."""
     dice = random.Random(f"adventure {language} {seed}")
     cast = make_cast(language, _ENTITIES, 0, seed)
     plan: dict[int, _Plan] = {}
@@ -66,7 +68,7 @@ def make_adventure(language: str, seed: int) -> Chat:
 
 
 def make_two_steps(language: str, seed: int) -> Chat:
-    """An adventure with matters that are told in two turns each, and asked for by the first of them."""
+    """An adventure with matters told in two turns each. A question names the first, and the second has the answer."""
     base = make_adventure(language, seed)
     dice = random.Random(f"hop{language}{seed}")
     pairs = list(base.pairs)
@@ -113,7 +115,7 @@ def _plant(
 
 
 def _amid(reply: str, text: str, gap: str, dice: random.Random) -> str:
-    """``reply`` with ``text`` between two of its sentences, or before the first."""
+    """``reply`` with ``text`` inserted before, between or after the sentences of one of its paragraphs."""
     paragraphs = reply.split("\n\n")
     at = dice.randrange(len(paragraphs))
     sentences = _BETWEEN.split(paragraphs[at])

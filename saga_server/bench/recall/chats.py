@@ -1,4 +1,4 @@
-"""Made-up talks between two friends: months of small talk, and matters that are asked for in other words later."""
+"""Generated talks between two friends: months of small talk, and matters that are asked about later in other words."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from saga_server.bench.story.cast import Word
 
 _SESSIONS = 24
 _SMALL_TALK = (10, 16)
-"""Turns of small talk in one session, besides what matters."""
+"""The fewest and the most turns of small talk in one session, in addition to the matters."""
 _KINDS = {"en": (CHAT_EN, TALK_EN), "ko": (CHAT_KO, TALK_KO)}
 
 
 @frozen
 class Chatter:
-    """The small talk that goes with what somebody says."""
+    """The small talk that is added to an utterance."""
 
     counts: tuple[tuple[int, ...], tuple[int, ...]] = ((0, 1, 2), (4, 4, 2))
-    """How many sentences, and how often each number."""
+    """The possible numbers of sentences, and the weight of each."""
     particular: float = 0.0
-    """The part of them that tells of somebody's doings instead of what everybody says."""
+    """The share of these sentences that tell about particular events instead of general matters."""
 
 
 def make_chat(language: str, seed: int, chatter: Chatter = Chatter()) -> Dialogue:
-    """A talk of about four hundred turns in 24 sessions, and a question for each matter of each speaker. ``chatter``:
-    how much small talk goes with each turn."""
+    """A talk of about four hundred turns in 24 sessions, with a question for each matter of each speaker.
+
+    ``chatter`` is the small talk that is added to each turn.
+    """
     dice = random.Random(f"chat {language} {seed}")
     matters, talk = _KINDS[language]
     speakers = dice.sample(FILLINGS[language]["name"], 2)
@@ -74,12 +76,12 @@ def make_chat(language: str, seed: int, chatter: Chatter = Chatter()) -> Dialogu
 
 
 def slots_for(language: str, dice: random.Random, a: str, b: str) -> dict[str, str]:
-    """A word for each slot."""
+    """A random word for each slot. ``a`` and ``b`` are the speakers."""
     return {**{name: dice.choice(words) for name, words in FILLINGS[language].items()}, "a": a, "b": b}
 
 
 def filled(template: str, slots: Mapping[str, str]) -> str:
-    """The sentence of a template."""
+    """The template with its slots filled."""
     return template.format_map({name: Word(word) for name, word in slots.items()})
 
 

@@ -1,10 +1,10 @@
-"""``saga bench recall``: how much of what a turn needs is in its context, as chats are served, and for each part of
-recall by itself and added.
+"""``saga bench recall``: measure how much of what a turn needs is in its context.
 
-Every method but the first is the product's own reader with some of its parts. The share of a question's evidence that
-is in the context is averaged over questions; what a part adds is the mean of the differences, question by question,
-with an interval of 95 % from 2,000 bootstrap samples of the questions. ``first`` is how often the turn whose
-fused score is best is evidence, whether it is told or not.
+Measures chats as they are served, and each part of recall alone and added to the others. Every method but the first is
+the product's own reader with some of its parts. The share of a question's evidence that is in the context is averaged
+over the questions. What a part adds is the mean of the differences, question by question, with a 95 % interval from
+2,000 bootstrap samples of the questions. ``first`` is how often the turn with the best fused score is evidence, whether
+it is told or not.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _PATIENCE_MS = 60_000.0
 
 @frozen
 class LatestTurns:
-    """What a prompt without recall has: the newest turns, as many as fit."""
+    """The baseline without recall: as many of the newest turns as fit."""
 
     name: str = "latest"
     needs: tuple[str, ...] = ()
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The newest hundred turns that the history does not show."""
+        """Those of the newest hundred turns that the history does not show."""
         episodes = scene.request.episodes
         if episodes is None:
             return []
@@ -79,12 +79,12 @@ class Method:
     name: str
     sources: Callable[[int], tuple[ContextSource, ...]] = field(default=lambda most: ())
     over: str = ""
-    """The method to which it is compared; the one before it without a name."""
+    """The name of the method that it is compared with. Without a name, it is the previous one."""
     whole: bool = False
-    """The reader as it is served with default settings, instead of ``sources``."""
+    """Whether it is the reader as served with default settings, instead of ``sources``."""
 
     def reader(self, most: int, stage: Stage, embedder: Embedder) -> ContextReader:
-        """The reader of a stage: a block of ``most`` tokens at most."""
+        """The reader of a stage, whose block has at most ``most`` tokens."""
         counter = EstimateCounter()
         config = Config()
         if self.whole:
@@ -104,7 +104,7 @@ class Method:
 
 
 def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
-    """Earlier turns alone, ranked by so many parts of the ranking."""
+    """Sources of earlier turns alone, with the settings ``parts`` of the ranking."""
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
@@ -122,7 +122,7 @@ TALK = (
     Method("+ feedback", recalling(close=0.0)),
     Method("default", whole=True),
 )
-"""For dialogues: there is no world, and so no graph and no lore."""
+"""The methods for dialogues, which have no world and so no graph and no lore."""
 
 PLAY = (
     *TALK[:-1],
@@ -139,7 +139,7 @@ TIMES = (
     Method("+ time words", recalling()),
     Method("default", whole=True),
 )
-"""For questions that say when it was."""
+"""The methods for questions that say when something happened."""
 
 
 def found(context: TurnContext, evidence: Sequence[Evidence]) -> float:
@@ -164,7 +164,7 @@ def _plain(text: str) -> str:
 async def shares(
     method: Method, most: int, stages: Iterable[Stage], embedder: Embedder, first: list[bool] | None = None
 ) -> list[float]:
-    """The share of each case's evidence, stage by stage. ``first`` takes in whether the best turn is evidence."""
+    """The share of each case's evidence, stage by stage. Appends to ``first`` whether the best turn is evidence."""
     values: list[float] = []
     for stage in stages:
         reader = method.reader(most, stage, embedder)
@@ -179,7 +179,7 @@ async def shares(
 
 
 async def compare(methods: Sequence[Method], stages: Sequence[Stage], embedder: Embedder) -> dict[str, Any]:
-    """Each method's share at each budget, by group too, and what it adds to the method before it; JSON-able."""
+    """Each method's share at each budget, in all and by group, and what it adds to another method; ready for JSON."""
     groups = [case.group for stage in stages for case in stage.cases]
     result: dict[str, Any] = {"questions": len(groups), "turns": sum(len(stage.tree.nodes) - 1 for stage in stages)}
     rows: list[dict[str, Any]] = []
@@ -210,7 +210,7 @@ async def compare(methods: Sequence[Method], stages: Sequence[Stage], embedder: 
 
 
 async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Stage]:
-    """``talk``, ``play`` or ``times``, one for each seed, ready to be asked."""
+    """Generated stages of the kind ``talk``, ``play`` or ``times``, one for each seed."""
     if kind == "times":
         return [await stage_times(language, seed, embedder) for seed in seeds]
     if kind == "talk":
@@ -227,10 +227,11 @@ async def run_recall(
     *,
     parts: bool = True,
 ) -> dict[str, Any]:
-    """Measure the given dialogues, or made-up ones of these seeds and languages when there are none; JSON-able.
+    """Measure the given dialogues, or generated ones of these seeds and languages if there are none.
 
-    ``chosen`` names the embedder; nothing else of it counts. Without ``parts`` only what is served is measured. Raises
-    ``SagaError`` for an embedder that cannot be opened.
+    ``chosen`` names the embedder. Its other settings only apply to served chats, with stores in memory. Without
+    ``parts``, only served chats are measured. Returns results ready for JSON. Raises ``SagaError`` if the embedder
+    cannot be opened.
     """
     opened: Embedder = await open_embedder(chosen)
     try:
@@ -262,7 +263,7 @@ async def run_recall(
 
 
 def read_former(file: Path) -> dict[str, Any]:
-    """What ``run_recall`` gave before, from a file. Raises ``MalformedSet`` for anything else."""
+    """Read the results of an earlier ``run_recall`` from a file. Raises ``MalformedSet`` for any other file."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -273,8 +274,7 @@ def read_former(file: Path) -> dict[str, Any]:
 
 
 def table(result: Mapping[str, Any], against: Mapping[str, Any] | None = None) -> list[str]:
-    """What was measured as Markdown: a table of what is served, with the differences to what was measured ``against``;
-    then a table for each set."""
+    """The results as Markdown: a table of the served chats, with differences from ``against``, and one for each set."""
     lines = served_table(result["served"], (against or {}).get("served"))
     for name, found_ in result["sets"].items():
         lines += [f"**{name}**: {found_['questions']:,} questions, {found_['turns']:,} turns", ""]

@@ -1,4 +1,4 @@
-"""Dialogues with questions whose evidence is known, and the JSON file that brings one's own (docs/recall.md)."""
+"""Dialogues with questions whose evidence is known, and the JSON format for your own ones (docs/recall.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KOREAN_DAY = re.compile(r"(\d{4})년 ?(\d{1,2})월 ?(\d{1,2})일")
 
 
 class MalformedSet(ValueError):
-    """A file that is no set of dialogues; the message names the field, what stands there and what is allowed."""
+    """A file is no set of dialogues. The message names the field, its value and what is allowed."""
 
 
 @frozen
@@ -34,12 +34,12 @@ class Said:
 
 @frozen
 class Question:
-    """A question, and the ids of the turns that answer it. It is asked when all turns were said."""
+    """A question, and the ids of the turns that answer it. It is asked after all turns."""
 
     text: str
     evidence: tuple[str, ...]
     group: str = ""
-    """What kind of question it is; figures are told for each kind."""
+    """The kind of question. Figures are reported for each kind."""
     answer: str = ""
     """The words that answer it; "" when they are not known."""
 
@@ -55,7 +55,7 @@ class Dialogue:
 
 
 def read_dialogues(file: Path) -> list[Dialogue]:
-    """The dialogues of a JSON file: one object, or several under ``dialogues``. Raises ``MalformedSet``."""
+    """Read a JSON file with one dialogue, or with several under ``dialogues``. Raises ``MalformedSet``."""
     try:
         plain = json.loads(file.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -116,7 +116,7 @@ def _question(plain: Any, where: str, turns: Mapping[str, Said]) -> Question:
 
 
 def _day(value: Any, path: str) -> date:
-    """ISO 8601, seconds since the epoch, or words with a day, a month's name and a year."""
+    """The date in ISO 8601, in seconds since the epoch, or in words with a day, a month's name and a year."""
     wrong = MalformedSet(
         f"{path}: {value!r} is no time; give ISO 8601 (2023-05-08T13:56:00), seconds since the epoch, or words such as "
         "'1:56 pm on 8 May, 2023'; leave it out if it is not known"
@@ -138,7 +138,7 @@ def _day(value: Any, path: str) -> date:
 
 
 def _month(word: str) -> int:
-    """1 to 12; 0 for a word that is no month's name nor the beginning of one."""
+    """The number of a month, from 1, by its name or the beginning of it. 0 for any other word."""
     return next((at for at, name in enumerate(_MONTHS, 1) if name.startswith(word.casefold())), 0)
 
 

@@ -1,4 +1,4 @@
-"""Which embedder the recall benchmark measures, by the options of its command."""
+"""The choice of the embedder that the recall benchmark measures, from the options of its command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def embedder_config(settings: Path | None, name: str | None, options: tuple[str, ...]) -> Config:
-    """The configuration whose embedder is meant: a file's, another by name, with options over its own."""
+    """The configuration of ``settings``, with the embedder ``name`` if given, and ``options`` over its own options."""
     from attrs import evolve
 
     from saga_core.config import load_config, scalar

@@ -1,4 +1,4 @@
-"""Figures of the recall benchmark: means, intervals, and the budgets that everything is measured at."""
+"""Figures of the recall benchmark: means, intervals, and the budgets of all measurements."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from attrs import evolve
 from saga_core.config import TokenBudget
 
 BUDGETS = (600, 1_500)
-"""Tokens of the whole block of context."""
+"""Tokens of the whole context block."""
 SAMPLES = 2_000
 
 
 def shrunk(budget: TokenBudget, most: int) -> TokenBudget:
-    """The budget with a whole of ``most`` tokens, as a configuration file that names nothing else gives it."""
+    """The budget with ``most`` tokens in all, as from a configuration file that sets nothing else."""
     inside = ("lorebook_max", "state_briefing_max", "graph_context_max", "recall_max", "md_cache_max")
     return evolve(budget, dynamic_context_max=most, **{name: min(most, getattr(budget, name)) for name in inside})
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean; 0 of nothing."""
+    """The arithmetic mean, or 0 without values."""
     return sum(values) / len(values) if values else 0.0
 
 
@@ -45,7 +45,7 @@ def summary(values: Sequence[float], groups: Sequence[str]) -> dict[str, Any]:
 
 
 def compared(entry: Mapping[str, Any] | None, old: Mapping[str, Any] | None) -> str:
-    """A share in per cent; with an ``old`` one of the same questions, the mean difference and its interval as well."""
+    """A share in per cent. With an ``old`` one of the same questions, also the mean difference and its interval."""
     if entry is None:
         return "–"
     share = f"{entry['share'] * 100:.1f}"

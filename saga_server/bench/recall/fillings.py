@@ -1,4 +1,4 @@
-"""The words that fill the slots of what the recall benchmark tells, and small talk that is full of them."""
+"""The words for the slots in the recall benchmark's texts, and small talk that uses many of them."""
 
 from __future__ import annotations
 
@@ -135,4 +135,4 @@ DOINGS = {
         "개학이 {when:이래/래}, 시간 참 빠르다.",
     ),
 }
-"""What people tell of others in passing: it has names, numbers and things, and nobody asks for it."""
+"""Small talk about others, with names, numbers and things. No question asks about it."""

@@ -1,4 +1,4 @@
-"""What an adventure of the recall benchmark plants in its prose, and how a player asks for it."""
+"""The matters that an adventure of the recall benchmark mentions, and how a player asks about them."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class Planted:
 
 
 def planted(group: str, told: str, questions: str, answers: str) -> Planted:
-    """A matter; ``questions`` and ``answers`` are parted by " / "."""
+    """A matter. The texts in ``questions`` and in ``answers`` are separated by " / "."""
     return Planted(group, told, tuple(questions.split(" / ")), tuple(answers.split(" / ")))

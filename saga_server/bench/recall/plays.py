@@ -1,5 +1,7 @@
-"""Made-up plays for the recall benchmark: hundreds of turns of role-play with matters that are asked for later, things
-that move, people who change their names, and places that are seen again.
+"""Generated plays for the recall benchmark.
+
+A play has hundreds of turns of role-play with matters that are asked about later, things that move, characters who
+change their names, and places that the player returns to.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from saga_server.bench.story.storyteller import Storyteller, Told
 TURNS = 240
 _ENTITIES, _LORE = 70, 60
 _ASKED_ABOUT = 12
-"""Characters who have matters of their own; each has most kinds."""
+"""Characters who have matters of their own. Each has most of the kinds."""
 _MOVED, _RENAMED, _OFTEN = 0.5, 0.15, 0.6
 _SHOWN = 6
 """Turns at the end that the history shows."""
@@ -43,7 +45,7 @@ _NEW_NAME = {
 
 @define
 class _Planted:
-    """A matter in a play: the sentence that tells it, and questions."""
+    """A matter in a play: the sentence that tells it, its question and the answer."""
 
     who: str
     sentence: str
@@ -55,7 +57,7 @@ class _Planted:
 
 @define
 class _Play:
-    """A play in the making."""
+    """A play while it is generated."""
 
     language: str
     seed: int
@@ -66,11 +68,11 @@ class _Play:
     planted: list[_Planted] = field(factory=list)
     plan: dict[int, list[_Planted]] = field(factory=dict)
     renamed: dict[str, str] = field(factory=dict)
-    """Old to new name."""
+    """New names by old name."""
 
 
 async def stage_play(language: str, seed: int, embedder: Embedder) -> Stage:
-    """A play of 240 turns, ready to be asked about all that was planted in it, and about what its next turns need."""
+    """A play of 240 turns, with a question for each planted matter and for each place to return to."""
     dice = random.Random(f"play {language} {seed}")
     cast_ = make_cast(language, _ENTITIES, _LORE, seed)
     world = make_world(cast_, language, _LORE, seed)
@@ -116,7 +118,7 @@ async def stage_play(language: str, seed: int, embedder: Embedder) -> Stage:
 
 
 def _plan(play: _Play, characters: Sequence[str], places: Sequence[str]) -> None:
-    """Which matter comes up when. What was moved is told twice, and only where it is now is the answer."""
+    """Plan when each matter comes up. A moved thing is told twice, and only its present place is the answer."""
     dice, language = play.dice, play.language
     matters = PLAY_EN if language == "en" else PLAY_KO
     for who in characters[:_ASKED_ABOUT]:
@@ -136,7 +138,7 @@ def _plan(play: _Play, characters: Sequence[str], places: Sequence[str]) -> None
             new = _fresh_name(play, who)
             play.renamed[who] = new
             for each in about:
-                # The matter was told of the old name, and is asked about under the new one.
+                # The matter is told with the old name, and asked about with the new one.
                 each.question = each.question.replace(who, new)
                 each.group = "renamed"
 
@@ -157,7 +159,7 @@ def _fresh_name(play: _Play, who: str) -> str:
 
 
 def _tell(play: _Play, number: int) -> Told:
-    """The next turn, with what is planned for it said amid the reply."""
+    """The next turn, with the sentences planned for it in its reply."""
     told = play.teller.next()
     sentences = [each.sentence for each in play.plan.get(number, ())]
     if number == TURNS - _SHOWN:

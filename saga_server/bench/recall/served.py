@@ -1,13 +1,13 @@
-"""What a narrator is told when a chat is served: a dialogue is adopted through ``Saga.begin`` as a frontend brings it,
-pairs of words and reply without speakers or dates, and each question is the player's next words.
+"""Measure what the narrator is told when a chat is served.
 
-Three shares are measured for each question, none of which knows how recall works:
+``Saga.begin`` adopts a dialogue as a frontend sends it, in pairs of words and reply, without speakers or dates. Each
+question is sent as the player's next words. Three shares are measured for it, independently of how recall works:
 
 - ``answer``: the answer's words are in one line of what SAGA adds to the prompt
-- ``line``: the right turn has a line there, of its evidence if there are several
-- ``held``: such a line of the right turn has the answer's words
+- ``line``: the turns of the evidence have a line in the context
+- ``held``: such a line of one of these turns has the answer's words
 
-And for words for which nothing matters that was told, how many turns are told all the same: ``idle``.
+For words for which no earlier turn matters, ``idle`` is the number of earlier turns that are told all the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from saga_core.context import Section, TurnContext, default_reader
 from saga_server.bench.recall.figures import BUDGETS, compared, mean, shrunk, summary
 
 SHOWN = 10
-"""Turns at the end that the frontend still shows when a question is asked."""
+"""Turns at the end that the frontend still sends when a question is asked."""
 MEASURES = ("answer", "held", "line")
 _PATIENCE_MS = 60_000.0
 _PATIENCE = 300.0
@@ -45,9 +45,9 @@ class Asked:
 
     text: str
     evidence: tuple[int, ...]
-    """The turns that answer it, by their place in the chat."""
+    """The turns that answer it, by their index in the chat."""
     answer: str = ""
-    """What the narrator must be told to answer it; "" when nobody wrote it down."""
+    """What the narrator must be told to answer it; "" if it is not known."""
     group: str = ""
 
 
@@ -61,10 +61,10 @@ class Chat:
     """The player's words and the reply of each turn."""
     asked: tuple[Asked, ...]
     idle: tuple[str, ...] = ()
-    """Words for which nothing that was told matters."""
+    """Words of the player for which no earlier turn matters."""
 
     def messages(self, words: str, shown: int | None = None) -> list[dict[str, Any]]:
-        """A request that says ``words``, with the last ``shown`` turns before them; all without a number."""
+        """The messages of a request with ``words`` after the last ``shown`` turns, or after all turns if it is None."""
         pairs = self.pairs if shown is None else self.pairs[-shown:]
         history = [
             {"role": role, "content": text}
@@ -83,17 +83,17 @@ class Chat:
 
 @frozen
 class Served:
-    """What was measured of one chat."""
+    """The measurements of one chat."""
 
     asked: dict[int, list[dict[str, float]]]
-    """By budget, for each answerable question: every measure, and ``first``, 0 or 1 (a part of 1 for several pieces of
-    evidence)."""
+    """By budget, for each answerable question: every measure, and ``first``. Values are 0 or 1, but ``line`` is a
+    share if there are several pieces of evidence."""
     idle: list[int]
-    """For each of the chat's idle words, how many earlier turns were told with the largest budget."""
+    """For each of the chat's idle words, the number of earlier turns told with the largest budget."""
 
 
 async def served_shares(chat: Chat, chosen: Config) -> Served:
-    """Serve the chat, and ask its questions of it."""
+    """Serve the chat, and ask its questions."""
     recall = evolve(chosen.recall, deadline_ms=_PATIENCE_MS)
     base = evolve(chosen, storage=evolve(chosen.storage, profile="memory"), recall=recall)
     found: dict[int, list[dict[str, float]]] = {}
@@ -131,7 +131,7 @@ async def served_shares(chat: Chat, chosen: Config) -> Served:
 
 
 def _measured(turn: PendingTurn, asked: Asked, path: Sequence[str]) -> dict[str, float]:
-    # The root is no turn of the chat.
+    # The path begins with the root, which is no turn of the chat.
     evidence = [path[at + 1] for at in asked.evidence]
     lines = {piece.key.removeprefix("turn:"): piece.text for piece in turn.context.pieces}
     own = (block.text for block in turn.plan.blocks if block.origin.value in _OWN)
@@ -147,8 +147,10 @@ def _measured(turn: PendingTurn, asked: Asked, path: Sequence[str]) -> dict[str,
 
 
 def has_words(line: str, answer: str) -> bool:
-    """Whether each word of ``answer`` begins a word of ``line``: Korean ones go on with their particles. Japanese and
-    Chinese ones stand anywhere, for no space says where they begin."""
+    """Whether each word of ``answer`` begins a word of ``line``. Korean words continue with their particles.
+
+    Japanese and Chinese words may be anywhere in the line, because no space marks where they begin.
+    """
     folded = line.casefold()
     words = filter(None, (word.strip(_PUNCTUATION) for word in answer.casefold().split()))
     return all(
@@ -158,8 +160,7 @@ def has_words(line: str, answer: str) -> bool:
 
 
 def best_turn(context: TurnContext) -> str:
-    """The earlier turn that the ranking puts first, told or not, by its fused score; the earlier one of a tie; "" for
-    none."""
+    """The earlier turn with the best fused score, told or not; "" for none. The older one wins a tie."""
     earlier = [
         (piece.why.get("fused", piece.score), -piece.order, piece.key)
         for piece in (*context.pieces, *context.skipped)
@@ -169,7 +170,7 @@ def best_turn(context: TurnContext) -> str:
 
 
 async def measure_served(chats: Sequence[Chat], chosen: Config) -> dict[str, Any]:
-    """The shares of all questions, by measure, budget and group; JSON-able. ``values`` has each question's."""
+    """The shares of all questions by measure, budget and group, ready for JSON. ``values`` has one per question."""
     groups: list[str] = []
     values: dict[int, list[dict[str, float]]] = {most: [] for most in BUDGETS}
     idle: list[int] = []
@@ -196,7 +197,7 @@ async def measure_served(chats: Sequence[Chat], chosen: Config) -> dict[str, Any
 
 
 def served_table(sets: Mapping[str, Any], against: Mapping[str, Any] | None = None) -> list[str]:
-    """The served sets as one Markdown table; with what ``against`` measured on the same questions, the differences."""
+    """The served sets as one Markdown table, with the differences from ``against`` on the same questions."""
     columns = [f"{name}, {most:,}" for name in MEASURES for most in BUDGETS]
     lines = [f"| served | questions | {' | '.join(columns)} | first |", "| --- |" + " ---: |" * (len(columns) + 2)]
     for title, found in sets.items():

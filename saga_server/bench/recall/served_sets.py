@@ -1,4 +1,4 @@
-"""The made-up dialogues and plays of the recall benchmark as chats that are served."""
+"""The generated dialogues and plays of the recall benchmark, as chats to serve."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SERVED = {
     "adventure": ("en", "ko", "ja", "zh"),
     "two-step": _BOTH,
 }
-"""Kinds of chats, and the languages that each is made up in."""
+"""The kinds of chats, and the languages of each."""
 _CHATTER = Chatter(((1, 2, 3, 5), (3, 3, 2, 2)), particular=0.4)
-"""More small talk than where each utterance is a turn, and not only what everybody says: a pair has about 300
-characters in English, and one in three more than 320."""
+"""More small talk than in the dialogues, where each utterance is a turn, and partly about particular events. A pair has
+about 300 characters in English, and one pair in three has more than 320."""
 
 
 async def served_chats(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Chat]:
@@ -40,8 +40,10 @@ async def served_chats(kind: str, language: str, seeds: Sequence[int], embedder:
 
 
 def chat_of_dialogue(dialogue: Dialogue) -> Chat:
-    """The talk in pairs, two turns each: the first is the player's, whoever said it. A last one without an answer is
-    answered by an ellipsis."""
+    """The talk in pairs of two turns. The first turn of a pair becomes the player's, regardless of its speaker.
+
+    A last turn without a reply gets an ellipsis as its reply.
+    """
     texts = [said.text for said in dialogue.turns]
     if len(texts) % 2:
         texts.append("…")
@@ -58,8 +60,10 @@ def chat_of_dialogue(dialogue: Dialogue) -> Chat:
 
 
 def chat_of_play(stage: Stage, language: str) -> Chat:
-    """A play without its state blocks. What only they report, or the world's author wrote, is not asked for: new names,
-    and places that are seen again."""
+    """A play without its state blocks.
+
+    New names and returns to places are not asked about, because only the state blocks or the world have the answers.
+    """
     turns = [node.id for node in sorted(stage.tree.nodes.values(), key=lambda node: node.depth)][1:]
     at = {turn: number for number, turn in enumerate(turns)}
     asked = [

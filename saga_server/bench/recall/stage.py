@@ -1,5 +1,6 @@
-"""The stage of the recall benchmark: dialogues and plays as a session has them, ready to be read by the product's own
-context reader, which knows nothing of the questions to come.
+"""Dialogues and plays of the recall benchmark, stored as a session has them.
+
+The product's own context reader reads them, and does not know the questions in advance.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NOON = time(12)
 
 @frozen
 class Evidence:
-    """What a context must have: the line of a turn, words, or a turn's line with the words in it."""
+    """What a context must contain: the line of a turn, words, or a turn's line with the words in it."""
 
     turn: str = ""
     words: str = ""
@@ -35,13 +36,13 @@ class Evidence:
 
 @frozen
 class Case:
-    """One question, asked of a context, and what must be in it."""
+    """One question, and what its context must contain."""
 
     request: ReadRequest
     evidence: tuple[Evidence, ...]
     group: str
     answer: str = ""
-    """What of the evidence answers the question; "" when nobody wrote it down."""
+    """The part of the evidence that answers the question; "" if it is not known."""
 
 
 @define
@@ -63,8 +64,10 @@ class Stage:
     def add(
         self, turn: str, parent: str, episode: str, at: float | None = None, said: tuple[str, str] | None = None
     ) -> None:
-        """Record a turn, played ``at`` that time (seconds since the epoch); by its number when nobody knows. ``said``:
-        the player's words and the reply."""
+        """Record a turn that was played at ``at``, in seconds since the epoch; if None, its depth stands for the time.
+
+        ``said`` has the player's words and the reply.
+        """
         if said is not None:
             self.chat.append(said)
         depth = self.tree.get(parent).depth + 1
@@ -101,10 +104,9 @@ class Stage:
 
 
 async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
-    """A dialogue as a session of its own: each turn an episode, with its speaker and day; the speakers are its
-    characters.
+    """A dialogue as a session of its own. Each turn is an episode with its speaker and day.
 
-    No turn counts as shown by the history: a question is asked long after all of them.
+    The speakers are the characters. No turn counts as shown by the history, because a question is asked long after it.
     """
     stage = Stage(dialogue.id)
     parent, at = "root", 0.0
@@ -113,7 +115,7 @@ async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
         if said.day is not None:
             when = spoken_day(said.day, dialogue.language)
             at = max(at, datetime.combine(said.day, _NOON, UTC).timestamp())
-        # Ids of a file may be anything; of one session they are told apart as they are.
+        # The ids of a file may be any text. They need to differ within their session only.
         stage.add(said.id, parent, render_utterance(said.speaker, said.text, when), at)
         parent = said.id
     speakers = {said.speaker: entity_id("character", said.speaker) for said in dialogue.turns}

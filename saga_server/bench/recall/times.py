@@ -1,5 +1,7 @@
-"""Made-up plays over many days for the recall benchmark: the same things happen again and again, and what is asked is
-what happened yesterday, some days ago, or at a first meeting.
+"""Generated plays over many days, for the recall benchmark.
+
+The same things happen again and again. The questions ask what happened yesterday, some days ago, the last time, or at a
+first meeting.
 """
 
 from __future__ import annotations
@@ -28,13 +30,13 @@ _PEOPLE = 5
 """Characters with habits; none is known at the beginning."""
 _OFTEN = 0.6
 _A_DAY = (8, 14)
-"""Turns of a day."""
+"""The fewest and the most turns of a day."""
 _SHOWN = 4
 
 
 @frozen
 class _Habit:
-    """What somebody does on many days, each time with something else."""
+    """What a character does on many days, each time with another thing."""
 
     sentence: str
     question: str
@@ -119,7 +121,7 @@ _FIRST = {"en": "when we first met", "ko": "처음 만났을 때"}
 
 
 async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
-    """A play of 240 turns over some twenty days, ready to be asked what happened when."""
+    """A play of 240 turns over about twenty days, with questions about what happened when."""
     dice = random.Random(f"times {language} {seed}")
     cast_ = make_cast(language, _ENTITIES, _LORE, seed)
     world = make_world(cast_, language, _LORE, seed)
@@ -129,7 +131,7 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
     people = cast_.characters[strangers : strangers + _PEOPLE]
     days = _days(dice)
     told: dict[tuple[str, int, int], tuple[str, str, str]] = {}
-    """(who, which habit, day) to the turn, its sentence and the thing in it; of one day each is told once at most."""
+    """Maps (character, habit, day) to the turn, its sentence and its thing. A habit is told at most once a day."""
     met: dict[str, tuple[int, str, str, str]] = {}
     parent = last = "root"
     for number in range(1, TURNS + 1):

@@ -1,8 +1,9 @@
-"""What the dialogues and plays of the recall benchmark are told with.
+"""The texts of the dialogues and plays of the recall benchmark.
 
-A matter is one thing that can be asked for later: the lines in which it comes up, one speaker after the other, and
-questions in other words. ``{a}`` is who it is about, ``{b}`` the other one; other slots are filled from ``fillings.FILLINGS``.
-The line with ``*`` before it answers the questions. In Korean a slot names the particle that follows it.
+A matter is one thing that can be asked about later. It has the lines in which it comes up, in turns of the two speakers,
+and questions in other words. ``{a}`` is the speaker that it is about, and ``{b}`` the other one. Other slots are filled
+from ``fillings.FILLINGS``. The line that starts with ``*`` answers the questions. In Korean, a slot names the particle
+that follows it.
 """
 
 # ruff: noqa: E501 - Korean letters count twice
@@ -13,14 +14,14 @@ from attrs import frozen
 
 @frozen
 class Matter:
-    """Lines (speaker a first, then b, in turn), questions, and the slots that tell one such matter from another."""
+    """A matter: its lines (speaker a first, then b, in turn), and its questions."""
 
     group: str
     lines: tuple[str, ...]
     questions: tuple[str, ...]
 
     def answer_to(self, question: str, language: str) -> str:
-        """What answers one of ``questions``, with its slots."""
+        """The answer to one of ``questions``, with its slots."""
         answers = _ANSWERS[language].get(self.group) or _ANSWERS[""][self.group]
         return answers[min(self.questions.index(question), len(answers) - 1)]
 
@@ -56,8 +57,8 @@ _ANSWERS: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {"health": ("{weeks} weeks",), "money": ("{amount} dollars",), "debt": ("{amount} silver", "{feast}")},
     "ko": {"health": ("{weeks}주",), "debt": ("은화 {amount}닢", "{feast}")},
 }
-"""What answers the questions of a matter, one by one or all of them; where the language makes no difference, under "".
-"""
+"""The answers to a matter's questions, by language and group, one for each question or one for all. Those that are the
+same in all languages are under ""."""
 
 
 def _matter(group: str, lines: str, questions: str) -> Matter:

@@ -1,1 +1,1 @@
-"""Engines by themselves, and whole turns over them."""
+"""Benchmarks of the engines alone, and of whole turns over them."""

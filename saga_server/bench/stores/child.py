@@ -1,7 +1,7 @@
-"""One store measured in a process of its own: ``python -m saga_server.bench.stores.child TASK`` prints JSON.
+"""Measure one store in a process of its own: ``python -m saga_server.bench.stores.child TASK`` prints JSON.
 
 TASK is JSON: ``what`` (``graph``, ``vector`` or ``growth``), ``backend``, ``folder``, ``size``, ``fill``,
-``resident_mb`` and ``repeats``. A store on disk is filled by one process and read by the next, which finds it cold.
+``resident_mb`` and ``repeats``. One process fills a store on disk, and the next one reads it, so that it is cold.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from saga_server.bench.stores.data import (
 )
 
 _SEEDS, _HOPS, _LIMIT = 5, 2, 64
-"""Of a walk, as a turn's reading makes it."""
+"""The parameters of a walk, as reading a turn makes it."""
 _FOUND = 30
 _HUNDRED = 100
 
 
 @define
 class Meter:
-    """Milliseconds by name."""
+    """Measures calls by name, in milliseconds."""
 
     samples: dict[str, Samples] = field(factory=dict)
     probes: list[float] = field(factory=lambda: [probe()])
 
     async def take(self, name: str, call: Awaitable[Any]) -> Any:
-        """Measure one call, which begins when it is awaited."""
+        """Await one call, measure it, and return its result."""
         with Stopwatch() as watch:
             result = await call
         self.probes.append(probe())
@@ -57,7 +57,7 @@ class Meter:
         return result
 
     def figures(self) -> dict[str, dict[str, float]]:
-        """Medians of CPU and wall, of what was measured at full speed."""
+        """The medians of CPU and wall time, of the calls at full speed."""
         full = full_speed(self.probes)
         found = {name: samples.figures(full) for name, samples in self.samples.items()}
         return {name: {"cpu": each["cpu_p50"], "wall": each["wall_p50"]} for name, each in found.items()}
@@ -65,7 +65,7 @@ class Meter:
 
 @define
 class Task:
-    """What is asked."""
+    """The measurement to make, as TASK describes it."""
 
     what: str
     backend: str
@@ -81,7 +81,7 @@ class Task:
         return Path(self.folder) / "store"
 
     async def opened(self, kind: str) -> Any:
-        """The store, with a layer in memory where it is asked for."""
+        """Open the store, with the layer in memory if ``resident_mb`` is not 0."""
         store = await registry.load(kind, self.backend).open(OpenOptions(path=self.path))
         if not self.resident_mb or Capability.RESIDENT in store.info.capabilities:
             return store
@@ -90,7 +90,7 @@ class Task:
 
 
 async def measure_graph(task: Task) -> dict[str, Any]:
-    """Open, read nodes and their surroundings, write as turns do, drop."""
+    """Measure a graph store: open, read nodes and their neighbours, write as turns do, drop."""
     meter, drawn = Meter(), random.Random(2)
     baseline = resident_bytes(os.getpid())
     store = await meter.take("open", task.opened("graph"))
@@ -123,7 +123,7 @@ async def measure_graph(task: Task) -> dict[str, Any]:
 
 
 async def measure_vectors(task: Task) -> dict[str, Any]:
-    """Open, get, ask with and without a filter, write as turns do, drop."""
+    """Measure a vector store: open, get, query with and without a filter, write as turns do, drop."""
     meter, drawn = Meter(), random.Random(2)
     baseline = resident_bytes(os.getpid())
     store = await meter.take("open", task.opened("vector"))
@@ -160,7 +160,7 @@ async def measure_vectors(task: Task) -> dict[str, Any]:
 
 
 async def _end(task: Task, meter: Meter, store: Any, baseline: int | None) -> dict[str, Any]:
-    """What it took of memory and disk, and how the scope goes."""
+    """Measure memory and disk, drop the scope, and return all figures."""
     memory = resident_bytes(os.getpid())
     disk = bytes_on_disk(Path(task.folder)) if Capability.DURABLE in store.info.capabilities else None
     cache = getattr(store, "cache", None)
@@ -171,7 +171,7 @@ async def _end(task: Task, meter: Meter, store: Any, baseline: int | None) -> di
 
 
 async def measure_growth(task: Task) -> dict[str, Any]:
-    """Write a turn and ask, so many turns: mean milliseconds of every hundred."""
+    """Write and query once for each of ``task.size`` turns. Return the mean milliseconds of every hundred turns."""
     drawn = random.Random(3)
     store = await task.opened("vector")
     await store.create(SCOPE, ScopeSpec("bench", DIMENSION))
@@ -205,7 +205,7 @@ def _means(values: list[float]) -> list[float]:
 
 
 def measure(task: Task) -> dict[str, Any]:
-    """Do as ``task`` says."""
+    """Make the measurement that ``task`` describes."""
     tasks = {"graph": measure_graph, "vector": measure_vectors, "growth": measure_growth}
     return asyncio.run(tasks[task.what](task))
 

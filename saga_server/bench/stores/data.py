@@ -1,4 +1,4 @@
-"""What the stores are measured on: graphs and vectors of a given size, and what one turn changes of them."""
+"""The data for measuring stores: graphs and vectors of a given size, and the changes of one turn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _node(number: int, hp: int = 100) -> Node:
 
 
 def graph_parts(size: int) -> Iterator[Mutation]:
-    """``size`` nodes and twice as many edges, of which each node has four on average."""
+    """``size`` nodes and twice as many edges, in batches. A node has four edges on average."""
     for start in range(0, size, _CHUNK):
         yield Mutation(put_nodes=tuple(map(_node, range(start, min(size, start + _CHUNK)))))
     drawn = random.Random(size)
@@ -51,7 +51,7 @@ def graph_parts(size: int) -> Iterator[Mutation]:
 
 @define
 class TurnChanges:
-    """The graph changes of one turn after another: who was hurt, who went where, who likes whom."""
+    """Generates the graph changes of one turn after another: wounds, moves and feelings."""
 
     size: int
     _drawn: random.Random = field(factory=lambda: random.Random(1))
@@ -59,7 +59,7 @@ class TurnChanges:
     _turn: int = 0
 
     def next(self) -> Mutation:
-        """Two nodes anew, an edge out, three in, and the watermark."""
+        """The next change: it puts two nodes and three edges, deletes an outdated edge, and sets the watermark."""
         self._turn += 1
         who, other, place = self._drawn.sample(range(self.size), 3)
         left = self._place.get(who)
@@ -77,17 +77,17 @@ class TurnChanges:
 
 
 def vector(drawn: random.Random) -> array[float]:
-    """A direction by chance."""
+    """A random vector."""
     return array("f", (drawn.gauss(0.0, 1.0) for _ in range(DIMENSION)))
 
 
 def item(number: int, drawn: random.Random) -> VectorItem:
-    """The episode of a turn."""
+    """The episode of a turn, with a random vector."""
     return VectorItem(f"t{number:06}", vector(drawn), "", {"depth": number})
 
 
 def vector_parts(size: int) -> Iterator[list[VectorItem]]:
-    """``size`` episodes."""
+    """``size`` episodes, in batches."""
     drawn = random.Random(size)
     for start in range(0, size, _CHUNK):
         yield [item(number, drawn) for number in range(start, min(size, start + _CHUNK))]

@@ -1,4 +1,4 @@
-"""``saga bench stores``: every engine by itself, and whole turns over them, each in a process of its own."""
+"""``saga bench stores``: measure every engine alone, and whole turns over them, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ TOGETHER = (
     ("kuzu", "chroma"),
     ("kuzu", "lancedb"),
 )
-"""Graph and vector engines under whole turns."""
+"""Pairs of graph and vector engines that whole turns are measured with."""
 
 _LAYER_MB = 64
-"""The layer's memory as ``storage.<store>.resident_mb`` has it; twice what a large scope takes, where that is more."""
+"""The layer's memory, as in ``storage.<store>.resident_mb``. A large scope gets three times its own size instead."""
 _NODE_BYTES = 4_000
 _IN_MEMORY = frozenset({"adjacency", "networkx"})
-"""They need no layer, and find nothing when they are opened again."""
+"""Engines that keep data in memory alone. They need no layer, and are empty when opened again."""
 _LARGE = 5_000
 _MB = 2**20
 
 
 @frozen
 class StoreOptions:
-    """What is measured."""
+    """The options of the benchmark."""
 
     nodes: tuple[int, ...] = (200, 5_000)
     vectors: tuple[int, ...] = (300, 5_000)
     growth: int = 400
     """Turns written to each vector engine."""
     play: int = 100
-    """Turns of the play that is read and played on over several engines together."""
+    """Turns of the play that whole turns are measured on."""
     reads: int = 60
     turns: int = 40
     repeats: int = 60
@@ -61,7 +61,7 @@ class StoreOptions:
 
 
 def check_engines(names: Sequence[str]) -> None:
-    """Raise ``BadInput`` for names that are no engine."""
+    """Raise ``BadInput`` for a name that is no engine."""
     known = {*registry.names("graph"), *registry.names("vector")} - {"memory"}
     for name in names:
         if name not in known:
@@ -69,7 +69,7 @@ def check_engines(names: Sequence[str]) -> None:
 
 
 def run_stores(options: StoreOptions, folder: Path, say: Say) -> dict[str, Any]:
-    """Everything that was found, JSON-able. Raises ``ProcessFailed``."""
+    """Measure everything, and return the results, ready for JSON. Raises ``ProcessFailed``."""
     graphs = [name for name in options.engines if name in registry.names("graph")]
     vectors = [name for name in options.engines if name in registry.names("vector")]
     rows = []
@@ -101,7 +101,7 @@ def _child(**task: Any) -> dict[str, Any]:
 
 
 def _measure(kind: str, name: str, size: int, repeats: int, folder: Path) -> list[dict[str, Any]]:
-    """The store by itself, and with a layer in memory. Large scopes are asked less often."""
+    """Measure a store alone, and with the layer in memory. Calls on large scopes are repeated less often."""
     filled, place = folder / "filled", folder / "one"
     task: dict[str, Any] = {"what": kind, "backend": name, "size": size}
     task["repeats"] = repeats if size <= _LARGE else max(10, repeats // 4)

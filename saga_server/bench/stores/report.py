@@ -1,4 +1,4 @@
-"""What ``saga bench stores`` found, as tables, with the goals."""
+"""The results of ``saga bench stores`` as tables, with the goals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 
 READ_GOAL, PROJECTION_GOAL, GROWTH_GOAL = 3.0, 25.0, 3.0
-"""Milliseconds of CPU that the stores take of a turn's reading, and that its projection takes; times the first hundred
-turns that the last hundred may take."""
+"""Upper limits: milliseconds of CPU that the stores take in reading a turn, milliseconds of CPU of its projection, and
+the time of the last hundred turns as a multiple of that of the first hundred."""
 
 _PROJECTION_PAIRS = (("kuzu", "chroma"), ("ladybug", "chroma"))
 
@@ -26,7 +26,7 @@ class Table:
 
 @frozen
 class Goal:
-    """What was to be reached, and what was measured."""
+    """A goal, and the measured value."""
 
     what: str
     most: float
@@ -39,7 +39,7 @@ class Goal:
 
 
 def tables(result: dict[str, Any]) -> list[Table]:
-    """Everything that was measured, for people. Milliseconds of CPU where nothing else is said."""
+    """All results as tables. Values are milliseconds of CPU unless the column says otherwise."""
     made = [_graphs(result), _vectors(result), _turns(result), _growth(result)]
     return [table for table in made if table.rows]
 
@@ -138,7 +138,7 @@ def _ratio(row: dict[str, Any]) -> float:
 
 
 def goals(result: dict[str, Any]) -> list[Goal]:
-    """Those that what was measured can speak of."""
+    """The goals that the results cover."""
     found = []
     for row in result["turns"]:
         pair = f"{row['graph']} and {row['vector']}"
@@ -152,7 +152,7 @@ def goals(result: dict[str, Any]) -> list[Goal]:
 
 
 def goal_lines(result: dict[str, Any]) -> list[str]:
-    """The goals in words."""
+    """The goals as lines of text."""
     return [
         f"{'met' if goal.met else 'MISSED'}: {goal.what}: {_number(goal.measured)}, at most {goal.most:g}"
         for goal in goals(result)
@@ -160,7 +160,7 @@ def goal_lines(result: dict[str, Any]) -> list[str]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The tables as docs/performance.md has them."""
+    """The tables as Markdown, for docs/performance.md."""
     lines = []
     for table in tables(result):
         lines += [f"### {table.title}", "", table.about, "", "| " + " | ".join(table.columns) + " |"]
@@ -172,7 +172,7 @@ def markdown(result: dict[str, Any]) -> str:
 
 
 def print_tables(result: dict[str, Any]) -> None:
-    """The tables on stdout."""
+    """Print the tables to stdout."""
     from rich.console import Console
     from rich.table import Table as RichTable
 

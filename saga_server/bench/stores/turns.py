@@ -1,7 +1,7 @@
-"""What the stores take of whole turns: one play read and played on over a graph engine and a vector engine.
+"""Measure the stores' part of whole turns, in a play that continues over a graph engine and a vector engine.
 
-``python -m saga_server.bench.stores.turns FOLDER READS TURNS`` prints JSON. The play in FOLDER is that of
-``write_play``; its configuration names the engines, which are filled by ``saga rebuild``'s way first.
+``python -m saga_server.bench.stores.turns FOLDER READS TURNS`` prints JSON. The play in FOLDER is
+one that ``write_play`` wrote. Its configuration names the engines, which are first filled as ``saga rebuild`` does.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from saga_server.process import settle
 
 _WARM = 8
 _SWIPED = 8
-"""Each so-many-th turn is swiped: its projection moves a scope back and on."""
+"""Every eighth turn is swiped. Projecting a swipe moves a scope back, and then forward again."""
 _PATIENCE = 120.0
 
 
 @define(eq=False)
 class MeteredStore:
-    """A store that says how long its calls took since it was last asked."""
+    """A store that measures its calls."""
 
     inner: Any
     _taken: list[Taken] = field(factory=list)
@@ -52,7 +52,7 @@ class MeteredStore:
         return measured
 
     def take(self) -> float:
-        """Milliseconds of CPU since the last call; what ran beside a call that changed threads is counted in."""
+        """Milliseconds of CPU of the calls since the last ``take``, and of work that ran beside a call's thread."""
         total = sum(taken.cpu for taken in self._taken)
         self._taken.clear()
         return total
@@ -68,7 +68,7 @@ class _Turns:
     probes: list[float] = field(factory=lambda: [probe()])
 
     def note(self, name: str, watch: Stopwatch) -> None:
-        """Keep what a step took, embedding apart, and what of it the stores took."""
+        """Record the time of a step without embedding, and the stores' part of it."""
         self.probes.append(probe())
         speed = max(self.probes[-2:])
         taken = watch.taken.without(self.embedder.take())
@@ -77,7 +77,7 @@ class _Turns:
         self.samples.setdefault(f"{name}.stores", Samples()).add(Taken(in_stores, in_stores), speed)
 
     async def begin(self, chat: list[tuple[str, str]], words: str) -> tuple[PendingTurn, Stopwatch]:
-        """Read a turn."""
+        """Read the context of a turn."""
         messages = self.play.messages(chat, words)
         with Stopwatch() as watch:
             begun = await self.saga.begin(messages)
@@ -86,7 +86,7 @@ class _Turns:
         return begun, watch
 
     async def read(self, count: int) -> None:
-        """Read the next turn, with other words each time."""
+        """Read the next turn ``count`` times, with other words each time."""
         for number in range(count + _WARM):
             begun, watch = await self.begin(list(self.play.chat), self.play.wishes[number % len(self.play.wishes)])
             await begun.abandon()
@@ -96,7 +96,7 @@ class _Turns:
                 self.forget()
 
     async def go_on(self, count: int) -> None:
-        """Play on, with swipes."""
+        """Play ``count`` more turns, with swipes."""
         teller, chat = self.play.storyteller(), list(self.play.chat)
         for number in range(count):
             told = teller.next()
@@ -108,7 +108,7 @@ class _Turns:
             chat.append((told.words, told.reply))
 
     async def turn(self, chat: list[tuple[str, str]], told: Told, name: str) -> None:
-        """One turn whole; what runs after it is what is measured."""
+        """Play one whole turn, and measure the projection that runs after it."""
         begun, _ = await self.begin(chat, told.words)
         begun.replies[0].feed(told.raw)
         begun.replies[0].finish()
@@ -121,14 +121,14 @@ class _Turns:
         self.note(name, watch)
 
     def forget(self) -> None:
-        """Let the meters begin at nothing."""
+        """Reset the meters."""
         self.embedder.take()
         for store in self.stores:
             store.take()
 
 
 async def measure_turns(folder: Path, reads: int, turns: int) -> dict[str, Any]:
-    """Fill the engines from the journal, read ``reads`` turns and play ``turns`` more."""
+    """Fill the engines from the journal, read the next turn ``reads`` times, and play ``turns`` more turns."""
     play = read_play(folder)
     async with Saga.open(play.config) as saga:
         missing = {name: reason for name, reason in saga.counters.degraded.items() if not name.endswith(".changed")}

@@ -1,1 +1,1 @@
-"""Made-up people, places and tellers, for stories of any length."""
+"""Generated characters, places and storytellers, for stories of any length."""

@@ -1,4 +1,4 @@
-"""The cast of a made-up play: a world of so many lore entries, and the names that enter in the course of the story."""
+"""The cast of a generated play: its world with lore entries, and the names that enter during the story."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "bench"
 
 _SHEETS = 5
 _RARE, _UNHEARD = 0.12, 0.05
-"""The parts of nouns that are rare compounds and unheard-of words: as in real stories, new words keep coming."""
+"""The shares of nouns that are rare compounds and invented words. Real stories keep adding new words, too."""
 _LAYERS = ("A2", "A3", "A3", "A4", "A2", "A3", "A4", "A1")
 
 
@@ -26,21 +26,21 @@ class Word(str):
     __slots__ = ()
 
     def __format__(self, pair: str) -> str:
-        """The word with the right one of two particle forms; the word alone without a format."""
+        """The word with the right one of two particle forms, or the word alone without a format."""
         return josa(self, pair) if pair else str(self)
 
 
 @frozen(kw_only=True)
 class Cast:
-    """The names of a story, those that the world knows from the start first."""
+    """The names of a story. Those that the world knows from the start come first."""
 
     characters: tuple[str, ...]
-    """The player first."""
+    """The player's character comes first."""
     places: tuple[str, ...]
     items: tuple[str, ...]
     events: tuple[str, ...]
     known: tuple[int, int, int]
-    """How many characters, places and items are there from the start."""
+    """The numbers of characters, places and items that are known from the start."""
 
     @property
     def player(self) -> str:
@@ -49,18 +49,18 @@ class Cast:
 
 
 def pick_noun(words: Vocabulary, dice: random.Random) -> Word:
-    """A noun: a common one most often, a rare or an unheard-of one now and then."""
+    """A random noun, most often a common one, sometimes a rare or an invented one."""
     chance = dice.random()
     if chance < _RARE:
         return Word(dice.choice(words.heads) + dice.choice(words.tails))
     if chance < _RARE + _UNHEARD:
         return Word("".join(dice.choices(words.sounds, k=3)))
-    # Low places are likelier, as in real texts.
+    # Words near the start of the list are likelier, because some words are common in real texts.
     return Word(words.nouns[int(len(words.nouns) * dice.random() ** 2)])
 
 
 def fill(template: str, words: Vocabulary, dice: random.Random, names: dict[str, str]) -> str:
-    """A sentence from its template, each slot filled anew."""
+    """The sentence of a template, with a word for each slot."""
     parts: list[str] = []
     rest = template
     while "{" in rest:
@@ -78,7 +78,10 @@ def fill(template: str, words: Vocabulary, dice: random.Random, names: dict[str,
 
 
 def make_cast(lang: str, entities: int, lore: int, seed: int) -> Cast:
-    """Names for so many entities. A quarter is in the world from the start, as far as its lore reaches."""
+    """Names for ``entities`` entities.
+
+    The world knows up to a quarter of them from the start, as places and items of its lore, and up to five characters.
+    """
     dice = random.Random(f"cast {seed} {lang}")
     words = VOCABULARIES[lang]
     places = max(1, min(lore // 4, round(entities * 0.15)))
@@ -120,7 +123,7 @@ def _thing(words: Vocabulary, dice: random.Random, kinds: tuple[str, ...]) -> st
 
 
 def make_world(cast: Cast, lang: str, lore: int, seed: int) -> World:
-    """The world that a play begins in: a sheet for each known character, and so many lore entries."""
+    """The world that a play begins in: a sheet for each known character, and ``lore`` lore entries."""
     dice = random.Random(f"world {seed} {lang}")
     words = VOCABULARIES[lang]
     sheets, places, items = cast.known

@@ -1,7 +1,7 @@
-"""The storyteller: turn after turn what the player says, what a narrator answers, and what its state block reports.
+"""The storyteller generates each turn of a play: the player's words, the narrator's reply and its state block.
 
-Each turn depends on the seed, its number and the little that is kept of the story (place, company, belongings), so
-that one seed always tells the same.
+A turn depends on the seed, its number and a little state of the story (place, company, belongings), so the same seed
+always tells the same play.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMPANY = 4
 _CARRIED = 12
 REPLY_WORDS = (80, 150)
 _CHARACTERS = 2
-"""Of a word where there are no spaces, about."""
+"""The approximate number of characters of a word, in languages without spaces."""
 
 
 @frozen
@@ -30,7 +30,7 @@ class Told:
     words: str
     """What the player says, 8 to 25 words."""
     reply: str
-    """What the narrator says, 80 to 150 words unless told otherwise."""
+    """What the narrator says, 80 to 150 words by default."""
     fields: BlockFields
 
     @property
@@ -41,16 +41,16 @@ class Told:
 
 @define
 class Storyteller:
-    """Tells a play of so many turns, in the course of which the whole cast enters."""
+    """Tells a play of ``turns`` turns, during which the whole cast enters."""
 
     cast: Cast
     lang: str
     turns: int
     seed: int
     reply_words: tuple[int, int] = REPLY_WORDS
-    """The fewest and the most words of a reply, about."""
+    """The approximate fewest and most words of a reply."""
     foreign: float = FOREIGN
-    """The part of turns that are told in the other language."""
+    """The share of turns that are told in the other language."""
     _characters: int = field(init=False)
     _places: int = field(init=False)
     _items: int = field(init=False)
@@ -82,18 +82,18 @@ class Storyteller:
         return Told(self._wish(words, dice), self._reply(words, dice), fields)
 
     def again(self) -> Told:
-        """Another reply to the words of the turn just told, as a swipe asks for it: its block reports a wound."""
+        """Another reply to the words of the last turn, as for a swipe. Its state block reports a wound."""
         dice = self._dice("swipe")
         words = self.vocabulary(dice)
         return Told("", self._reply(words, dice), BlockFields(location=self._place, hp_change=-dice.randint(1, 3)))
 
     def wish(self, number: int) -> str:
-        """Words of the player for the moment after the turn just told; another ``number``, other words."""
+        """The player's words after the last turn. Each ``number`` gives other words."""
         dice = random.Random(f"wish {self.seed} {self._told} {number}")
         return self._wish(self.vocabulary(dice), dice)
 
     def system_prompt(self, words: int) -> str:
-        """A frontend's system prompt of about so many words."""
+        """A frontend's system prompt of about ``words`` words."""
         dice, vocabulary = random.Random(f"system {self.seed}"), VOCABULARIES[self.lang]
         lines: list[str] = []
         while sum(line.count(" ") + 1 for line in lines) < words:
@@ -101,7 +101,7 @@ class Storyteller:
         return "\n".join(lines)
 
     def vocabulary(self, dice: random.Random) -> Vocabulary:
-        """The play's own language most often, the other one now and then."""
+        """The vocabulary of the play's own language most often, sometimes of the other one."""
         other = "en" if self.lang == "ko" else "ko"
         return VOCABULARIES[other if dice.random() < self.foreign else self.lang]
 
@@ -109,7 +109,7 @@ class Storyteller:
         return random.Random(f"{what} {self.seed} {self._told}")
 
     def _names(self, dice: random.Random) -> dict[str, str]:
-        """Names for a sentence: most often of the scene, now and then from far back."""
+        """Names for a sentence, most often from the scene, sometimes from far back."""
         near = [name for name in self._company if dice.random() < 0.7]
         return {
             "who": self.cast.player,
@@ -136,7 +136,7 @@ class Storyteller:
         return "\n\n".join(paragraphs)
 
     def _happen(self, words: Vocabulary, dice: random.Random) -> BlockFields:
-        """What the turn changes: those whose time has come enter, the rest is everyday life."""
+        """The changes of the turn: entities that are due enter, and everyday things happen."""
         entering = self._entering()
         met = [self.cast.characters[self._enter("character")] for kind in entering if kind == "character"]
         gained = [self.cast.items[self._enter("item")] for kind in entering if kind == "item"]
@@ -174,14 +174,14 @@ class Storyteller:
         )
 
     def _entering(self) -> list[str]:
-        """Who and what enters in this turn; all are there at four fifths of the play."""
+        """The kinds of the entities that enter in this turn. All have entered after four fifths of the play."""
         reach = max(1, self.turns * 4 // 5)
         due = len(self._queue) * min(self._told, reach) // reach
         before = len(self._queue) * min(self._told - 1, reach) // reach
         return self._queue[before:due]
 
     def _enter(self, kind: str) -> int:
-        """The number of the next one of a kind, which counts as known from here on."""
+        """The number of the next entity of a kind, which counts as known from now on."""
         name = {"character": "_characters", "place": "_places", "item": "_items", "event": "_events"}[kind]
         number: int = getattr(self, name)
         setattr(self, name, number + 1)
@@ -195,7 +195,7 @@ class Storyteller:
         return None
 
     def _feelings(self, words: Vocabulary, dice: random.Random) -> tuple[RelationChange, ...]:
-        """Between the player and the company most often, now and then between two who know each other anyway."""
+        """A relation change of a companion, most often towards the player, sometimes towards another character."""
         if not self._company or dice.random() > 0.4:
             return ()
         source = dice.choice(self._company)

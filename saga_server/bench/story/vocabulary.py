@@ -1,4 +1,4 @@
-"""The words that plays are told with, in Korean and English."""
+"""The vocabularies of plays in Korean and English, and all vocabularies by language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that Japanese plays are told with."""
+"""The vocabulary of Japanese plays."""
 
 # ruff: noqa: E501 - Japanese letters count twice
 

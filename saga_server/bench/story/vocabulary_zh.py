@@ -1,4 +1,4 @@
-"""The words that Chinese plays are told with."""
+"""The vocabulary of Chinese plays."""
 
 # ruff: noqa: E501 - Chinese letters count twice
 

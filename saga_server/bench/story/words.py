@@ -1,7 +1,7 @@
-"""What a play is told with: one language's words and sentences.
+"""The words and sentences of one language, which a play is told with.
 
-Sentences have slots: ``{who}``, ``{other}``, ``{place}``, ``{item}`` are names of the story, ``{noun}``, ``{adj}``,
-``{adv}`` words of the vocabulary. In Korean a slot names the particle that follows it: ``{who:이/가}``.
+Sentences have slots. ``{who}``, ``{other}``, ``{place}`` and ``{item}`` are names of the story. ``{noun}``, ``{adj}``
+and ``{adv}`` are words of the vocabulary. In Korean, a slot names the particle that follows it, as in ``{who:이/가}``.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ class Vocabulary:
     tails: tuple[str, ...]
     """Last parts of rare compounds."""
     syllables: tuple[str, ...]
-    """What names of persons are made of."""
+    """The syllables of persons' names."""
     sounds: tuple[str, ...]
-    """What words that stand in no dictionary are made of."""
+    """The syllables of invented words."""
     titles: tuple[str, ...]
     sites: tuple[str, ...]
-    """What places are called after."""
+    """The nouns in the names of places."""
     things: tuple[str, ...]
-    """What items are called after."""
+    """The nouns in the names of items."""
     deeds: tuple[str, ...]
-    """What events are called after."""
+    """The nouns in the names of events."""
     groups: tuple[str, ...]
-    """What factions and ideas are called after."""
+    """The nouns in the names of factions, ideas and events of the lore."""
     moods: tuple[str, ...]
     relations: tuple[str, ...]
     narration: tuple[str, ...]
     """Sentences of a reply."""
     speech: tuple[str, ...]
-    """Sentences of a reply in which somebody speaks."""
+    """Sentences of a reply in which a character speaks."""
     wishes: tuple[str, ...]
-    """What the player says."""
+    """Sentences of the player."""
     lore: tuple[str, ...]
-    """Sentences of a lore entry; ``{name}`` is the entry's."""
+    """Sentences of a lore entry. ``{name}`` is the entry's name."""
     rules: tuple[str, ...]
     """Sentences of a frontend's system prompt."""
 
