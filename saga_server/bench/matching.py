@@ -15,7 +15,7 @@ from saga_core.journal import Entry
 from saga_core.model import Session, Turn, node_of
 from saga_core.transcript import Match, identity_key, read_transcript, words_key
 from saga_core.transcript import identities as identity
-from saga_server.bench.meters import Samples, Stopwatch, calibrate, percentile
+from saga_server.bench.meters import Stopwatch, calibrate, percentile
 from saga_server.bench.play import PlayOptions, prepare
 from saga_server.bench.processes import run_python
 from saga_server.bench.story.cast import make_cast
@@ -129,9 +129,6 @@ class _Taken:
 
 def _together(taken: list[_Taken]) -> dict[str, float]:
     found: dict[str, float] = {}
-    both = Samples()
-    for each in taken:
-        both.add(each.read.taken)
     rows = [each.figures() for each in taken]
     for name in ("read", "match", "cpu", "wall"):
         values = [row[name] for row in rows]

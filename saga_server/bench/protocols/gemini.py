@@ -53,7 +53,7 @@ class GeminiReceived(Received):
 
 @define(eq=False)
 class GeminiServer(ProtocolServer):
-    """A strict ``:generateContent`` and ``:streamGenerateContent``. It streams events, with or without ``alt=sse``."""
+    """A strict ``:generateContent`` and ``:streamGenerateContent``. It streams events only: a stream needs ``alt=sse``."""
 
     otherwise: Step = field(factory=lambda: says("The rain ", "stops."))
 
@@ -70,6 +70,8 @@ class GeminiServer(ProtocolServer):
         ]
 
     async def _received(self, request: web.Request) -> Received:
+        if request.path.endswith(":streamGenerateContent") and request.query.get("alt") != "sse":
+            raise web.HTTPNotImplemented(text="without alt=sse the answer would be one JSON array; send alt=sse")
         return GeminiReceived(request.path, dict(request.headers), await request.json())
 
     def _wire(self, request: web.Request, received: Received) -> Wire:

@@ -133,6 +133,8 @@ def _day(value: Any, path: str) -> date:
         if (found := _MONTH_DAY.search(value)) and (month := _month(found[1])):
             return date(int(found[3]), month, int(found[2]))
         return datetime.fromisoformat(value.strip()).date()
+    except MalformedSet:
+        raise
     except (ValueError, OverflowError, OSError) as error:
         raise wrong from error
 
