@@ -142,7 +142,7 @@ class Exchange:
         return self._head
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yield the bytes of the reply; waiting bytes come as one piece. A piece counts as taken at the next request."""
+        """Yield the bytes of the reply, all waiting bytes at once. They count as taken when the next are asked for."""
         at = taken = 0
         while True:
             if at < len(self._pieces):
