@@ -358,7 +358,10 @@ class HeldBackup:
 
 @frozen(eq=False, repr=False)
 class Forgotten:
-    """The forgotten sessions and the number of changed places, and the backups that still hold the data."""
+    """The sessions that were forgotten, or that held a forgotten name in ``places`` records.
+
+    ``backups`` are those that still hold the data.
+    """
 
     sessions: Sequence[str]
     places: int

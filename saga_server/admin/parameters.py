@@ -37,21 +37,21 @@ class Listed(OfSession):
 
 @frozen(eq=False, repr=False)
 class AtTurn(OfSession):
-    """A session and one of its turns; None is the turn recorded last."""
+    """A session and one of its turns. Without ``turn``, it is the turn recorded last."""
 
     turn: str | None = in_query(None, example="TURN")
 
 
 @frozen(eq=False, repr=False)
 class ToldAt(AtTurn):
-    """A turn whose context is explained. With ``text``, it is the context for that text of the player after the turn."""
+    """A turn whose context is explained. With ``text``, it is the context that this text would get after the turn."""
 
     text: str | None = in_query(None)
 
 
 @frozen(eq=False, repr=False)
 class Untold(OfSession):
-    """A text to look up in a turn's context; None is the turn recorded last."""
+    """A text to look up in a turn's context. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_query(example="TEXT")
     turn: str | None = in_query(None, example="TURN")
@@ -59,7 +59,7 @@ class Untold(OfSession):
 
 @frozen(eq=False, repr=False)
 class TriedWords(OfSession):
-    """A text that the player might say after a turn; None is the turn recorded last."""
+    """A text that the player might say after a turn. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_body()
     turn: str | None = in_body(None, number=True)
@@ -67,7 +67,7 @@ class TriedWords(OfSession):
 
 @frozen(eq=False, repr=False)
 class AskedText(OfSession):
-    """A text to look up in a turn's context, given in the body; None is the turn recorded last."""
+    """A text to look up in a turn's context, given in the body. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_body()
     turn: str | None = in_body(None, number=True)
@@ -75,7 +75,7 @@ class AskedText(OfSession):
 
 @frozen(eq=False, repr=False)
 class OfEntity(OfSession):
-    """An entity, by its id, as known at a turn; None is the turn recorded last."""
+    """An entity, by its id, as known at a turn. Without ``turn``, it is the turn recorded last."""
 
     entity: str = in_path()
     turn: str | None = in_query(None, example="TURN")
@@ -137,7 +137,7 @@ class Bills(OfSession):
 
 @frozen(eq=False, repr=False)
 class Path(OfSession):
-    """A path, by the turn at its end; None is the active path. The bounds are depths, both inclusive."""
+    """A path, by the turn at its end (``head``); the default is the active path. The bounds are inclusive depths."""
 
     from_turn: int | None = in_query(None, example="1")
     to_turn: int | None = in_query(None, example="9")
@@ -241,7 +241,7 @@ class Prune(OfSession):
 
 @frozen(eq=False, repr=False)
 class Reextract(OfSession):
-    """A turn to extract again, alone (``only``) or with the turns below it; None is the whole active path."""
+    """A turn to extract again, alone (``only``) or with the turns below it. Without ``turn``, it is the active path."""
 
     only: bool = in_query(False, example="0")
     turn: str | None = in_body(None)
@@ -304,7 +304,7 @@ class WorldEdit(OfWorld):
 
 @frozen(eq=False, repr=False)
 class OfPath(OfSession):
-    """A path, by the turn or timeline at its end; None is the active path."""
+    """A path, by the turn or timeline at its end (``head``). The default is the active path."""
 
     head: str | None = in_query(None)
 
@@ -313,7 +313,7 @@ class OfPath(OfSession):
 class Backfill(OfPath):
     """A step of a backfill: how many turns to read, whether to retry failed ones (``again``), and how to ``review``.
 
-    With ``review=ask`` the changes wait until a person accepts them; None follows the settings.
+    With ``review=ask`` the changes wait until a person accepts them. The default is ``extraction.review``.
     """
 
     turns: int = in_query(24, example="24", least=1, most=64)

@@ -199,7 +199,7 @@ class WholeAnswer(Answer):
     _choices: dict[int, Choice] = field(factory=dict, init=False)
 
     def take(self, part: ChatPart) -> None:
-        """Keep the part."""
+        """Keep the part until the reply is complete."""
         if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
             choice = self._choices.setdefault(part.index, Choice(part.index))
             reply = self.begun.replies[part.index]
@@ -217,7 +217,7 @@ class WholeAnswer(Answer):
         return bool(self._choices)
 
     def keep_alive(self) -> None:
-        """Do nothing: a whole answer cannot send a sign of life."""
+        """Do nothing, because a whole answer cannot send a sign of life."""
 
     async def finished(self) -> None:
         """Record the turn, then send the reply."""

@@ -176,7 +176,7 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
         if request.transport is None or request.transport.is_closing():
             return web.Response(status=_HUNG_UP)  # the client went away before it was answered
         failure = describe(error)
-    except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
+    except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
         failure = describe(error)
     place = request.get(PLACE)
     response = failure.response("openai" if place is None else place.door.api)

@@ -126,7 +126,7 @@ class Exchange:
             self._reading.cancel()
 
     def _is_stopped(self) -> bool:
-        return self.stopped  # a method: it changes while a method of this class awaits
+        return self.stopped  # a method, because mypy assumes that an attribute stays the same across an await
 
     async def was_read(self) -> None:
         """Wait until the request was read and its prompt built, or until the exchange ended before that."""
@@ -385,7 +385,7 @@ class Exchange:
 
 
 def _slices(part: TextPart) -> Iterator[TextPart]:
-    """Split a part with a long text: searching it for the state block takes up to 3 µs per character."""
+    """Split a part with a long text, because searching it for the state block takes up to 3 µs per character."""
     for at in range(0, len(part.text), _SLICE):
         yield TextPart(part.text[at : at + _SLICE], part.index)
 

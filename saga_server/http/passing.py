@@ -59,10 +59,7 @@ async def _close(app: web.Application) -> None:
 
 @web.middleware
 async def passed_on(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Pass the request on if another server owns its session. A middleware.
-
-    Raises ``OwnedElsewhere`` if the session does not become free within ``longest_wait``.
-    """
+    """Pass the request on if another server owns its session. Raises ``OwnedElsewhere`` after ``longest_wait``."""
     saga = request.app[SAGA]
     leases = saga.parts.leases
     if leases is None:
@@ -85,17 +82,14 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
                     return answer
                 if asyncio.get_running_loop().time() > deadline:
                     raise
-                LOOK_CLOSELY.set(True)  # the guess was wrong, or the owner is gone: read the session next time
+                LOOK_CLOSELY.set(True)  # from now on, do not guess the owner before the session is read
             await asyncio.sleep(_LOOK_SECONDS)
     finally:
         LOOK_CLOSELY.reset(closely)
 
 
 def longest_wait(saga: Saga) -> float:
-    """Return how many seconds a request waits for a session at most.
-
-    The drain timeout counts because a server that shuts down may still be finishing a long reply.
-    """
+    """Return the longest wait for a session in seconds. A server that shuts down may still finish a long reply."""
     leases = saga.parts.leases
     lease = leases.seconds if leases is not None else 0.0
     return lease + saga.config.server.drain_timeout + _MORE_SECONDS
@@ -114,19 +108,13 @@ async def _is_of_us(request: web.Request, leases: Leases) -> bool:
 
 
 def _not_mine() -> web.Response:
-    """The reply to a passed-on request for a foreign session.
-
-    Any client can set the header ``PASSED``, so the reply does not give the address of the owner.
-    """
+    """Refuse a passed-on request. Any client can set ``PASSED``, so the reply does not give the owner's address."""
     message = "this session is played on another server; ask again in a moment"
     return web.json_response({"error": {"message": message}}, status=503, headers={NOT_MINE: "1", "Retry-After": "1"})
 
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
-    """Take ownership of the session that an admin request is about to change.
-
-    Raises ``OwnedElsewhere`` before the handler did anything, so that the whole request can be passed on.
-    """
+    """Own the session that an admin request changes. Raises ``OwnedElsewhere`` before the handler did anything."""
     leases = saga.parts.leases
     parts = request.path.split("/")
     if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:2] != ["api"]:
@@ -170,10 +158,7 @@ async def done_elsewhere(request: web.Request, error: OwnedElsewhere) -> bool:
 async def _asked(
     request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
 ) -> ClientResponse | None:
-    """Return the reply of the other server, which the caller must close.
-
-    None if the server cannot be reached or does not own the session.
-    """
+    """Return the other server's reply, which the caller must close. None if it is not reached or not the owner."""
     import aiohttp
 
     leases = saga.parts.leases

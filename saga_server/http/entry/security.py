@@ -77,7 +77,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         owner = bearer.owner if wanted else ""
         request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
     try:
-        # Handlers read the body here.
+        # Handlers read the unpacked body from ``BODY``.
         request[BODY] = await unpacked(request, received)
         return await handler(request)
     except SagaError as error:
@@ -147,7 +147,7 @@ async def _held_up(request: web.Request) -> None:
 def _takes_turns(request: web.Request, size: int, place: Place | None) -> bool:
     """Whether a request with a body of ``size`` bytes goes through the queue of large requests.
 
-    A server without keys has one user, so an import does not hold up anybody else.
+    Without keys, requests to the admin API do not queue, because an import cannot hold up other users.
     """
     if packing(request):
         return True
