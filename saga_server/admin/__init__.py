@@ -1,4 +1,4 @@
-"""The admin API: looking inside, correcting and looking after, over HTTP."""
+"""The admin API: inspect, correct and maintain the data over HTTP."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
     "with_use",
 ]
 
-# Imported when they are first asked for: commands and starts take what they need.
+# Each name is imported on first use, so that a command or a start loads only what it needs.
 __getattr__ = lazy_face(
     {
         "back_up": "saga_server.admin.backups:back_up",

@@ -1,6 +1,6 @@
-"""What the admin API answers, a class for each kind of answer.
+"""Answers of the admin API, a class for each kind of answer.
 
-What the engine gives as plain data stands in an answer as it is: its inner form is the engine's.
+Plain data of the engine is passed on unchanged; its structure is defined by the engine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rows = Sequence[Plain]
 
 @frozen(eq=False, repr=False)
 class Welcome:
-    """Where things are."""
+    """The addresses of the server's interfaces."""
 
     name: str
     chat: str
@@ -32,14 +32,14 @@ class Welcome:
 
 @frozen(eq=False, repr=False)
 class Alive:
-    """The process answers."""
+    """Shows that the process responds."""
 
     status: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Readiness:
-    """Whether a turn would be taken now, and why not."""
+    """Whether the server would accept a turn now, and the reason if it would not."""
 
     status: str
     reason: str | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
@@ -49,7 +49,7 @@ class Readiness:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class OpenApi:
-    """This API as an OpenAPI document."""
+    """The OpenAPI document of this API."""
 
     openapi: str
     info: Plain
@@ -60,8 +60,11 @@ class OpenApi:
 
 @frozen(eq=False, repr=False)
 class LoopBlocks:
-    """Rounds of the event loop: the longest in milliseconds, how many took half a second or longer, and where the
-    longest of these was. Zeros where the platform has no watch."""
+    """Slow iterations of the event loop. All values are empty if the event loop is not watched.
+
+    ``longest_ms`` is the longest iteration in milliseconds, ``blocks`` counts those of half a second or longer, and
+    ``place`` says where the longest of these was.
+    """
 
     longest_ms: float
     blocks: int
@@ -70,7 +73,7 @@ class LoopBlocks:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Status:
-    """How the server is."""
+    """The state of the server."""
 
     version: str
     uptime_seconds: float
@@ -94,12 +97,12 @@ class Status:
     worlds: Sequence[str]
     context: Plain
     servers: Plain | None
-    """This server and the others, where several share the journal."""
+    """This server and the others, if several share the journal."""
 
 
 @frozen(eq=False, repr=False)
 class Log:
-    """The end of the log, oldest first, and the number to go on from."""
+    """The end of the log, oldest line first. ``next`` is the value of ``after`` for the next request."""
 
     lines: Rows
     next: int
@@ -107,7 +110,7 @@ class Log:
 
 @frozen(eq=False, repr=False)
 class Examination:
-    """Something that was looked at, and how it is."""
+    """A part of the server that was checked, and the result."""
 
     good: bool
     about: str
@@ -116,7 +119,7 @@ class Examination:
 
 @frozen(eq=False, repr=False)
 class Examined:
-    """Whether all is well, and what was looked at."""
+    """The results of all checks. ``good`` says whether all of them are good."""
 
     good: bool
     found: Sequence[Examination]
@@ -124,7 +127,7 @@ class Examined:
 
 @frozen(eq=False, repr=False)
 class Reloaded:
-    """Settings by name: those that hold from now on, and those that hold after the next start."""
+    """The names of changed settings: those that apply now, and those that apply after a restart."""
 
     applied: Sequence[str]
     restart: Sequence[str]
@@ -132,7 +135,7 @@ class Reloaded:
 
 @frozen(eq=False, repr=False)
 class WaitingWork:
-    """Background work that is not done, and why."""
+    """Pending background work, and why it waits."""
 
     session: str
     turn: str
@@ -142,7 +145,7 @@ class WaitingWork:
 
 @frozen(eq=False, repr=False)
 class Drained:
-    """What came of running the background work that is due."""
+    """The result of running the background work that is due."""
 
     settled: bool
     done: int
@@ -167,7 +170,7 @@ class SessionRecord:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionSummary(SessionRecord):
-    """A session as lists show it."""
+    """A session with its size and its cost."""
 
     turns: int
     depth: int
@@ -180,7 +183,7 @@ class SessionSummary(SessionRecord):
 
 @frozen(eq=False, repr=False)
 class Sessions:
-    """Sessions, and how many of all are fleeting."""
+    """Sessions, and how many of all sessions are fleeting: without a name, and never continued."""
 
     sessions: Sequence[SessionSummary]
     fleeting: int
@@ -189,21 +192,21 @@ class Sessions:
 
 @frozen(eq=False, repr=False)
 class Deleted:
-    """The session that went."""
+    """The id of the deleted session."""
 
     deleted: str
 
 
 @frozen(eq=False, repr=False)
 class Asked:
-    """How many turns the extraction model is asked for."""
+    """How many turns the extraction model is asked about."""
 
     asked: int
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CostOfSession:
-    """What a session cost, in all and by purpose."""
+    """The cost of a session, in total and by purpose."""
 
     total: Plain
     narration: Plain
@@ -218,7 +221,7 @@ class CostOfSession:
 
 @frozen(eq=False, repr=False)
 class Bills:
-    """Bills, the latest first, and the cursor of the next ones; None when there are none."""
+    """Bills, the latest first. ``next`` is the cursor for older bills; null if there are none."""
 
     bills: Rows
     next: str | None
@@ -233,7 +236,7 @@ class Turns:
 
 @frozen(eq=False, repr=False)
 class Tree:
-    """All turns of a session."""
+    """All turns of a session, as a tree."""
 
     session: str
     root: str
@@ -243,7 +246,7 @@ class Tree:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Runs:
-    """A session's tree, rows of turns without a branch as one."""
+    """A session's tree, with each unbranched run of turns as one entry."""
 
     session: str
     root: str
@@ -254,7 +257,7 @@ class Runs:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class WholeTurn:
-    """One turn, with all about it."""
+    """Everything about one turn."""
 
     session: str
     turn: int
@@ -279,7 +282,7 @@ class WholeTurn:
     below: Plain
 
 
-# -- looking after ---------------------------------------------------------------------------------------------
+# -- maintenance -----------------------------------------------------------------------------------------------
 
 
 @frozen(eq=False, repr=False)
@@ -294,7 +297,7 @@ class Verdict:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Repaired:
-    """What was found to differ, and how the views compare now."""
+    """The differences that were found, and how the views compare with the journal after the repair."""
 
     found: Rows
     equal: bool
@@ -305,14 +308,14 @@ class Repaired:
 
 @frozen(eq=False, repr=False)
 class StoppedImports:
-    """How many imports were under way."""
+    """How many running imports were stopped."""
 
     stopped: int
 
 
 @frozen(eq=False, repr=False)
 class Jobs:
-    """Background work that is not done."""
+    """Pending background work."""
 
     jobs: Rows
     stuck: int
@@ -320,7 +323,7 @@ class Jobs:
 
 @frozen(eq=False, repr=False)
 class Retried:
-    """How many jobs are tried again."""
+    """How many jobs are being retried."""
 
     retried: int
 
@@ -346,7 +349,7 @@ class Backups:
 
 @frozen(eq=False, repr=False)
 class HeldBackup:
-    """A backup that still holds what was forgotten, or that cannot be read."""
+    """A backup that still holds forgotten data, or that cannot be read to check."""
 
     path: str
     made: float
@@ -355,7 +358,10 @@ class HeldBackup:
 
 @frozen(eq=False, repr=False)
 class Forgotten:
-    """What was forgotten, and where it is still held."""
+    """The sessions that were forgotten, or that held a forgotten name in ``places`` records.
+
+    ``backups`` are those that still hold the data.
+    """
 
     sessions: Sequence[str]
     places: int

@@ -1,4 +1,4 @@
-"""Backups: copying the journal of a data directory, and putting a copy in its place."""
+"""Back up the journal of a data directory, and restore it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from saga_core.world import EMPTY_WORLD
 from saga_server.counted import counted
 
 FOLDER = "backups"
-"""Below the data directory: where a server puts the backups that it is asked for over HTTP."""
+"""The default folder for backups, inside the data directory."""
 LOCKED = "backup"
-"""Below the data directory: what is held, by its lock file, while a backup is made."""
+"""The name of the lock, inside the data directory, that is held while a backup is made."""
 
 _VIEWS = ("graph", "vector", "cache")
 
 
 def state_file(config: Config) -> Path:
-    """The file that holds the journal. Raises ``NotSupported`` for a state store that is no file of SAGA's own."""
+    """Return the file that holds the journal. Raises ``NotSupported`` if the state store is not SAGA's SQLite file."""
     backend = backend_of(config, "state")
     path = path_of(config, "state")
     if backend != "sqlite" or path is None:
@@ -48,15 +48,15 @@ def state_file(config: Config) -> Path:
 
 
 def stamp(moment: float) -> str:
-    """A moment as part of a file's name."""
+    """Return a time, in seconds since the epoch, as part of a file name, in local time."""
     return time.strftime("%Y%m%d-%H%M%S", time.localtime(moment))
 
 
 async def back_up(config: Config, target: Path | None = None) -> Copy:
-    """Copy the journal to ``target``: a file, or a folder in which it gets a free name with the time.
+    """Copy the journal to ``target``: a file, or a folder in which the copy gets a free name with the time.
 
-    Without one, into ``backups`` below the data directory. A server may have the data open. Raises ``SagaError``:
-    ``Conflict`` while another backup of it is being made, by this process or another.
+    The default is the folder ``backups`` in the data directory. A server may have the data open meanwhile. Raises
+    ``SagaError``; ``Conflict`` while this or another process makes a backup of the same data.
     """
     return await asyncio.to_thread(_back_up, config, target or config.data_dir / FOLDER)
 
@@ -65,7 +65,7 @@ def _back_up(config: Config, target: Path) -> Copy:
     source, made = state_file(config), time.time()
     config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
     try:
-        # Two at once would take the same name, and each the other's half-written file away.
+        # Two concurrent backups would choose the same name and delete each other's unfinished file.
         lock = PathLock(config.data_dir / LOCKED)
     except StoreLocked as error:
         raise Conflict(
@@ -84,14 +84,14 @@ def _back_up(config: Config, target: Path) -> Copy:
 
 @frozen
 class Restored:
-    """What restoring came to."""
+    """The result of restoring a backup."""
 
     copy: Copy
     aside: Path | None
-    """Where the data that was there before is now."""
+    """The folder with the data that was there before; None if there was none."""
     verdict: Verdict
     left_out: tuple[str, ...] = ()
-    """Sessions in the backup that were forgotten since."""
+    """Sessions in the backup that were left out, because they were forgotten after it was made."""
 
 
 async def restore(
@@ -103,12 +103,12 @@ async def restore(
     damaged: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Restored:
-    """Put a backup in the place of the journal, and render every view from it.
+    """Replace the journal by a backup, and render every view from it.
 
-    The backup is read from end to end first. Data that is there is refused, or put aside with ``force``. Sessions
-    that were forgotten since the backup was made are left out, and a backup that holds a name which was forgotten since
-    is refused, unless ``with_forgotten``. With ``damaged`` what can be read of ``file`` is taken for the backup. Raises
-    ``SagaError``; until the last step nothing was changed.
+    The whole backup is read and checked first. If there is data already, restoring is refused; with ``force`` the data
+    is moved aside. Sessions that were forgotten after the backup was made are left out. A backup with a name that was
+    forgotten later is refused. ``with_forgotten`` turns off both. With ``damaged``, the backup is whatever can be read
+    of ``file``. Raises ``SagaError``; nothing is changed until the last step.
     """
     target = state_file(config)
     if damaged:
@@ -146,7 +146,7 @@ async def _restore(
     if aside is not None:
         say(f"what was there is now in {aside}")
     async with aclosing(await Saga.open(config, resume=False)) as saga:
-        await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # it goes on, and is no copy any more
+        await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # a live journal again, not a copy
         sessions = await _whole(saga, say) if holes else found.sessions
         if unwanted := [session for session in older.sessions if session in sessions]:
             await saga.maintenance.forget_sessions([await saga.sessions.get(session) for session in unwanted])
@@ -162,7 +162,7 @@ async def _restore(
 
 
 async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
-    """Let go of what leads into a hole; the sessions that are left."""
+    """Remove everything from a salvaged journal that refers to lost data. Return the remaining sessions."""
     broken = saga.worlds.broken()
     names = [name for name in saga.worlds.names() if name not in broken]
     worlds = [*(evolve(EMPTY_WORLD, language=each) for each in known()), *map(saga.worlds.get, names)]
@@ -210,7 +210,7 @@ def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
 
 
 def _there(config: Config, target: Path) -> list[Path]:
-    """Everything that belongs to the data, the journal first. Views of another journal are of no use."""
+    """Return all files of the data, the journal first. The views are included, as they only fit their own journal."""
     views = [path for kind in _VIEWS if (path := path_of(config, kind)) is not None]
     return [
         each
@@ -220,7 +220,7 @@ def _there(config: Config, target: Path) -> list[Path]:
 
 
 def _free(path: Path) -> Path:
-    """``path``, or one with a number before the ending that is not there yet."""
+    """Return ``path`` if it is free, otherwise a free path with a number before the suffix."""
     count = 2
     free = path
     while free.exists():

@@ -1,4 +1,4 @@
-"""From a request to its row in the table: the path, the parameters, the handler, the answer."""
+"""Dispatch a request by the table: match the path, read the parameters, call the handler, send the answer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from saga_server.http import BEARER, DEED, SAGA, WANTED, Deed, Handler, RequestE
 
 
 def dispatcher() -> Handler:
-    """Answers every request of the table. Raises as aiohttp does for other paths and methods, ``SagaError`` else."""
+    """Return the handler of all requests to the table.
+
+    It raises aiohttp's errors for unknown paths and methods, and ``SagaError`` otherwise.
+    """
     return _Dispatcher().dispatch
 
 
 ENDLESS = "/api/events"
-"""It streams until the client disconnects, so it does not answer HEAD."""
+"""The path that streams until the client disconnects, and so does not support HEAD."""
 
 
 @define(eq=False)
@@ -33,9 +36,9 @@ class _Dispatcher:
     router: web.UrlDispatcher = field(factory=web.UrlDispatcher)
     rows: dict[web.AbstractRoute, tuple[Endpoint[Any, Any], ParamsReader[Any]]] = field(factory=dict)
     reading: dict[str, Endpoint[Any, Any]] = field(factory=dict)
-    """The rows that read, by path."""
+    """The rows with the method GET, by path."""
     editing: WeakValueDictionary[str, asyncio.Lock] = field(factory=lambda: WeakValueDictionary[str, asyncio.Lock]())
-    """Conditional edits of one thing wait for each other: between look and change nothing else of their kind comes."""
+    """Locks by path. They keep conditional edits of the same thing from interleaving between check and change."""
 
     def __attrs_post_init__(self) -> None:
         for endpoint in ENDPOINTS:
@@ -89,7 +92,10 @@ class _Dispatcher:
 
 
 async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> Any:
-    """The parameters, with the session that they name by its id. Raises ``NotFound`` for what is not the player's."""
+    """Return the parameters, for a player with the session's name replaced by its id. Also sets ``DEED``.
+
+    Raises ``NotFound`` if the session is not the player's.
+    """
     named = getattr(asked, "session", None)
     owner = request[BEARER].scope
     if named is None or endpoint.open:
@@ -100,7 +106,7 @@ async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
         found = (await sessions.get(named, owner)).id
         asked = evolve(asked, session=found)
     elif not found and request[WANTED]:
-        with suppress(SagaError):  # whoever answers says so
+        with suppress(SagaError):  # the handler reports it
             found = (await sessions.get(named)).id
     request[DEED] = Deed(endpoint.request, found, known_id(getattr(asked, "turn", None)))
     return asked

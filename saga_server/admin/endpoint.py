@@ -1,9 +1,9 @@
-"""What describes an endpoint: its place, what it takes, what it answers.
+"""The description of an endpoint: its path, its parameters and its answer.
 
-Parameters are an attrs class whose fields are made with ``in_path``, ``in_query``, ``in_body`` and their like. The
-type of a field says what may be given: a text, a whole number, a flag (``1`` or ``0``), one of several words, or
-seconds. Answers are attrs classes of JSON-able fields. None of either kind is compared or printed: what attrs makes
-for that takes 8 KB of memory a class, 1 MB in all.
+Parameters are an attrs class whose fields are made with ``in_path``, ``in_query``, ``in_body`` and similar functions.
+The type of a field says what may be given: a text, a whole number, a flag (``1`` or ``0``), one of several words, or
+seconds. Answers are attrs classes of JSON-able fields. These classes have neither ``__eq__`` nor ``__repr__``, because
+the code that attrs generates for both takes 8 KB of memory per class, 1 MB in total.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ P = TypeVar("P")
 A = TypeVar("A")
 
 LEFT_OUT_WHEN_NONE: Final = {"left out when none": True}
-"""The metadata of an answer's field that is only there when it is known."""
+"""Metadata of an answer's field that is omitted from the JSON if it is None."""
 
 Method = Literal["GET", "POST", "DELETE"]
 Reach = Literal["open", "shared", "own", "admin"]
-"""Whose an answer is. ``open``: whoever asks, without a key. ``shared``: the same for every key that may look inside,
-and nothing of a story. ``own``: a player's own sessions alone, and all of them for an administrator. ``admin``: an
-administrator's."""
+"""Who may use an endpoint. ``open``: everybody, without a key. ``shared``: players and administrators, with the same
+answer, which holds nothing of a story. ``own``: players for their own sessions, administrators for all sessions.
+``admin``: administrators only."""
 Place = Literal["path", "query", "body", "fields", "upload"]
 
 _MOST: Final = 2**31
@@ -34,78 +34,81 @@ _MOST: Final = 2**31
 
 @frozen
 class Spec:
-    """Where a field of a class of parameters is in a request, and what may stand there."""
+    """Where a request gives the field of a parameter class, and which values are allowed."""
 
     place: Place
     name: str = ""
-    """Its name in the request, where it is another than the field's."""
+    """The name in the request, if it differs from the field's name."""
     example: str | None = None
-    """What the list of endpoints shows behind ``?name=``; None: it is not shown."""
+    """The value that the list of endpoints shows behind ``?name=``; None if the parameter is not shown."""
     least: int = 0
     most: float = _MOST
-    """Bounds of a number; of seconds there is only ``most``."""
+    """The upper bound of a number or of seconds; ``least`` is the lower bound of a number."""
     names: Callable[[], Collection[str]] | None = None
-    """Of ``fields``: the names that it collects."""
+    """For the place ``fields``: the names of the body's fields that are collected."""
     media: str = JSON
     others: tuple[str, ...] = ()
-    """Of an upload: further media types."""
+    """For an upload: further media types."""
     remedy: str = ""
-    """What to do when it is missing."""
+    """The advice in the error message if the parameter is missing."""
     number: bool = False
-    """Of a text in the body: whether a whole number may stand for it."""
+    """For a text in the body: whether it may be given as a whole number."""
 
 
 @frozen
 class NoParams:
-    """Nothing is taken."""
+    """The parameters of an endpoint that takes none."""
 
 
 @frozen
 class Endpoint(Generic[P, A]):
-    """One request of the admin API. Routes, validation, the OpenAPI document and the list in docs/ are made from it."""
+    """One endpoint of the admin API.
+
+    The routes, the validation, the OpenAPI document and the list in docs/ are generated from it.
+    """
 
     method: Method
     path: str
     handler: Callable[[web.Request, P], Awaitable[A]]
-    """Raises ``SagaError``."""
+    """The handler. It may raise ``SagaError``."""
     params: type[P]
     answer: type[A]
-    """An attrs class; ``web.StreamResponse`` for what is no JSON object."""
+    """An attrs class, or ``web.StreamResponse`` if the answer is not a JSON object."""
     summary: str
     tags: tuple[str, ...] = field(kw_only=True)
     reach: Reach = field(kw_only=True)
-    """Of ``own``: a session among the parameters is found among hers, and a handler that takes none keeps to
-    ``scope_of`` the request."""
+    """For ``own``, a session in the parameters is looked up among the player's sessions. A handler without a session
+    parameter must itself restrict its answer to ``Bearer.scope``."""
     costs: bool = field(default=False, kw_only=True)
-    """Whether a model is asked for it: it counts as a turn of the key."""
+    """Whether the request calls a model, and so counts as a turn of the key."""
     status: int = field(default=200, kw_only=True)
     status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
-    """The status of an answer, where it is not always the same."""
+    """Returns the status of an answer, if it varies."""
     other_status: tuple[int, str] = field(default=(0, ""), kw_only=True)
-    """The status that it may be besides, and when."""
+    """The second possible status, and its description."""
     media: str = field(default=JSON, kw_only=True)
     any_query: bool = field(default=False, kw_only=True)
-    """Probes may send parameters that nobody knows."""
+    """Whether unknown query parameters are accepted; probes may send some."""
     if_match: str | None = field(default=None, kw_only=True)
-    """Of what changes something: the path whose answer's ``ETag`` an ``If-Match`` is compared with."""
+    """For a request that changes something: the path whose ``ETag`` is compared with ``If-Match``."""
 
     @property
     def open(self) -> bool:
-        """Answered without a key."""
+        """Whether the endpoint works without a key."""
         return self.reach == "open"
 
     @property
     def request(self) -> str:
-        """``GET /api/status``."""
+        """The method and the path, such as ``GET /api/status``."""
         return f"{self.method} {self.path}"
 
 
 TABLE: Final = web.RequestKey("table", tuple[Endpoint[Any, Any], ...])
-"""The table in which the row of a request stands. The dispatcher puts it there, for what describes all of it."""
+"""The table of all endpoints. The dispatcher sets it for the handler that describes the API."""
 
 
 def in_path(name: str = "") -> Any:
-    """A part of the path."""
+    """Return a field that is a part of the path."""
     return field(metadata={Spec: Spec("path", name)})
 
 
@@ -116,7 +119,7 @@ def in_query(
     least: int = 0,
     most: float = _MOST,
 ) -> Any:
-    """A query parameter; one without a default is needed."""
+    """Return a field that is a query parameter. It is required if it has no default."""
     spec = Spec("query", example=example, least=least, most=most, remedy="give a text")
     return field(default=default, metadata={Spec: spec})
 
@@ -124,20 +127,23 @@ def in_query(
 def in_body(
     default: Any = NOTHING, *, name: str = "", remedy: str = "give a text in the body", number: bool = False
 ) -> Any:
-    """A text in the JSON object of the body; one without a default is needed. ``number``: or a whole number."""
+    """Return a field that is a text in the JSON object of the body. It is required if it has no default.
+
+    ``number`` also allows a whole number.
+    """
     return field(default=default, metadata={Spec: Spec("body", name, remedy=remedy, number=number)})
 
 
 def body_fields(names: Callable[[], Collection[str]]) -> Any:
-    """Every field of the body that is one of ``names`` and not null, together."""
+    """Return a field that collects all fields of the body that are in ``names`` and not null."""
     return field(factory=dict, metadata={Spec: Spec("fields", names=names)})
 
 
 def upload(media: str, *others: str) -> Any:
-    """The body, when it is no JSON object: in one of these media types."""
+    """Return a field that is the raw body, in one of these media types."""
     return field(metadata={Spec: Spec("upload", media=media, others=others)})
 
 
 def may_be_left_out(attribute: Attribute[Any]) -> bool:
-    """Whether a field of an answer has the metadata ``LEFT_OUT_WHEN_NONE``."""
+    """Whether an answer's field has the metadata ``LEFT_OUT_WHEN_NONE``."""
     return "left out when none" in attribute.metadata

@@ -1,6 +1,7 @@
-"""The admin API: its one table. A new endpoint is a row here, with its handler and the classes that the row names.
+"""The table of all endpoints of the admin API.
 
-The order is that of the list in docs/http.md.
+A new endpoint is a row here, plus its handler and the classes that the row names. The order is that of the list in
+docs/http.md.
 """
 
 from __future__ import annotations

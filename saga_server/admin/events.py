@@ -1,4 +1,4 @@
-"""``GET /api/events``: what happens, here and at other servers, while it happens, as server-sent events."""
+"""``GET /api/events``: a live stream of events of this server and of the other servers, as server-sent events."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from saga_core.counters import Counters
 from saga_server.http import RequestError, follow_others
 
 KEPT = 256
-"""Events that wait for one listener at most; of more, the oldest are dropped, and it is told how many."""
+"""The queue length of a listener. If it is full, the oldest event is dropped, and the listener is told the number."""
 LISTENERS = 32
 OF_ONE = 8
-"""Listeners of one player: the others have room too."""
+"""Listeners that one player may have, so that the others have room."""
 PULSE_SECONDS = 15.0
-"""After so long without an event comes a sign of life, so that one who went away is noticed."""
+"""Seconds without an event after which a keep-alive is sent, so that a client that went away is noticed."""
 
 
 @define(eq=False)
@@ -29,23 +29,23 @@ class Listening:
     """One listener's queue."""
 
     session: str | None = None
-    """Only what concerns this session, and what concerns none."""
+    """If set, only events of this session, and events without a session, are queued."""
     player: str = ""
-    """Whose it is; empty for an administrator's."""
+    """The owner id of a player; empty for an administrator."""
     sees: Callable[[str], Awaitable[bool]] | None = None
-    """Whether the listener sees a session. Given for one who sees some alone, and nothing that concerns no session."""
+    """Whether the listener may see a session. Set for players, who also get no events without a session."""
     is_hidden: Callable[[str], bool] = lambda _: False
-    """Whether it is known at once that the listener does not see a session: then it takes no place among the others."""
+    """A quick check whether a session is certainly not the listener's. Its events then take no room in the queue."""
     may_listen: Callable[[], bool] = lambda: True
-    """Whether the key is still taken."""
+    """Whether the key is still valid."""
     dropped: int = 0
     over: bool = field(default=False, init=False)
     _waiting: deque[tuple[str | None, bytes]] = field(factory=lambda: deque[tuple[str | None, bytes]](), init=False)
-    """Sessions, and what there is to tell of them; None: another server looked whether it may be told."""
+    """The session and the text of each event. The session is None if another server has already checked ``sees``."""
     _news: asyncio.Event = field(factory=asyncio.Event, init=False)
 
     def take(self, event: str, about: Mapping[str, Any]) -> None:
-        """Queue an event, if it is of interest."""
+        """Queue an event, unless it is filtered out."""
         if self.session is not None and about.get("session") not in (None, self.session):
             return
         session = about.get("session") or ""
@@ -54,7 +54,7 @@ class Listening:
         self._queue(session, _render(event, about))
 
     def take_as_it_is(self, event: bytes) -> None:
-        """Queue what another server tells this listener."""
+        """Queue an event that another server sent to this listener."""
         self._queue(None, event)
 
     def _queue(self, session: str | None, event: bytes) -> None:
@@ -65,12 +65,12 @@ class Listening:
         self._news.set()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """End the stream once the queue is empty."""
         self.over = True
         self._news.set()
 
     async def next(self) -> bytes:
-        """What waits, in one piece; a sign of life when nothing comes for long; nothing when it is over."""
+        """Wait for events and return all of them; a keep-alive after ``PULSE_SECONDS``, empty bytes at the end."""
         if not self._waiting and not self.over:
             self._news.clear()
             try:
@@ -98,7 +98,7 @@ def _render(event: str, about: Mapping[str, Any]) -> bytes:
 
 @define(eq=False)
 class Events:
-    """Those who listen to one engine."""
+    """The listeners of one engine."""
 
     counters: Counters
     _all: list[Listening] = field(factory=list, init=False)
@@ -114,7 +114,10 @@ class Events:
         return len(self._all)
 
     async def stream(self, request: web.Request, listening: Listening) -> web.StreamResponse:
-        """Answer with events until the client goes away or the server stops."""
+        """Stream events until the client goes away, the key becomes invalid, or the server stops.
+
+        Raises ``RequestError`` if there are too many listeners.
+        """
         if len(self._all) >= LISTENERS:
             raise RequestError(f"{LISTENERS} listeners are there already", status=503, kind="unavailable_error")
         if listening.player and sum(each.player == listening.player for each in self._all) >= OF_ONE:
@@ -141,7 +144,7 @@ class Events:
         return response
 
     def end(self) -> None:
-        """End all streams: they would keep the server from stopping."""
+        """End all streams, which would otherwise keep the server from stopping."""
         for each in self._all:
             each.end()
 
@@ -150,5 +153,5 @@ EVENTS: Final = web.AppKey("events", Events)
 
 
 async def close_events(app: web.Application) -> None:
-    """A handler of ``on_shutdown``."""
+    """End all streams. A handler of ``on_shutdown``."""
     app[EVENTS].end()

@@ -1,4 +1,4 @@
-"""Taking in files over HTTP: cards, lorebooks and chats of other tools, and sessions that SAGA exported."""
+"""Import files over HTTP (cards, lorebooks and chats of other tools, sessions that SAGA exported), and backfill."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance import TakeIn
 
 _MOST = 10_000
-"""Files in one request."""
+"""Files in one request at most."""
 _UNNAMED = "file"
 _PIECE = 1 << 16
 _AT_ONCE = 64
@@ -30,7 +30,7 @@ _AT_ONCE = 64
 
 @frozen(kw_only=True)
 class ImportLoss:
-    """A field that is not as it was in its file: ``mapped`` to something else, or ``dropped``."""
+    """A field that was not imported unchanged: it was ``mapped`` to something else, or ``dropped``."""
 
     field: str
     verdict: str
@@ -41,10 +41,10 @@ class ImportLoss:
 
 @frozen(kw_only=True)
 class ImportedThing:
-    """A card, a lorebook, a chat or another thing that a file holds, and what became of it, or would become.
+    """A card, a lorebook, a chat or something else in a file, and the result of importing it, or of the dry run.
 
-    ``state``: ``new``; ``grown``, a session that was there and got turns; ``known``, that was there as it is; ``read``,
-    that becomes nothing by itself. ``what`` is ``kind`` in words. ``session`` is null when nothing was written.
+    ``state`` is ``new``; ``grown`` if an existing session got new turns; ``known`` if it existed already; or ``read``
+    if it creates nothing by itself. ``what`` is ``kind`` in words. ``session`` is null if nothing was written.
     """
 
     file: str
@@ -61,7 +61,7 @@ class ImportedThing:
 
 @frozen(kw_only=True)
 class RefusedFile:
-    """A file, or one in an archive, that was not taken in, and why."""
+    """A file, or a file in an archive, that was not imported, and why."""
 
     file: str
     why: str
@@ -69,7 +69,10 @@ class RefusedFile:
 
 @frozen(kw_only=True)
 class Imported:
-    """What was taken in, or with ``dry_run`` would be. The last four are there for one session that was exported."""
+    """What was imported, or with ``dry_run`` would be.
+
+    ``id``, ``label``, ``owner`` and ``turns`` are present only if the import is a single session that SAGA exported.
+    """
 
     dry_run: bool
     things: Sequence[ImportedThing]
@@ -84,10 +87,11 @@ class Imported:
 
 @frozen(kw_only=True)
 class Backfilled:
-    """How far a path is read: ``read`` in this step, ``left``; tokens, dollars and seconds are what the rest takes.
+    """The progress of reading a path: the turns ``read`` in this step, and the turns ``left``.
 
-    ``calls``: turns are read several in a call. ``dollars`` and ``spent``, what reading the session has cost so far,
-    are null where no price is known. ``failed`` turns are read when somebody retries them.
+    ``calls``, tokens, ``dollars`` and ``seconds`` estimate the rest; a call reads several turns. ``spent`` is what
+    reading the session has cost so far. ``dollars`` and ``spent`` are null if no price is known. ``failed`` turns are
+    read again only on request.
     """
 
     session: str
@@ -105,7 +109,7 @@ class Backfilled:
 
 
 async def import_files(request: web.Request, asked: parameters.Import) -> Imported:
-    """Take in the files of a form, or the body as one file."""
+    """Import the files of a form, or the body as one file."""
     from saga_core.maintenance import TakeIn
 
     saga = request.app[SAGA]
@@ -128,17 +132,20 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
 
 
 async def stop_imports(request: web.Request, asked: NoParams) -> answers.StoppedImports:
-    """Behind what they write just now."""
+    """Stop running imports. Each of them finishes the world or session that it is writing."""
     return answers.StoppedImports(request.app[SAGA].maintenance.stop_taking_in())
 
 
 def import_status(answer: Imported) -> int:
-    """A dry run makes nothing."""
+    """Return 201, or 200 for a dry run, which creates nothing."""
     return 200 if answer.dry_run else 201
 
 
 async def usual_owner(saga: Saga) -> str:
-    """Whom sessions belong to when nobody says it: the first of ``server.api_keys``, or whoever has all sessions."""
+    """Return the default owner of imported sessions: that of the first key in ``server.api_keys``.
+
+    Without such keys it is the owner of all existing sessions, if there is only one; otherwise it is empty.
+    """
     keys = saga.config.server.api_keys
     if keys:
         return Bearer(keys[0]).owner
@@ -147,7 +154,7 @@ async def usual_owner(saga: Saga) -> str:
 
 
 async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn) -> Imported:
-    """Take in files, each with its name. Raises as ``Maintenance.take_in`` does."""
+    """Import files, each with its name. Raises the errors of ``Maintenance.take_in``."""
     from saga_core.imports import KINDS
 
     found = await saga.maintenance.take_in(files, how)
@@ -185,10 +192,10 @@ async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn)
 
 
 async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
-    """The files of a form. Raises ``BadInput``."""
-    # All of it is here: with room for less, the stream would ask a connection that it does not have to wait.
+    """Return the files of a form. Raises ``BadInput``."""
+    # The limit is the whole body; above a smaller one, the stream would pause a connection that does not exist.
     stream = StreamReader(BaseProtocol(asyncio.get_running_loop()), len(raw))
-    for at in range(0, len(raw), _PIECE):  # what is read too far is put back by copying a piece
+    for at in range(0, len(raw), _PIECE):  # in pieces, because the reader puts data back by copying a piece
         stream.feed_data(raw[at : at + _PIECE])
     stream.feed_eof()
     found: list[tuple[str, bytes]] = []
@@ -201,7 +208,7 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
             if part.filename or data:
                 found.append((part.filename or part.name or _UNNAMED, data))
             if len(found) % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # others have their turn in between
+                await asyncio.sleep(0)  # let other tasks run
             if len(found) > _MOST:
                 raise BadInput(f"body: more than {_MOST:,} files; send them in several requests, or as one zip")
     except (ValueError, AssertionError, RuntimeError, EOFError) as error:
@@ -212,7 +219,7 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
 
 
 async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backfilled:
-    """What reading the rest of a path would take."""
+    """Estimate what reading the rest of a path would cost."""
     found = await request.app[SAGA].background.backfill.estimate(asked.session, asked.head)
     return Backfilled(**asdict(found))
 

@@ -1,4 +1,4 @@
-"""Looking after the data, over HTTP: verifying and repairing, jobs, backups, export, forgetting."""
+"""Handlers for maintenance: verify and repair views, jobs, backups, export, and forgetting."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from saga_core.maintenance import Gone
     from saga_core.model import Session
 
-# Functions import what they alone need: who asks how the server is does not wait for it.
+# Functions import rarely used modules themselves, so that a status request does not wait for them.
 
 _ASIDE = ("*.damaged-*", "replaced-*/state.db")
-"""What a damage and a restore put aside in a data directory."""
+"""Files that were moved aside in a data directory after damage or by a restore."""
 _LOOK_SECONDS = 0.2
-"""How often it is looked whether a session is free that nobody forgets."""
+"""Seconds between two tries to forget a session that no server could forget yet."""
 Elsewhere = Callable[[OwnedElsewhere], Awaitable[bool]]
-"""Has another server forget what it has. Whether it did."""
+"""Has the owner of a session, another server, forget its sessions. Returns whether it did."""
 _LOGS = ("-wal", "-shm")
 
 
 async def verify_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Verdict:
-    """Every view in every store against the journal."""
+    """Compare every view in every store with the journal."""
     verdict = await to_its_end(request, request.app[SAGA].maintenance.verify(asked.session))
     return answers.Verdict(**verdict.plain())
 
 
 async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Repaired:
-    """Verify, mend what can be mended, and verify again."""
+    """Verify the views, repair the differences that can be repaired, and verify again."""
     maintenance = request.app[SAGA].maintenance
     before = await to_its_end(request, maintenance.verify(asked.session))
     after = await to_its_end(request, maintenance.repair(before, asked.session)) if before.findings else before
@@ -49,7 +49,7 @@ async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -
 
 
 async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> answers.Verdict:
-    """Every view of a session, thrown away and rendered again, and how they compare with the journal then."""
+    """Drop every view of a session, render the views again, and compare them with the journal."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
     await to_its_end(request, saga.maintenance.rebuild(session.id))
@@ -58,7 +58,7 @@ async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> a
 
 
 async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
-    """The background work that is not done, and what keeps it."""
+    """List pending background work, and the reason why each job is pending."""
     jobs = await request.app[SAGA].background.jobs(asked.session)
     owner = request[BEARER].scope
     if owner is not None and asked.session is None:
@@ -68,7 +68,7 @@ async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> a
 
 
 async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answers.Retried:
-    """Try jobs again, now."""
+    """Retry jobs now."""
     if asked.session is None and request[BEARER].scope is not None:
         raise BadInput("session: missing; name one of your sessions")
     retrying = request.app[SAGA].background.retry(asked.session, asked.turn)
@@ -79,7 +79,7 @@ async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answe
 
 
 async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups:
-    """The backups that were made of this data directory, oldest first."""
+    """List the backups of this data directory, oldest first."""
     from saga_core.maintenance import read_index
 
     found = await asyncio.to_thread(read_index, request.app[SAGA].config.data_dir)
@@ -104,13 +104,13 @@ def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answe
 
 
 async def export_one(request: web.Request, asked: parameters.Export) -> web.StreamResponse:
-    """The session as JSON lines: all of it, or a path of it as a chat of SillyTavern."""
+    """Export a session as JSON lines: all of it, or one path as a SillyTavern chat."""
     raw = await to_its_end(request, exported(request.app[SAGA], asked.session, asked.format, asked.head))
     return web.Response(body=raw, content_type=parameters.JSON_LINES, charset="utf-8")
 
 
 async def exported(saga: Saga, session: str, form: str = "saga", head: str | None = None) -> bytes:
-    """A session's file. Raises ``BadInput`` for a ``head`` where the whole session is written."""
+    """Return a session as a file. Raises ``BadInput`` for a ``head`` in SAGA's own format, which has all paths."""
     if form == "sillytavern":
         return await saga.maintenance.give_chat(session, head)
     if head is not None:
@@ -119,13 +119,13 @@ async def exported(saga: Saga, session: str, form: str = "saga", head: str | Non
 
 
 async def export_world(request: web.Request, asked: parameters.ExportWorld) -> web.StreamResponse:
-    """A world as a card or a lorebook."""
+    """Export a world as a card or a lorebook."""
     raw = await asyncio.to_thread(exported_world, request.app[SAGA], asked.world, asked.format)
     return web.Response(body=raw, content_type=parameters.ANY_BYTES)
 
 
 def exported_world(saga: Saga, world: str, form: str) -> bytes:
-    """A world's file, as other tools read it. Raises ``NotFound`` and ``WorldError``."""
+    """Return a world as a file for other tools. Raises ``NotFound`` and ``WorldError``."""
     import json
 
     from saga_core.imports import card_of, lorebook_of
@@ -139,7 +139,7 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
 
 
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
-    """Remove what is named, every byte of it."""
+    """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_elsewhere, request)
     return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner, elsewhere))
 
@@ -151,10 +151,10 @@ async def forgotten(
     owner: str | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> answers.Forgotten:
-    """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given.
+    """Forget the data, and find the backups that still hold it.
 
-    Of an owner's sessions, those that other servers write are forgotten there, by ``elsewhere``. Raises
-    ``OwnedElsewhere`` where it is not given.
+    Sessions of an owner that other servers write are forgotten there through ``elsewhere``; without it,
+    ``OwnedElsewhere`` is raised. Raises ``BadInput`` unless exactly one of session and owner is given.
     """
     from saga_core.maintenance import note_forgotten
 
@@ -168,7 +168,7 @@ async def forgotten(
     )
     if name is not None:
         gone = await saga.maintenance.forget_name(doomed[0].id, name)
-    if data.is_dir():  # of whole sessions it is noted before, for they are wanted gone whatever comes
+    if data.is_dir():  # whole sessions are noted before they are removed, in case that fails
         await asyncio.to_thread(note_forgotten, data, [each.id for each in doomed], time.time(), whole=name is None)
     if name is None and owner is not None and elsewhere is not None:
         gone = await _everywhere(saga, owner, doomed, elsewhere)
@@ -179,7 +179,7 @@ async def forgotten(
 
 
 async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhere: Elsewhere) -> Gone:
-    """Forget an owner's sessions, by whichever server has each of them."""
+    """Forget an owner's sessions, each on the server that owns it."""
     from saga_core.maintenance import Gone
 
     gone, deadline = {each.id: None for each in doomed}, asyncio.get_running_loop().time() + longest_wait(saga)
@@ -200,7 +200,7 @@ async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhe
 
 
 def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:
-    """The backups, and what was put aside, that still hold a session of those, or of which it cannot be told."""
+    """Return the backups and moved-aside files that still hold one of the sessions, or that cannot be read."""
     from saga_backends.state_kv.sqlite_copy import read_copy
     from saga_core.maintenance import read_index
 

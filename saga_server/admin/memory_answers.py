@@ -1,4 +1,4 @@
-"""What the admin API answers about what is known in a session."""
+"""Answers of the admin API about the memory of a session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_server.admin.answers import Plain, Rows
 
 @frozen(kw_only=True, eq=False, repr=False)
 class State:
-    """What is true at a turn."""
+    """The state of the story at a turn."""
 
     session: Plain
     turn: int
@@ -35,14 +35,14 @@ class State:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Lines:
-    """What is believed at a turn, each line with the turn that it comes from."""
+    """The state at a turn as lines of text, each with the turn that it comes from."""
 
     session: str
     turn: int
     turn_id: str
     player: str
     unread: int
-    """Turns up to this one whose changes nobody reported and no model has read."""
+    """The number of turns up to this one whose changes were neither reported nor extracted by a model."""
     lines: Rows
 
 
@@ -59,7 +59,7 @@ class Graph:
 
 @frozen(eq=False, repr=False)
 class Pages:
-    """The four pages."""
+    """The four pages of a session: summaries in Markdown."""
 
     written: bool
     turn_id: str | None
@@ -69,22 +69,22 @@ class Pages:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Context:
-    """What stood in a turn's context, and why."""
+    """The content of a turn's context, and why each piece is in it."""
 
     turn: str
     depth: int
-    """Its number."""
+    """The turn's number."""
     anew: bool
     text: str
     tokens: int
     pages: str
-    """Those that stood at the beginning of the prompt; empty when it is read anew."""
+    """The summary that stood in front of the history."""
     shown_from: int | None
-    """The number of the first turn that the chat itself showed, or is taken to show; None where that is not known."""
+    """The number of the first turn that the chat itself showed, or is assumed to show; None if that is not known."""
     said: str
-    """The player's words that it was read for."""
+    """The player's words for which the context was built."""
     time: Mapping[str, int] | None
-    """The ``first`` and the ``last`` turn that are meant, where the words name a time."""
+    """The ``first`` and the ``last`` turn of the time that the words name, if they name one."""
     pieces: Rows
     skipped: Rows
     late: Sequence[str]
@@ -93,23 +93,23 @@ class Context:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Untold:
-    """What is known of a text, and why a turn's context had it or not."""
+    """Where a text was found in the memory, and why a turn's context did or did not include it."""
 
     turn: str
     depth: int
-    """Its number."""
+    """The turn's number."""
     anew: bool
     shown_from: int | None
-    """As of ``Context``."""
+    """The same as in ``Context``."""
     pages: str
-    """As of ``Context``."""
+    """The same as in ``Context``."""
     text: str
     found: Rows
 
 
 @frozen(eq=False, repr=False)
 class Found:
-    """Turns that answer a question, the best first."""
+    """The turns that match a search, the best first."""
 
     query: str
     session: str
@@ -118,14 +118,14 @@ class Found:
 
 @frozen(eq=False, repr=False)
 class GraphRows:
-    """What a graph engine answered."""
+    """The rows that the graph engine returned."""
 
     rows: Sequence[Any]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Curation:
-    """What curators noticed."""
+    """The findings and the reviews of the curators."""
 
     session: str
     turn: int
@@ -139,7 +139,7 @@ class Curation:
 
 @frozen(eq=False, repr=False)
 class Entities:
-    """Everybody and everything that a story knows. ``former`` has the names of what was joined or forgotten, by id."""
+    """All entities of a story. ``former`` gives, by id, the last name of each entity that was merged or forgotten."""
 
     session: str
     entities: Rows
@@ -149,7 +149,7 @@ class Entities:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Entity:
-    """All about one person, place, thing or event."""
+    """Everything about one person, place, thing or event."""
 
     session: str
     turn: int
@@ -172,7 +172,7 @@ class Entity:
 
 @frozen(eq=False, repr=False)
 class Memories:
-    """What memory strategies learned."""
+    """Records that memory strategies learned."""
 
     session: str
     turn: int
@@ -183,7 +183,7 @@ class Memories:
 
 @frozen(eq=False, repr=False)
 class Changes:
-    """What curators and people changed."""
+    """Changes made by curators and by people."""
 
     session: str
     changes: Rows
@@ -192,7 +192,7 @@ class Changes:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Changed:
-    """The change that was made, or that would be: from which turn on, and which lines differ with it."""
+    """A change that was made, or would be made: the turn from which it applies, and the lines that differ with it."""
 
     session: str
     change: str | None
@@ -204,7 +204,7 @@ class Changed:
 
 @frozen(eq=False, repr=False)
 class Decided:
-    """The change that waited, and what was decided."""
+    """The change that was waiting, and the decision about it."""
 
     session: str
     change: str
@@ -214,7 +214,7 @@ class Decided:
 
 @frozen(eq=False, repr=False)
 class Standing:
-    """What becomes of proposals that nobody needs to be asked about."""
+    """The standing rules of a session, which decide proposals without asking a person."""
 
     session: str
     rules: Rows
@@ -222,7 +222,7 @@ class Standing:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StandingRule:
-    """What becomes of proposals of one kind by one proposer, in a session."""
+    """A standing rule: the decision for all proposals of one kind by one proposer in a session."""
 
     session: str
     id: str
@@ -234,7 +234,7 @@ class StandingRule:
 
 @frozen(eq=False, repr=False)
 class Undone:
-    """The change that was undone, and the one that did it."""
+    """The change that was undone (``undone``), and the new change that undid it (``change``)."""
 
     session: str
     undone: str
@@ -244,7 +244,7 @@ class Undone:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Lore:
-    """The lore of a session, and when each entry was told."""
+    """The lore of a session, and when each entry was told to the narrator."""
 
     session: str
     world: str
@@ -255,14 +255,14 @@ class Lore:
 
 @frozen(eq=False, repr=False)
 class Library:
-    """The worlds of the library."""
+    """The worlds in the library."""
 
     worlds: Rows
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class WorldTexts:
-    """The files of a world, and what is wrong with them, line by line."""
+    """The files of a world as texts, and the problems in them, with file and line."""
 
     name: str
     files: Mapping[str, str]

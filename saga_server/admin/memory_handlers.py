@@ -1,4 +1,4 @@
-"""What is known in a session, and correcting it; and the worlds that authors wrote."""
+"""Handlers for the memory of a session, for corrections, and for the files of worlds."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, CURRENT, SAGA
 
 _LONGEST = 20_000
-"""Characters of a text that is looked for."""
+"""The longest text, in characters, that may be tried or looked up."""
 
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_answers.State:
-    """The state at a turn."""
+    """Return the state at a turn."""
     return memory_answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
 
 
 async def show_lines(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Lines:
-    """What is believed at a turn, line by line."""
+    """Return the state at a turn as lines of text."""
     return memory_answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
 
 
 async def show_graph(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Graph:
-    """The graph at a turn."""
+    """Return the graph at a turn."""
     return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
 
 
 async def show_context(request: web.Request, asked: parameters.ToldAt) -> memory_answers.Context:
-    """What stood in a turn's context, and why; or what words would be told after it."""
+    """Explain a turn's context, or the context that a text of the player would get after the turn."""
     return await _explained(request, asked.session, asked.turn, asked.text)
 
 
 async def try_words(request: web.Request, asked: parameters.TriedWords) -> memory_answers.Context:
-    """What words would be told after a turn."""
+    """Explain the context that a text of the player, given in the body, would get after a turn."""
     return await _explained(request, asked.session, asked.turn, asked.text)
 
 
@@ -54,12 +54,12 @@ async def _explained(request: web.Request, session: str, turn: str | None, text:
 
 
 async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
-    """Why a text was told or not."""
+    """Explain why a turn's context did or did not include a text."""
     return await _looked_up(request, asked.session, asked.turn, asked.text)
 
 
 async def look_up(request: web.Request, asked: parameters.AskedText) -> memory_answers.Untold:
-    """Why a text of any length was told or not."""
+    """Explain why a turn's context did or did not include a text given in the body."""
     return await _looked_up(request, asked.session, asked.turn, asked.text)
 
 
@@ -74,37 +74,37 @@ def _check_length(text: str) -> None:
 
 
 async def show_lore(request: web.Request, asked: parameters.OfSession) -> memory_answers.Lore:
-    """The lore, and when each entry was told."""
+    """Return the lore, and when each entry was told to the narrator."""
     return memory_answers.Lore(**await request.app[SAGA].views.lore(asked.session))
 
 
 async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
-    """The four pages."""
+    """Return the four pages."""
     return _pages(request, *await request.app[SAGA].views.pages(asked.session))
 
 
 async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
-    """Render the pages anew."""
+    """Render the pages again."""
     views = request.app[SAGA].views
     await to_its_end(request, views.regenerate_pages(asked.session))
     return _pages(request, *await views.pages(asked.session))
 
 
 def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> memory_answers.Pages:
-    folder = folder if request[BEARER].role == "admin" else None  # where the server keeps them is no player's business
+    folder = folder if request[BEARER].role == "admin" else None  # a player must not see paths of the server
     if pages is None:
         return memory_answers.Pages(False, None, folder, {})
     return memory_answers.Pages(True, pages.watermark, folder, dict(pages.files))
 
 
 async def search(request: web.Request, asked: parameters.Search) -> memory_answers.Found:
-    """The turns that answer a question best."""
+    """Return the turns that match a search best."""
     results = await request.app[SAGA].views.search(asked.q, session_id=asked.session, k=asked.k)
     return memory_answers.Found(asked.q, asked.session, results)
 
 
 async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> memory_answers.GraphRows:
-    """The graph engine's own language, when it is allowed."""
+    """Run a query in the graph engine's own language. Raises ``NotSupported`` unless ``graph.raw_query`` is set."""
     if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
     views = request.app[SAGA].views
@@ -115,12 +115,12 @@ async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> mem
 
 
 async def show_curation(request: web.Request, asked: parameters.OfSession) -> memory_answers.Curation:
-    """What curators noticed."""
+    """Return the findings and the reviews of the curators."""
     return memory_answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
 
 
 async def list_entities(request: web.Request, asked: parameters.Listed) -> memory_answers.Entities:
-    """Everybody and everything, with all names."""
+    """List all entities with all their names."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
     rows, after = page_of(await memory.entities(session.id), _id, asked.cursor, asked.limit)
@@ -128,12 +128,12 @@ async def list_entities(request: web.Request, asked: parameters.Listed) -> memor
 
 
 async def show_entity(request: web.Request, asked: parameters.OfEntity) -> memory_answers.Entity:
-    """All about one of them."""
+    """Return everything about one entity."""
     return memory_answers.Entity(**await request.app[SAGA].memory.entity(asked.session, asked.entity, asked.turn))
 
 
 async def list_memories(request: web.Request, asked: parameters.Memories) -> memory_answers.Memories:
-    """What memory strategies learned."""
+    """List the records that memory strategies learned."""
     session = await request.app[SAGA].sessions.get(asked.session)
     found = await request.app[SAGA].memory.records(
         session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
@@ -143,7 +143,7 @@ async def list_memories(request: web.Request, asked: parameters.Memories) -> mem
 
 
 async def list_changes(request: web.Request, asked: parameters.Listed) -> memory_answers.Changes:
-    """What curators and people changed."""
+    """List the changes by curators and by people."""
     session = await request.app[SAGA].sessions.get(asked.session)
     changes = await request.app[SAGA].memory.changes(session.id)
     return memory_answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
@@ -154,7 +154,7 @@ def _id(row: Mapping[str, Any]) -> str:
 
 
 async def make_change(request: web.Request, asked: parameters.Correction) -> memory_answers.Changed:
-    """Correct something, at the turn recorded last or at another; or only say what would come of it."""
+    """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
     what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
@@ -166,27 +166,27 @@ async def make_change(request: web.Request, asked: parameters.Correction) -> mem
 
 
 async def undo_change(request: web.Request, asked: parameters.OfChange) -> memory_answers.Undone:
-    """Undo a change of a curator or a person."""
+    """Undo a change by a curator or a person."""
     session = await request.app[SAGA].sessions.get(asked.session)
     undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
     return memory_answers.Undone(session.id, asked.change, undoing, turn)
 
 
 async def decide_change(request: web.Request, asked: parameters.Decision) -> memory_answers.Decided:
-    """Accept or refuse what waits for a person."""
+    """Accept or refuse a change that waits for a person."""
     session = await request.app[SAGA].sessions.get(asked.session)
     deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
     return memory_answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
 
 
 async def list_standing(request: web.Request, asked: parameters.OfSession) -> memory_answers.Standing:
-    """The standing rules."""
+    """List the standing rules of a session."""
     session = await request.app[SAGA].sessions.get(asked.session)
     return memory_answers.Standing(session.id, await request.app[SAGA].memory.standing(session.id))
 
 
 async def decide_always(request: web.Request, asked: parameters.Always) -> memory_answers.StandingRule:
-    """Decide from now on as here what is proposed as this change was."""
+    """Make a standing rule that decides all proposals like the given change from now on."""
     session = await request.app[SAGA].sessions.get(asked.session)
     deciding = request.app[SAGA].memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
     return memory_answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
@@ -209,7 +209,7 @@ def _accepts(verdict: str) -> bool:
 
 
 async def show_library(request: web.Request, asked: NoParams) -> memory_answers.Library:
-    """The worlds of the library, with what is wrong with them."""
+    """List the worlds of the library, with the problems in them."""
     found = await asyncio.to_thread(listed, request.app[SAGA].worlds)
     return memory_answers.Library(
         [
@@ -220,12 +220,12 @@ async def show_library(request: web.Request, asked: NoParams) -> memory_answers.
 
 
 async def show_world(request: web.Request, asked: parameters.OfWorld) -> memory_answers.WorldTexts:
-    """The files of one world."""
+    """Return the files of a world."""
     return _world(await asyncio.to_thread(world_files, request.app[SAGA].worlds, asked.world))
 
 
 async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> memory_answers.WorldTexts:
-    """Write one file of a world, if the world can be read with it; or only look whether it could."""
+    """Write a file of a world if the world can be read with it. A dry run only checks that."""
     library = request.app[SAGA].worlds
     editing = asyncio.to_thread(edited, library, asked.world, asked.file, asked.text, dry_run=asked.dry_run)
     return _world(await to_its_end(request, editing))

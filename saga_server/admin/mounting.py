@@ -1,7 +1,7 @@
-"""The admin API in its application: its routes, and what its handlers have under way.
+"""Mount the admin API in the application, and track the work of its handlers.
 
-A start does without its table: whoever asks first has it imported, in a thread. What a handler does goes on to its end
-when its client goes away.
+The table of endpoints is imported in a thread at the first request, so that it does not slow down the start. Work that
+a handler has begun runs to its end even if the client goes away.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from aiohttp import web
 from saga_server.http import Handler
 
 PATHS: Final = ("/", "/healthz", "/readyz", "/metrics", "/api/{rest:.*}")
-"""Every path of the table is one of these or below it."""
+"""The routes that cover every path of the table."""
 STARTED: Final = web.AppKey("started", float)
-"""When the application was made, by the monotonic clock."""
+"""When the application was created, on the monotonic clock."""
 _WORK: Final = web.AppKey("work", set[asyncio.Task[Any]])
 
 T = TypeVar("T")
 
 
 def admin_routes() -> list[web.RouteDef]:
-    """Every path but those of the chat, whatever the method: the table knows which are taken."""
+    """Return routes for all paths of the admin API and all methods. The table decides which combinations exist."""
     dispatch: Handler | None = None
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -40,13 +40,13 @@ def admin_routes() -> list[web.RouteDef]:
 
 
 def prepare(app: web.Application) -> None:
-    """What the handlers of the admin API keep in the application."""
+    """Prepare the data that the handlers keep in the application."""
     app[_WORK] = set()
     app[STARTED] = time.monotonic()
 
 
 async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:
-    """Run what changes something: it is not left half done when the client goes away."""
+    """Run work that changes something to its end, even if the client goes away."""
     task = asyncio.create_task(work)
     request.app[_WORK].add(task)
     task.add_done_callback(request.app[_WORK].discard)
@@ -54,7 +54,7 @@ async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def unfinished(app: web.Application, seconds: float) -> int:
-    """Wait so long for what changes something and goes on without its client; then cancel it. How much that was."""
+    """Wait up to ``seconds`` for unfinished work, then cancel the rest. Return how many tasks were cancelled."""
     tasks = app[_WORK].copy()
     if not tasks:
         return 0

@@ -1,4 +1,4 @@
-"""What the admin API takes, a class for each kind of request."""
+"""Parameters of the admin API, a class for each kind of request."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ ANY_BYTES: Final = "application/octet-stream"
 
 
 def _fields_of_corrections() -> Collection[str]:
-    from saga_core.curation import FIELDS  # who asks how the server is does not wait for it
+    from saga_core.curation import FIELDS  # imported late, so that a status request does not wait for it
 
     return FIELDS
 
 
 @frozen(eq=False, repr=False)
 class OfSession:
-    """A session, by id or by a name that only one has."""
+    """A session, by its id or by a name that only one session has."""
 
     session: str = in_path("id")
 
 
 @frozen(eq=False, repr=False)
 class Listed(OfSession):
-    """A list of a session: all of it, or ``limit`` rows from the one on that the answer before named."""
+    """A list of a session, whole or in pages of ``limit`` rows. ``cursor`` is the ``next`` of the previous answer."""
 
     limit: int | None = in_query(None, least=1, most=10_000)
     cursor: str | None = in_query(None)
@@ -37,21 +37,21 @@ class Listed(OfSession):
 
 @frozen(eq=False, repr=False)
 class AtTurn(OfSession):
-    """A session, and a turn of it; None is the turn recorded last."""
+    """A session and one of its turns. Without ``turn``, it is the turn recorded last."""
 
     turn: str | None = in_query(None, example="TURN")
 
 
 @frozen(eq=False, repr=False)
 class ToldAt(AtTurn):
-    """A turn; with a text, what would be told if the player said it after the turn."""
+    """A turn whose context is explained. With ``text``, it is the context that this text would get after the turn."""
 
     text: str | None = in_query(None)
 
 
 @frozen(eq=False, repr=False)
 class Untold(OfSession):
-    """A text that was told at a turn, or not; None is the turn recorded last."""
+    """A text to look up in a turn's context. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_query(example="TEXT")
     turn: str | None = in_query(None, example="TURN")
@@ -59,7 +59,7 @@ class Untold(OfSession):
 
 @frozen(eq=False, repr=False)
 class TriedWords(OfSession):
-    """Words that the player might say after a turn; None is the turn recorded last."""
+    """A text that the player might say after a turn. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_body()
     turn: str | None = in_body(None, number=True)
@@ -67,7 +67,7 @@ class TriedWords(OfSession):
 
 @frozen(eq=False, repr=False)
 class AskedText(OfSession):
-    """A text of any length that was told at a turn, or not; None is the turn recorded last."""
+    """A text to look up in a turn's context, given in the body. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_body()
     turn: str | None = in_body(None, number=True)
@@ -75,7 +75,7 @@ class AskedText(OfSession):
 
 @frozen(eq=False, repr=False)
 class OfEntity(OfSession):
-    """An entity, by its id, as known at a turn; None is the turn recorded last."""
+    """An entity, by its id, as known at a turn. Without ``turn``, it is the turn recorded last."""
 
     entity: str = in_path()
     turn: str | None = in_query(None, example="TURN")
@@ -90,7 +90,7 @@ class Drain:
 
 @frozen(eq=False, repr=False)
 class Log:
-    """Lines of the log with a higher number than ``after``, the latest ``limit`` of them."""
+    """The latest ``limit`` lines of the log with a number above ``after``."""
 
     after: int = in_query(0, example="0")
     limit: int = in_query(200, example="200", least=1, most=500)
@@ -98,7 +98,7 @@ class Log:
 
 @frozen(eq=False, repr=False)
 class WhichSessions:
-    """Sessions that somebody came back to (``0``), those that nobody did (``1``), or all."""
+    """Which sessions to list: without the fleeting ones (``0``), only the fleeting ones (``1``), or ``all``."""
 
     fleeting: Literal["0", "1", "all"] = in_query("0")
     limit: int | None = in_query(None, least=1, most=10_000)
@@ -107,7 +107,7 @@ class WhichSessions:
 
 @frozen(eq=False, repr=False)
 class NewSession:
-    """A session to begin ahead of play."""
+    """A session to create before playing."""
 
     world: str | None = in_body(None)
     label: str | None = in_body(None)
@@ -115,21 +115,21 @@ class NewSession:
 
 @frozen(eq=False, repr=False)
 class RenameSession(OfSession):
-    """A session's new name."""
+    """A session and its new name."""
 
     label: str = in_body()
 
 
 @frozen(eq=False, repr=False)
 class Cost(OfSession):
-    """Whether each bill is wanted, too."""
+    """A session whose cost is reported; ``turns`` adds every bill."""
 
     turns: bool = in_query(False, example="1")
 
 
 @frozen(eq=False, repr=False)
 class Bills(OfSession):
-    """Bills, the latest first: ``limit`` of them, behind the ``cursor`` that the answer before gave."""
+    """A page of ``limit`` bills, the latest first. ``cursor`` is the ``next`` of the previous answer."""
 
     cursor: str | None = in_query(None)
     limit: int = in_query(60, example="60", least=1, most=1_000)
@@ -137,7 +137,7 @@ class Bills(OfSession):
 
 @frozen(eq=False, repr=False)
 class Path(OfSession):
-    """A path, by the turn at its end; None is the active one. The bounds are depths, both included."""
+    """A path, by the turn at its end (``head``); the default is the active path. The bounds are inclusive depths."""
 
     from_turn: int | None = in_query(None, example="1")
     to_turn: int | None = in_query(None, example="9")
@@ -146,14 +146,14 @@ class Path(OfSession):
 
 @frozen(eq=False, repr=False)
 class OneTurn(OfSession):
-    """A turn, by id or number, or a timeline's name for its head."""
+    """A turn, by its id or number, or by a timeline's name for the timeline's head."""
 
     turn: str = in_path()
 
 
 @frozen(eq=False, repr=False)
 class Fork(OfSession):
-    """A timeline to name, at a turn or another timeline's head."""
+    """A timeline to create, at a turn or another timeline's head."""
 
     name: str = in_body()
     turn: str | None = in_body(None, number=True)
@@ -168,14 +168,14 @@ class OfTimeline(OfSession):
 
 @frozen(eq=False, repr=False)
 class Rename(OfTimeline):
-    """A timeline's new name."""
+    """A timeline and its new name."""
 
     new: str = in_body(name="name")
 
 
 @frozen(eq=False, repr=False)
 class Compare(OfSession):
-    """Two turns by id or number, or timelines by name."""
+    """Two turns to compare, by id or number, or timelines by name."""
 
     one: str = in_query(example="TURN")
     other: str = in_query(example="TURN")
@@ -184,7 +184,7 @@ class Compare(OfSession):
 
 @frozen(eq=False, repr=False)
 class Memories(OfSession):
-    """Records below a namespace, those nearest to ``query`` first, as known at a turn."""
+    """Memory records within a namespace as known at a turn, those nearest to ``query`` first."""
 
     namespace: str = in_query("/", example="/")
     query: str = in_query("", example="WORDS")
@@ -195,7 +195,7 @@ class Memories(OfSession):
 
 @frozen(eq=False, repr=False)
 class Correction(OfSession):
-    """A correction by hand: its kind, and the fields of that kind."""
+    """A manual correction: its kind, and the fields of that kind."""
 
     kind: str = in_body(remedy="say what kind of correction it is")
     turn: str | None = in_body(None)
@@ -212,14 +212,14 @@ class OfChange(OfSession):
 
 @frozen(eq=False, repr=False)
 class Decision(OfChange):
-    """A change that waits, and whether to ``accept`` or to ``refuse`` it."""
+    """A waiting change, and whether to ``accept`` or ``refuse`` it."""
 
     verdict: str = in_body(remedy="give accept or refuse")
 
 
 @frozen(eq=False, repr=False)
 class Always(OfSession):
-    """A proposal that waits, or waited, and whether to ``accept`` or to ``refuse`` from now on what is like it."""
+    """A proposal that waits or waited, and whether to ``accept`` or ``refuse`` similar proposals from now on."""
 
     change: str = in_body(remedy="give the id of a change that waits")
     verdict: str = in_body(remedy="give accept or refuse")
@@ -234,14 +234,14 @@ class OfRule(OfSession):
 
 @frozen(eq=False, repr=False)
 class Prune(OfSession):
-    """The turn that goes, with everything below it."""
+    """The turn to remove, with everything below it."""
 
     turn: str = in_body()
 
 
 @frozen(eq=False, repr=False)
 class Reextract(OfSession):
-    """A turn to ask for anew, alone (``only``) or with those below; None is all of the active path."""
+    """A turn to extract again, alone (``only``) or with the turns below it. Without ``turn``, it is the active path."""
 
     only: bool = in_query(False, example="0")
     turn: str | None = in_body(None)
@@ -249,7 +249,7 @@ class Reextract(OfSession):
 
 @frozen(eq=False, repr=False)
 class Search:
-    """A question to the turns of a session's active path."""
+    """A search in the turns of a session's active path."""
 
     q: str = in_query(example="TEXT")
     session: str = in_query(example="{id}")
@@ -267,7 +267,7 @@ class GraphQuery:
 
 @frozen(eq=False, repr=False)
 class MaybeOfSession:
-    """One session, or all."""
+    """One session, or all sessions."""
 
     session: str | None = in_query(None, example="{id}")
 
@@ -295,7 +295,7 @@ class OfWorld:
 
 @frozen(eq=False, repr=False)
 class WorldEdit(OfWorld):
-    """A file of a world and its new text; or only whether it could be."""
+    """A file of a world and its new text. With ``dry_run`` the text is only checked."""
 
     file: str = in_body()
     text: str = in_body()
@@ -304,15 +304,16 @@ class WorldEdit(OfWorld):
 
 @frozen(eq=False, repr=False)
 class OfPath(OfSession):
-    """A path, by its end: a turn or a timeline; None is the active one."""
+    """A path, by the turn or timeline at its end (``head``). The default is the active path."""
 
     head: str | None = in_query(None)
 
 
 @frozen(eq=False, repr=False)
 class Backfill(OfPath):
-    """How many turns are read, whether those that could not be read before are among them, and whether what is read
-    waits until a person accepts it.
+    """A step of a backfill: how many turns to read, whether to retry failed ones (``again``), and how to ``review``.
+
+    With ``review=ask`` the changes wait until a person accepts them. The default is ``extraction.review``.
     """
 
     turns: int = in_query(24, example="24", least=1, most=64)
@@ -322,21 +323,21 @@ class Backfill(OfPath):
 
 @frozen(eq=False, repr=False)
 class Export(OfPath):
-    """How a session is written; the path is that of a chat's file."""
+    """The format of an exported session. The path applies only to a chat file (``sillytavern``)."""
 
     format: Literal["saga", "sillytavern"] = in_query("saga", example="saga")
 
 
 @frozen(eq=False, repr=False)
 class ExportWorld(OfWorld):
-    """A world, and how it is written."""
+    """A world, and the format of its file."""
 
     format: Literal["card", "lorebook"] = in_query("card", example="card")
 
 
 @frozen(eq=False, repr=False)
 class Import:
-    """Files: as the parts of a form, or one as the body itself."""
+    """Files to import, as the parts of a form, or one file as the body itself."""
 
     file: bytes = upload(MULTIPART, ANY_BYTES)
     dry_run: bool = in_query(False, example="0")
@@ -350,7 +351,7 @@ class Import:
 
 @frozen(eq=False, repr=False)
 class Forget(MaybeOfSession):
-    """A session, a name in it, or all sessions of an API key by its fingerprint."""
+    """What to forget: a session, a name in it, or all sessions of an API key, by the key's fingerprint."""
 
     name: str | None = in_query(None)
     owner: str | None = in_query(None)

@@ -1,6 +1,6 @@
-"""From a request to the parameters of an endpoint: read strictly, by the types and bounds of their class.
+"""Read the parameters of an endpoint from a request, strictly by the types and bounds of their class.
 
-Whatever is wrong is told with the field's name, its value and what is allowed.
+Error messages give the field's name, its value and the allowed values.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ P = TypeVar("P")
 _CONVERTER = Converter(detailed_validation=False)
 _MOST = 10**12
 _LARGE = 1 << 18
-"""Bytes of a body from which on it is read in a thread."""
+"""Size of a body in bytes from which on it is read in a thread."""
 
 
 @frozen
 class Param:
-    """A field of a class of parameters."""
+    """A field of a parameter class."""
 
     attribute: Attribute[Any]
     spec: Spec
     type: Any
-    """``str``, ``int``, ``float``, ``bool``, ``bytes``, a ``Literal`` or a mapping; None is no part of it."""
+    """The type without None: ``str``, ``int``, ``float``, ``bool``, ``bytes``, a ``Literal`` or a mapping."""
 
     @property
     def name(self) -> str:
-        """Its name in the request."""
+        """The name in the request."""
         return self.spec.name or self.attribute.name
 
     @property
     def needed(self) -> bool:
-        """Whether a request has to give it."""
+        """Whether the parameter is required."""
         return self.attribute.default is NOTHING
 
 
 def params_of(cls: type) -> tuple[Param, ...]:
-    """The fields of a class of parameters, in order."""
+    """Return the fields of a parameter class, in order."""
     hints = get_type_hints(cls)
     return tuple(Param(each, each.metadata[Spec], _plain(hints[each.name])) for each in fields(cls))
 
 
 def _plain(hint: Any) -> Any:
-    """A type without None."""
+    """Return an optional type without None."""
     if get_origin(hint) in (Union, UnionType):
         return next(each for each in get_args(hint) if each is not type(None))
     return hint
@@ -70,12 +70,12 @@ class ParamsReader(Generic[P]):
 
     @classmethod
     def of(cls, endpoint: Endpoint[P, Any]) -> ParamsReader[P]:
-        """For ``endpoint``."""
+        """Make the reader for ``endpoint``."""
         params = params_of(endpoint.params)
         return cls(endpoint.any_query, endpoint.params, params, _structure(endpoint.params, params))
 
     async def read(self, request: web.Request, path: Mapping[str, str]) -> P:
-        """The parameters in a request whose path has these parts. Raises ``RequestError``."""
+        """Read the parameters of a request; ``path`` has the parts of its path. Raises ``RequestError``."""
         given: dict[str, Any] = {}
         if not self.any_query:
             _refuse_unknown(request, self.params)
@@ -92,7 +92,7 @@ class ParamsReader(Generic[P]):
 
 
 def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
-    """A misspelt parameter must not be ignored."""
+    """Raise ``RequestError`` for an unknown query parameter, so that a misspelt one is not silently ignored."""
     names = [param.name for param in params if param.spec.place == "query"]
     for name in request.query:
         if name not in names:
@@ -101,8 +101,10 @@ def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
 
 
 def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
-    """The JSON object in the body, an empty body being an empty one; its fields are texts or null. A whole number is
-    read as a text where it may stand for one."""
+    """Return the JSON object in the body; an empty body counts as an empty object.
+
+    Its fields must be texts or null. A whole number is converted to a text if its field allows numbers.
+    """
     names, numbers = body_names(params), body_numbers(params)
     if not names:
         return {}
@@ -121,7 +123,7 @@ def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
 
 
 def body_names(params: tuple[Param, ...]) -> dict[str, bool]:
-    """The fields of the body's object, and whether each is needed."""
+    """Return the names of the body's fields, and whether each is required."""
     names = {param.name: param.needed for param in params if param.spec.place == "body"}
     for param in params:
         if param.spec.names is not None:
@@ -130,12 +132,15 @@ def body_names(params: tuple[Param, ...]) -> dict[str, bool]:
 
 
 def body_numbers(params: tuple[Param, ...]) -> frozenset[str]:
-    """The fields of the body's object that may be whole numbers."""
+    """Return the names of the body's fields that may be whole numbers."""
     return frozenset(param.name for param in params if param.spec.place == "body" and param.spec.number)
 
 
 def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Mapping[str, Any]) -> Any:
-    """What a request gives for a field; None when it gives nothing. A text of blanks is nothing."""
+    """Return the value that a request gives for a field, None if there is none.
+
+    Blank text counts as none in a query, and in the body if the field is required.
+    """
     match param.spec.place:
         case "path":
             return path[param.name]
@@ -151,7 +156,7 @@ def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Ma
 
 
 def _structure(cls: type[P], params: tuple[Param, ...]) -> Callable[[Mapping[str, Any], Any], P]:
-    """How cattrs makes the class of what was found."""
+    """Return the function by which cattrs makes a ``cls`` from the raw values."""
     hooks: dict[str, Any] = {param.attribute.name: override(struct_hook=_reader(param)) for param in params}
     return make_dict_structure_fn(cls, _CONVERTER, _cattrs_detailed_validation=False, **hooks)
 

@@ -1,4 +1,4 @@
-"""From an answer to the bytes that go out."""
+"""Turn answers into HTTP responses."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ R = TypeVar("R")
 
 
 def as_json(answer: Any, status: int = 200) -> web.Response:
-    """The response with an answer in it."""
+    """Return a response with the answer as JSON."""
     body = to_text(answer).encode("utf-8", "replace")
     return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 
 def tag_of(body: bytes) -> str:
-    """The ``ETag`` of an answer: another one for other bytes."""
+    """Return the ``ETag`` of an answer: a hash of its bytes."""
     return f'"{hashlib.sha256(body).hexdigest()[:24]}"'
 
 
 def tagged(response: web.Response, wanted: str | None) -> web.Response:
-    """The response with its ``ETag``; one without a body when that is among those of ``If-None-Match``."""
+    """Add the ``ETag`` to a response. Return a 304 without a body if ``wanted`` (``If-None-Match``) has the tag."""
     tag = tag_of(response.body if isinstance(response.body, bytes) else b"")
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "no-cache"
@@ -38,17 +38,17 @@ def tagged(response: web.Response, wanted: str | None) -> web.Response:
 
 
 def to_text(answer: Any) -> str:
-    """An answer as JSON."""
+    """Return an answer as JSON."""
     return json.dumps(answer, ensure_ascii=False, default=_fields)
 
 
 def to_plain(answer: Any) -> Any:
-    """An answer as whoever asked over HTTP reads it: dicts, lists, texts and numbers."""
+    """Return an answer as a client reads it from JSON: dicts, lists, texts and numbers."""
     return json.loads(to_text(answer))
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The fields of an answer. Raises ``TypeError`` for anything else, as JSON has no form for it."""
+    """Return the fields of an answer. Raises ``TypeError`` if ``value`` is not an attrs object."""
     if not has(type(value)):
         raise TypeError(f"{type(value).__name__} has no form in JSON")
     found = {each: getattr(value, each.name) for each in fields(type(value))}
@@ -58,9 +58,9 @@ def _fields(value: Any) -> dict[str, Any]:
 def page_of(
     rows: Sequence[R], name: Callable[[R], str], cursor: str | None, limit: int | None
 ) -> tuple[Sequence[R], str | None]:
-    """``limit`` rows from the one on that ``cursor`` names, and the cursor of those behind them; None at the end.
+    """Return ``limit`` rows, starting with the one that ``cursor`` names, and the cursor of the next page.
 
-    Raises ``NotFound`` when the list has no such row, or has it no more.
+    The cursor is None on the last page. Raises ``NotFound`` if the list does not have the row, or no longer has it.
     """
     names = [name(each) for each in rows]
     if cursor is not None and cursor not in names:

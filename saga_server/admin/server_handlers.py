@@ -1,4 +1,4 @@
-"""How the server is, and what is asked of all of it."""
+"""Handlers for the whole server: health, status, settings, log, events and background work."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _STATUS_SECONDS = 5.0
 
 
 async def welcome(request: web.Request, asked: NoParams) -> answers.Welcome:
-    """Leads a person who opens the address in a browser to the pages."""
+    """Give the server's addresses. A browser is redirected to the web pages."""
     if "text/html" in request.headers.get("Accept", ""):
         raise web.HTTPFound("ui/")
     return answers.Welcome("SAGA", chat="/v1/chat/completions", admin="/api/status", health="/readyz", pages="/ui/")
 
 
 async def healthz(request: web.Request, asked: NoParams) -> answers.Alive:
-    """The process runs."""
+    """Say that the process is running."""
     return answers.Alive("ok")
 
 
 async def readyz(request: web.Request, asked: NoParams) -> answers.Readiness:
-    """``ready`` when a turn would be taken and recorded; other stores only degrade what is told."""
+    """Return ``ready`` if a turn would be accepted and recorded. Failures of other stores only degrade the context."""
     found = await request.app[READINESS].look()
     return answers.Readiness(
         status=found.status, reason=found.reason or None, stores=found.stores, degraded=found.degraded
@@ -59,12 +59,12 @@ async def readyz(request: web.Request, asked: NoParams) -> answers.Readiness:
 
 
 def readiness_status(found: answers.Readiness) -> int:
-    """The status by which probes go."""
+    """Return the HTTP status for probes: 200 if ready, otherwise 503."""
     return 200 if found.status == "ready" else 503
 
 
 async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
-    """Prometheus' text format."""
+    """Return the metrics in Prometheus' text format, of all workers if there are several."""
     status = await engine_status(request.app[SAGA])
     body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
     leases = request.app[SAGA].parts.leases
@@ -75,7 +75,7 @@ async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
 
 
 async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
-    """The server, and the engine's own status."""
+    """Return the status of the server and of the engine."""
     saga = request.app[SAGA]
     engine = await engine_status(saga)
     try:
@@ -101,7 +101,7 @@ def _loop() -> answers.LoopBlocks:
 
 
 async def engine_status(saga: Saga) -> dict[str, Any]:
-    """The engine's own status. Raises ``StoreUnavailable`` when a store does not answer."""
+    """Return the engine's status. Raises ``StoreUnavailable`` if a store does not answer in time."""
     try:
         async with asyncio.timeout(_STATUS_SECONDS):
             return await saga.status()
@@ -110,7 +110,7 @@ async def engine_status(saga: Saga) -> dict[str, Any]:
 
 
 async def reload_settings(request: web.Request, asked: NoParams) -> answers.Reloaded:
-    """As SIGHUP does. What is wrong with the settings is the request's fault."""
+    """Reload the settings, as SIGHUP does. Invalid settings are reported as an error of the request (400)."""
     try:
         found = await to_its_end(request, request.app[RELOADING].reload())
     except ConfigError as error:
@@ -119,7 +119,7 @@ async def reload_settings(request: web.Request, asked: NoParams) -> answers.Relo
 
 
 async def drain(request: web.Request, asked: parameters.Drain) -> answers.Drained:
-    """Run what is due; answer when all has settled, or with what waits and why."""
+    """Run the background work that is due. Answer when it is done, or after the timeout with what still waits."""
     started = time.monotonic()
     slow: tuple[Waiting, ...] = ()
     exchanges = request.app[EXCHANGES]
@@ -133,18 +133,18 @@ async def drain(request: web.Request, asked: parameters.Drain) -> answers.Draine
 
 
 def drained(report: DrainReport) -> answers.Drained:
-    """A drain report as an answer."""
+    """Convert a drain report into an answer."""
     waiting = [answers.WaitingWork(each.session, each.turn, each.kind, each.reason) for each in report.waiting]
     return answers.Drained(not waiting, report.done, waiting)
 
 
 async def show_description(request: web.Request, asked: NoParams) -> answers.OpenApi:
-    """This API for programs."""
+    """Return the OpenAPI document of this API."""
     return answers.OpenApi(**describe_api(request[TABLE]))
 
 
 async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:
-    """Turns recorded, extracted, projected, curated, and what is degraded."""
+    """Stream events, such as turns that were recorded, projected, extracted or curated, and degraded modes."""
     saga, bearer = request.app[SAGA], request[BEARER]
     owner = bearer.scope
 
@@ -168,13 +168,13 @@ async def show_events(request: web.Request, asked: parameters.MaybeOfSession) ->
 
 
 async def show_log(request: web.Request, asked: parameters.Log) -> answers.Log:
-    """The end of the log, as long as the process runs."""
+    """Return the end of the log since the start of the process."""
     rows = request.app[LOG_TAIL].rows(asked.after, asked.limit)
     return answers.Log(rows, rows[-1]["number"] if rows else asked.after)
 
 
 async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
-    """What ``saga doctor`` looks at, in the server that runs: stores, thoroughly; providers; worlds; degraded modes."""
+    """Check the running server as ``saga doctor`` does: stores (thoroughly), providers, worlds and degraded modes."""
     saga, narrators = request.app[SAGA], request.app[CURRENT].narrators
     found: list[answers.Examination] = []
     for kind, store in saga.stores.all().items():

@@ -1,4 +1,4 @@
-"""Sessions: listing, beginning, removing, and what they cost."""
+"""Handlers for sessions: list, create, rename and delete them, list their turns, and report their cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from saga_server.http import BEARER, SAGA, read_name
 
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
-    """The sessions that somebody came back to, those that nobody did, or all."""
+    """List sessions: without the fleeting ones, only the fleeting ones, or all."""
     found = await listed_sessions(request.app[SAGA], asked.fleeting, request[BEARER].scope)
     rows, after = page_of(found.sessions, lambda each: each.id, asked.cursor, asked.limit)
     return evolve(found, sessions=rows, next=after)
@@ -30,7 +30,10 @@ async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -
 async def listed_sessions(
     saga: Saga, fleeting: Literal["0", "1", "all"] = "all", owner: str | None = None
 ) -> answers.Sessions:
-    """The sessions that are not ``fleeting``, those that are, or all; with ``owner`` only hers."""
+    """Return the sessions that are not fleeting (``0``), the fleeting ones (``1``), or ``all``.
+
+    ``owner`` restricts the list to the sessions of that owner.
+    """
     found, costs = await saga.sessions.list(owner=owner), await saga.sessions.costs()
     listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
     return answers.Sessions(
@@ -39,7 +42,7 @@ async def listed_sessions(
 
 
 async def create_session(request: web.Request, asked: parameters.NewSession) -> answers.SessionRecord:
-    """It belongs to the caller's key."""
+    """Create a session. It belongs to the caller's key."""
     label = read_name(asked.label, "label") or ""
     owner = request[BEARER].owner
     creating = request.app[SAGA].sessions.create(world=asked.world or None, label=label, owner=owner)
@@ -47,32 +50,32 @@ async def create_session(request: web.Request, asked: parameters.NewSession) -> 
 
 
 async def show_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionSummary:
-    """One session."""
+    """Return one session with its cost."""
     sessions = request.app[SAGA].sessions
     return _summary(await sessions.summary(asked.session), Account.of(await sessions.cost(asked.session)))
 
 
 async def rename_session(request: web.Request, asked: parameters.RenameSession) -> answers.SessionRecord:
-    """Its name, for another. Requests that name it by the former one begin another session."""
+    """Rename a session. A chat request with the old name then begins a new session."""
     label = read_name(asked.label, "label") or ""
     renaming = request.app[SAGA].sessions.rename(asked.session, label)
     return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
 
 
 async def delete_session(request: web.Request, asked: parameters.OfSession) -> answers.Deleted:
-    """From every store."""
+    """Delete a session from every store."""
     session = await request.app[SAGA].sessions.get(asked.session)
     await to_its_end(request, request.app[SAGA].sessions.delete(session.id))
     return answers.Deleted(session.id)
 
 
 async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
-    """All turns go."""
+    """Remove all turns of a session."""
     return answers.SessionRecord(**_record(await to_its_end(request, request.app[SAGA].sessions.reset(asked.session))))
 
 
 async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.Asked:
-    """Ask the extraction model anew, in the background."""
+    """Ask the extraction model about turns again, in the background."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
     asking = saga.background.reextract(session.id, asked.turn or None, below=not asked.only)
@@ -80,7 +83,7 @@ async def reextract(request: web.Request, asked: parameters.Reextract) -> answer
 
 
 def _summary(summary: SessionSummary, cost: Account | None = None) -> answers.SessionSummary:
-    """A session as lists show it, with what it ``cost`` so far: nulls where that is not known."""
+    """Return a session with its ``cost`` so far; the fields are null if the cost is not known."""
     return answers.SessionSummary(
         **_record(summary.session),
         turns=summary.turns,
@@ -120,7 +123,7 @@ def _spent(account: Account | None) -> dict[str, Any]:
 
 
 async def list_turns(request: web.Request, asked: parameters.Path) -> answers.Turns:
-    """The path to the active head, or to another."""
+    """List the turns of the path to the active head, or to another turn."""
     turns = await request.app[SAGA].views.turns(
         asked.session, from_turn=asked.from_turn, to_turn=asked.to_turn, head=asked.head
     )
@@ -143,7 +146,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
 
 
 async def show_tree(request: web.Request, asked: parameters.OfSession) -> answers.Tree:
-    """All turns."""
+    """Return all turns as a tree."""
     return answers.Tree(**await request.app[SAGA].views.tree(asked.session))
 
 
@@ -151,12 +154,12 @@ async def show_tree(request: web.Request, asked: parameters.OfSession) -> answer
 
 
 async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.CostOfSession:
-    """What all calls cost together, where the cache failed, and each bill."""
+    """Return the total cost of a session, the turns at which the cache failed, and on request each bill."""
     return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns)
 
 
 async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.Bills:
-    """The bills of a session, the latest first, so many at a time."""
+    """List the bills of a session in pages, the latest first."""
     bills = await request.app[SAGA].sessions.cost(asked.session)
     keys = [f"{bill.turn}.{bill.call}" for bill in bills]
     if asked.cursor is not None and asked.cursor not in keys:
@@ -167,7 +170,7 @@ async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.B
 
 
 def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
-    """Bills as an answer; with ``turns`` each of them, too."""
+    """Summarize bills as an answer. ``turns`` adds each bill."""
     account = Account.of(bills)
     total = account.total
     priced = total.calls > total.unpriced

@@ -1,4 +1,4 @@
-"""What the admin API answers about timelines."""
+"""Answers of the admin API about timelines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from saga_server.admin.answers import Rows
 
 @frozen(eq=False, repr=False)
 class Timelines:
-    """Named timelines and the ends of other paths."""
+    """The named timelines and the ends of all other paths."""
 
     timelines: Rows
 
 
 @frozen(eq=False, repr=False)
 class Timeline:
-    """A named timeline, and what a request names to go on there."""
+    """A named timeline. ``enter`` is the session name with which a chat request continues there."""
 
     name: str
     fork: str
@@ -29,14 +29,14 @@ class Timeline:
 
 @frozen(eq=False, repr=False)
 class ForgottenName:
-    """The name that went."""
+    """The name of the timeline that was removed."""
 
     forgotten: str
 
 
 @frozen(eq=False, repr=False)
 class Ancestor:
-    """Where two paths parted."""
+    """The last turn that two paths have in common."""
 
     turn: int
     turn_id: str
@@ -44,7 +44,7 @@ class Ancestor:
 
 @frozen(eq=False, repr=False)
 class ComparedSide:
-    """One of two turns that are compared."""
+    """One of the two turns in a comparison."""
 
     name: str
     turn: int
@@ -54,7 +54,7 @@ class ComparedSide:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Comparison:
-    """Where two turns parted, and what differs."""
+    """A comparison of two turns: where their paths parted, and what differs."""
 
     session: str
     ancestor: Ancestor
@@ -67,7 +67,7 @@ class Comparison:
 
 @frozen(eq=False, repr=False)
 class Pruned:
-    """How many turns went, and what became of timelines there."""
+    """How many turns were removed, which timelines lost their name, and which now end earlier."""
 
     pruned: int
     forgotten: Sequence[str]

@@ -1,4 +1,4 @@
-"""A session's tree: forking, naming, comparing, pruning."""
+"""Handlers for the tree of a session: fork, rename, compare and prune timelines."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from saga_server.http import SAGA
 
 
 async def list_timelines(request: web.Request, asked: parameters.OfSession) -> timeline_answers.Timelines:
-    """Named timelines, and the ends of other paths."""
+    """List the named timelines and the ends of all other paths."""
     return timeline_answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
 
 
 async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
-    """The tree, unbranched rows of turns as one."""
+    """Return the tree, with each unbranched run of turns as one entry."""
     return answers.Runs(**await request.app[SAGA].timelines.runs(asked.session))
 
 
 async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.WholeTurn:
-    """One turn: what was said, changed and paid."""
+    """Return everything about one turn."""
     return answers.WholeTurn(**await request.app[SAGA].timelines.turn(asked.session, asked.turn))
 
 
 async def fork(request: web.Request, asked: parameters.Fork) -> timeline_answers.Timeline:
-    """Without a turn, at the turn recorded last."""
+    """Create a named timeline, at the turn recorded last if no turn is given."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
     made = await to_its_end(request, saga.timelines.fork(session.id, asked.turn or None, asked.name))
@@ -35,7 +35,7 @@ async def fork(request: web.Request, asked: parameters.Fork) -> timeline_answers
 
 
 async def rename(request: web.Request, asked: parameters.Rename) -> timeline_answers.Timeline:
-    """A timeline's name, for another."""
+    """Rename a timeline."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
     renamed = await to_its_end(request, saga.timelines.rename(session.id, asked.name, asked.new))
@@ -43,19 +43,19 @@ async def rename(request: web.Request, asked: parameters.Rename) -> timeline_ans
 
 
 async def forget(request: web.Request, asked: parameters.OfTimeline) -> timeline_answers.ForgottenName:
-    """Its turns stay."""
+    """Remove a timeline's name. Its turns stay."""
     await to_its_end(request, request.app[SAGA].timelines.forget(asked.session, asked.name))
     return timeline_answers.ForgottenName(asked.name)
 
 
 async def compare(request: web.Request, asked: parameters.Compare) -> timeline_answers.Comparison:
-    """Turns by id, or timelines by name."""
+    """Compare two turns or timelines."""
     timelines = request.app[SAGA].timelines
     return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
 
 
 async def prune(request: web.Request, asked: parameters.Prune) -> timeline_answers.Pruned:
-    """The turn goes, and everything below it."""
+    """Remove a turn and everything below it."""
     pruned = await to_its_end(request, request.app[SAGA].timelines.prune(asked.session, asked.turn))
     return timeline_answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
 
@@ -66,7 +66,7 @@ def _timeline(session: Session, timeline: Timeline) -> timeline_answers.Timeline
 
 
 def comparison(found: Comparison) -> timeline_answers.Comparison:
-    """A comparison as an answer."""
+    """Convert a comparison into an answer."""
     return timeline_answers.Comparison(
         session=found.session,
         ancestor=timeline_answers.Ancestor(found.depth, found.ancestor),

@@ -1,4 +1,4 @@
-"""The doors: chat as the OpenAI API has it, who may come in, connections, and how failures are told."""
+"""The HTTP layer: chat APIs ("doors"), access checks, connections and error replies."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ __all__ = [
     "tell_request_id",
 ]
 
-# Imported when they are first asked for: commands and starts take what they need.
+# Each name is imported on first use, so that a command or a start loads only what it needs.
 __getattr__ = lazy_face(
     {
         "CURRENT": "saga_server.http.app_keys:CURRENT",

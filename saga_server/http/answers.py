@@ -1,4 +1,4 @@
-"""How a reply's parts become an answer: server-sent events as they come, or one JSON object at the end."""
+"""Turn the parts of an upstream reply into the reply to the client: a stream of events, or one JSON object."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ _KEPT_BACK = "degraded; whoever keeps this server finds the reason in /api/statu
 
 
 class Outlet(Protocol):
-    """Where an answer goes, and what it may ask for."""
+    """The destination of an answer, and what the answer needs to know from it."""
 
     @property
     def usage(self) -> Usage | None:
-        """The provider's bill, once it came."""
+        """The token counts of the provider, once they arrived."""
         ...
 
     @property
     def heard(self) -> bool:
-        """Whether anybody still listens."""
+        """Whether a client still listens."""
         ...
 
     @property
     def notices(self) -> Sequence[str]:
-        """What was done otherwise than asked for, in words."""
+        """Notices about what was done differently than requested."""
         ...
 
     @property
     def discreet(self) -> bool:
-        """Whether whoever asks keeps no server: reasons may quote other chats."""
+        """Whether the caller is not an operator. Reasons are then withheld, because they may quote other chats."""
         ...
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
-        """Send the answer's beginning."""
+        """Send the headers."""
         ...
 
     def send(self, data: bytes) -> None:
-        """Send a piece of the answer."""
+        """Send a piece of the body."""
         ...
 
     async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
-        """Record the turn; why it could not be, in words."""
+        """Record the turn. Return a notice if something went wrong."""
         ...
 
 
@@ -69,39 +69,39 @@ class Answer(ABC):
 
     @abstractmethod
     def take(self, part: ChatPart) -> None:
-        """A part of the reply arrived."""
+        """Process a part of the upstream reply."""
 
     @property
     @abstractmethod
     def begun_saying(self) -> bool:
-        """Whether anything of the reply was taken, so that no other model can give it."""
+        """Whether a part of the reply was taken, so that it is too late for a fallback model."""
 
     @abstractmethod
     def keep_alive(self) -> None:
-        """Nothing came for a while."""
+        """Send a sign of life, because upstream was silent for a while."""
 
     @abstractmethod
     async def finished(self) -> None:
-        """The reply is whole: record it and end the answer."""
+        """Record the complete reply and end the answer."""
 
     @abstractmethod
     async def failed(self, error: Exception) -> None:
-        """Upstream failed. Raises ``error`` when nothing of the answer went out yet."""
+        """End the answer after upstream failed. Raises ``error`` if nothing was sent yet."""
 
     @abstractmethod
     async def aborted(self) -> None:
-        """The client went away, or the server is shutting down."""
+        """End the answer because the client went away or the server is shutting down."""
 
 
 @define(eq=False)
 class StreamedAnswer(Answer):
-    """Server-sent events. The turn is recorded before the event that says that the reply is over."""
+    """A stream of events. The turn is recorded before the event that ends the reply."""
 
     _begun_choices: set[int] = field(factory=set, init=False)
     _open: bool = field(default=False, init=False)
 
     def take(self, part: ChatPart) -> None:
-        """Send what of the part may be shown now."""
+        """Send the text of the part that may be shown now."""
         if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
             reply = self.begun.replies[part.index]
             if part.index not in self._begun_choices:
@@ -124,7 +124,7 @@ class StreamedAnswer(Answer):
         return bool(self._begun_choices)
 
     def keep_alive(self) -> None:
-        """A comment. The answer begins with it, if it must: from then on a failure is told inside the stream."""
+        """Send a comment. This opens the stream if necessary; later errors are then reported inside the stream."""
         self._open_stream()
         self.outlet.send(self.shape.alive())
 
@@ -148,7 +148,7 @@ class StreamedAnswer(Answer):
                 self.outlet.send(self.shape.text(index, rest))
 
     async def finished(self) -> None:
-        """The held-back rest, the record, then the end."""
+        """Send the text that was held back, record the turn, and end the stream."""
         self._begin(0)
         self._send_rest()
         notice = await self.outlet.commit(self.begun)
@@ -161,7 +161,7 @@ class StreamedAnswer(Answer):
         self.outlet.send(self.shape.end())
 
     async def failed(self, error: Exception) -> None:
-        """Visibly: what was shown is recorded as aborted, and an error event ends the stream."""
+        """Record what was shown as aborted, and end the stream with an error event."""
         if not self._open:
             await self.begun.abandon()
             raise error
@@ -170,7 +170,7 @@ class StreamedAnswer(Answer):
         self._end_with(error)
 
     async def aborted(self) -> None:
-        """What was shown is recorded as aborted."""
+        """Record what was shown as aborted."""
         if self.outlet.heard:
             self._send_rest()
         await self._keep()
@@ -194,12 +194,12 @@ class StreamedAnswer(Answer):
 
 @define(eq=False)
 class WholeAnswer(Answer):
-    """One JSON object. A reply that breaks off was never shown, and is not recorded."""
+    """One JSON object. A reply that breaks off was never shown, so it is not recorded."""
 
     _choices: dict[int, Choice] = field(factory=dict, init=False)
 
     def take(self, part: ChatPart) -> None:
-        """Keep the part."""
+        """Keep the part until the reply is complete."""
         if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
             choice = self._choices.setdefault(part.index, Choice(part.index))
             reply = self.begun.replies[part.index]
@@ -217,10 +217,10 @@ class WholeAnswer(Answer):
         return bool(self._choices)
 
     def keep_alive(self) -> None:
-        """An answer in one piece stays silent."""
+        """Do nothing, because a whole answer cannot send a sign of life."""
 
     async def finished(self) -> None:
-        """Record the turn, then answer."""
+        """Record the turn, then send the reply."""
         choices = [self._choices[index] for index in sorted(self._choices)] or [Choice(0)]
         for choice in choices:
             reply = self.begun.replies[choice.index]
@@ -233,19 +233,19 @@ class WholeAnswer(Answer):
         self.outlet.send(self.shape.whole(choices, self.outlet.usage, dollars))
 
     async def failed(self, error: Exception) -> None:
-        """Nothing was shown."""
+        """Abandon the turn, as nothing was shown, and raise ``error``."""
         await self.begun.abandon()
         raise error
 
     async def aborted(self) -> None:
-        """Nothing was shown."""
+        """Abandon the turn, as nothing was shown."""
         await self.begun.abandon()
 
 
 def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> dict[str, str]:
-    """The headers by which a reply says which turn it becomes and how its reading went.
+    """Return the headers that say which turn the reply becomes and how reading the request went.
 
-    ``discreet``: of what is impaired for all chats the names alone.
+    ``discreet`` reduces what is degraded for all chats to its names, without the reasons.
     """
     degraded = [f"{name}: {_KEPT_BACK if discreet else why}" for name, why in begun.degraded.items()]
     notices = (*degraded, *begun.notices, *told)
@@ -263,9 +263,9 @@ def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> di
 
 
 def nothing_said(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
-    """What is told of a reply without text, for a frontend shows an empty message then; None where there is one.
+    """Return the notice for a reply without text, which a frontend shows as an empty message; None otherwise.
 
-    A reply that calls a tool is none, nor one that is told without memory.
+    A reply that calls a tool gets no notice, nor does a reply that was played without memory.
     """
     if turns or not begun.session.id or any(reply.calls for reply in begun.replies):
         return None
@@ -273,7 +273,7 @@ def nothing_said(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
 
 
 def calls_in(fields: Mapping[str, Any]) -> list[str]:
-    """The ids of the calls of tools in a delta; empty for a further piece of one."""
+    """Return the ids of the tool calls in a delta. The id is empty for a further piece of a call."""
     calls = fields.get("tool_calls")
     calls = calls if isinstance(calls, list) else []
     return [str(call.get("id") or "") for call in calls if isinstance(call, Mapping)]
@@ -284,7 +284,7 @@ def _dollars(begun: PendingTurn) -> float | None:
 
 
 def _cost_headers(bill: Bill | None) -> dict[str, str]:
-    """What the turn cost, where that is known before the answer begins: when it is sent whole."""
+    """Return the headers with the cost of the turn. It is known before the headers only if the reply is sent whole."""
     if bill is None:
         return {}
     tokens = {"input": bill.input, "read": bill.read, "written": bill.written, "output": bill.output}

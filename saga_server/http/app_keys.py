@@ -1,4 +1,4 @@
-"""What the application keeps for its handlers, under typed keys."""
+"""Typed keys of the objects that the application keeps for its handlers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
 RELOADING: Final = web.AppKey("reloading", Reloading)
 HELPER: Final = web.AppKey("helper", Helper)
-"""Reads what is large in a process of its own."""
+"""Processes large requests in a separate process."""
 WORKER: Final = web.AppKey("worker", Worker)
-"""Set where this process is one of several."""
+"""Set if this process is one of several workers."""
 LOG_TAIL: Final = web.AppKey("log_tail", LogTail)

@@ -1,4 +1,4 @@
-"""A request of any door, read and checked: what is to be played, who narrates, and what the answer looks like."""
+"""A request to any of the chat APIs, read and checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_server.providers import Route
 
 @frozen
 class Call:
-    """A request, ready to be played."""
+    """A request that is ready to be played: its messages, the models to ask, and the format of the reply."""
 
     messages: list[Any]
     session: str | None
@@ -25,31 +25,31 @@ class Call:
     wants_usage: bool
     params: Mapping[str, Any]
     routes: tuple[Route, ...]
-    """Who is asked, and who is when the one before fails."""
+    """The models to ask, in order. Each is a fallback for the one before."""
     model: str
-    """The model's name as the client hears it."""
+    """The model's name in the reply."""
     api_key: str | None = field(default=None, repr=False)
-    """The client's own, for providers to which it is passed on."""
+    """The client's own key, for providers to which it is passed on."""
     player: str = ""
-    """The name of the player's character, where the request gives it."""
+    """The name of the player's character, if the request gives it."""
     marked: frozenset[str] = frozenset()
-    """Which of ``session`` and ``world`` a marker in a message named: unknown ones are left out, with a notice."""
+    """Which of ``session`` and ``world`` come from a marker. An unknown name in a marker is ignored, with a notice."""
     notices: tuple[str, ...] = ()
-    """What of the request is not heeded, in words."""
+    """Notices about parts of the request that are ignored."""
     discreet: bool = False
-    """Whether whoever asks may chat and no more: what concerns other chats is not for them."""
+    """Whether the caller may only chat. Messages then say nothing about other chats."""
     key_id: str = ""
-    """The key of whoever asks, where it has quotas."""
+    """The id of the caller's key, if the key has a record (and so may have quotas)."""
     aside: bool = False
-    """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
+    """Whether a program wants a reply in a format of its own. Such a request is not a turn of the story."""
     speaker: str = ""
-    """Whose reply is to come, where the prompt says it behind all messages."""
+    """The character who is to reply, if the prompt ends with this name."""
     window: int = 0
-    """Tokens that the prompt may have, as the client knows it; 0: it does not."""
+    """The size of the prompt in tokens that the client allows; 0 if the client does not say."""
     shape: Callable[[str], Shape] = ChatShape
-    """What the answer looks like, made with the model's name."""
+    """Makes the format of the reply, given the model's name."""
     text: TextAsk | None = None
-    """The prompt, where it came as one text."""
+    """The prompt of a text completion."""
 
     @property
     def tools(self) -> bool:
@@ -58,5 +58,5 @@ class Call:
 
     @property
     def route(self) -> Route:
-        """Who is asked first."""
+        """The route that is tried first."""
         return self.routes[0]

@@ -1,6 +1,6 @@
-"""Connections: who opens one and says nothing does not keep it; what cannot be read is counted.
+"""Connections: silent ones are closed, and malformed requests are counted and answered in JSON.
 
-Every request gets an id, by which the log and the answer tell of it.
+Every request gets an id, which the log and the reply give.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from saga_core.log_context import set_log_context, subject
 from saga_server.http.errors import Failure, Handler
 
 HEAD_SECONDS = 30.0
-"""What the first request's line and headers may take to arrive."""
+"""Seconds within which the first request line and headers must arrive on a new connection."""
 
 LINGER_SECONDS = 2.0
-"""How long what still comes of a refused request is thrown away, so that its sender can read why."""
+"""Seconds for which the rest of a refused request is read and discarded, so that the client can read the refusal."""
 
 _LONGEST_LINE = 8_190
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 SILENT: Final = web.AppKey("silent", set[object])
-"""The connections over which no request came yet, younger than ``HEAD_SECONDS``."""
+"""Connections younger than ``HEAD_SECONDS`` that have not sent a request yet."""
 
 
 @web.middleware
 async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Notes that a connection is used. Later requests on it are bounded by the time that it is kept open for.
+    """Note that a connection is in use, and give the request an id. A middleware.
 
-    The request's id is the client's own (``X-Request-ID``), where that can stand in a log.
+    The id is the client's own (``X-Request-ID``) if that is safe to log. For later requests on the connection the
+    keep-alive timeout applies instead of ``HEAD_SECONDS``.
     """
     request.app[SILENT].discard(request.protocol)
     given = request.headers.get("X-Request-ID", "")
@@ -46,30 +47,30 @@ async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def tell_request_id(request: web.Request, response: web.StreamResponse) -> None:
-    """Name the request in its answer. A signal handler of ``on_response_prepare``."""
+    """Add the request's id to the reply. A signal handler of ``on_response_prepare``."""
     found = subject().request
     if found:
         response.headers["X-Request-ID"] = found
 
 
 class ConnectionLog(logging.LoggerAdapter[logging.Logger]):
-    """What aiohttp logs about connections. A request that is no HTTP is one line without its content, and counted."""
+    """Filters aiohttp's log of connections. A malformed request is counted and logged in one line without content."""
 
     def __init__(self, malformed: Counter) -> None:
         super().__init__(logging.getLogger("saga.http"), {})
         self._malformed = malformed
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """As it is."""
+        """Return both unchanged."""
         return msg, kwargs
 
     def debug(self, msg: object, *args: object, **kwargs: Any) -> None:
-        """Tells of a request that has no method of HTTP; the rest is aiohttp's own business."""
+        """Log a request without a valid HTTP method as malformed; pass everything else on."""
         if not self._told(args, kwargs.get("exc_info")):
             super().debug(msg, *args, **kwargs)
 
     def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
-        """Tells of a request that cannot be read, or of what went wrong unexpectedly."""
+        """Log a malformed request in one line; pass an unexpected error on."""
         if not self._told(args, exc_info):
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 
@@ -86,7 +87,7 @@ LOG: Final = web.AppKey("log", ConnectionLog)
 
 
 class Connection(web.RequestHandler):
-    """One connection. A request that cannot be read is answered as every other failure is: in JSON."""
+    """A connection that answers malformed requests in JSON, like every other failure."""
 
     __slots__ = ()
 
@@ -97,7 +98,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """What is wrong with the request, without the bytes that it came in."""
+        """Say what is wrong with the request, without quoting its bytes."""
         super().handle_error(request, status, exc, message)  # logs it
         if isinstance(exc, LineTooLong):
             told = (
@@ -115,7 +116,7 @@ class Connection(web.RequestHandler):
 
 
 async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> asyncio.Server:
-    """Serve the runner's application on a socket that listens. Closing it is the caller's."""
+    """Serve the runner's application on a listening socket. The caller closes the server."""
     server = runner.server
     assert server is not None, "the runner is not set up"
     loop, silent = asyncio.get_running_loop(), runner.app[SILENT]

@@ -1,7 +1,7 @@
-"""What other servers tell those who listen here: each is asked for the same stream, and its events are passed on.
+"""Merge the event streams of other servers into a listener's stream.
 
-They are asked with the listener's own key, so that each tells what the listener may know. Nothing is asked while nobody
-listens. What a server told while it could not be reached is not made up for: it is read from the journal.
+Each server is asked for the same stream with the listener's own key, so that it sends only what the listener may see.
+Without listeners nothing is requested. Events of a server that cannot be reached are lost; the journal has the data.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from saga_server.http.app_keys import SAGA
 from saga_server.http.passing import PASSED, client_of, kept
 
 _LOOK_SECONDS: Final = 0.5
-"""How often it is looked which servers there are."""
+"""Seconds between two checks which servers are alive."""
 _LONGEST: Final = 1 << 20
-"""Bytes of an event; whoever sends more is asked anew."""
+"""The largest event in bytes. If a server sends a larger one, its stream is opened anew."""
 
 
 async def follow_others(request: web.Request, take: Callable[[bytes], None]) -> None:
-    """Give ``take`` each event of the same stream at the other servers that live, until cancelled."""
+    """Pass each event of the same stream on the other live servers to ``take``, until cancelled."""
     leases = request.app[SAGA].parts.leases
     if leases is None or PASSED in request.headers:
         return
@@ -58,7 +58,7 @@ async def _follow(request: web.Request, server: str, address: str, take: Callabl
                     return
                 *events, left = (left + piece).split(b"\n\n")
                 for each in events:
-                    if each.startswith(b"event:"):  # signs of life are the listener's own server's
+                    if each.startswith(b"event:"):  # keep-alive comments are dropped; this server sends its own
                         take(each + b"\n\n")
     except (aiohttp.ClientError, OSError):
-        return  # it is asked again while it lives
+        return  # the caller asks again while the server is alive

@@ -1,5 +1,7 @@
-"""Every failure as the OpenAI API shows failures, ``{"error": {"message", "type", "param", "code"}}``, or as the API of
-its door does."""
+"""Turn failures into error replies, in the format of the chat API that was called.
+
+OpenAI's format, ``{"error": {"message", "type", "param", "code"}}``, is the default.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,13 @@ _log = logging.getLogger("saga.server")
 _PARAM = re.compile(r"(?P<param>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ")
 
 _HUNG_UP = 499
-"""Stands for the status of an answer that nobody waited for."""
+"""The status of a reply whose client went away before it was sent."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class RequestError(BadInput):
-    """A request that cannot be served as it is: ``param`` names the field at fault."""
+    """A request that cannot be served as it is. ``param`` names the field at fault."""
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class RequestError(BadInput):
         super().__init__(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For another process to send it back."""
+        """Make the error picklable, so that a helper process can send it back."""
         return _again, (str(self), self.param, self.status, self.kind, self.code)
 
 
@@ -71,7 +73,7 @@ def _again(message: str, param: str | None, status: int, kind: str, code: str | 
 
 @frozen
 class Failure:
-    """An error as it goes out."""
+    """An error as the client receives it."""
 
     status: int
     message: str
@@ -81,12 +83,12 @@ class Failure:
     headers: Mapping[str, str] = field(factory=dict)
 
     def body(self) -> bytes:
-        """The JSON object."""
+        """The body of the error reply in OpenAI's format: a JSON object as UTF-8."""
         about = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
         return json.dumps({"error": about}, ensure_ascii=False).encode("utf-8", "replace")
 
     def response(self, api: Api = "openai") -> web.Response:
-        """The whole answer, as clients of ``api`` read it."""
+        """The error reply in the format of ``api``."""
         body = self.body() if api == "openai" else told_to(api, self.status, self.message, self.kind)
         return web.Response(
             body=body, status=self.status, headers=self.headers, content_type="application/json", charset="utf-8"
@@ -94,7 +96,10 @@ class Failure:
 
 
 def describe(error: Exception) -> Failure:
-    """How an exception is told to a client. One that SAGA does not raise on purpose is logged, and told by a number."""
+    """Return the error reply for an exception.
+
+    An unexpected exception is logged under a random number, and the reply gives only this number.
+    """
     if isinstance(error, RequestError):
         headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
         return Failure(error.status, str(error), error.kind, error.param, error.code, headers)
@@ -147,9 +152,9 @@ def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
 
 @web.middleware
 async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answers for whatever a handler raises, as long as nothing of an answer went out.
+    """Turn an exception of a handler into an error reply. A middleware.
 
-    A request that was refused before its body was read is the last one on its connection.
+    If the request failed before its body was read, the connection is closed after the reply.
     """
     response = await _answered(request, handler)
     if response.status >= 400 and request.can_read_body and not request.content.at_eof():
@@ -171,7 +176,7 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
         if request.transport is None or request.transport.is_closing():
             return web.Response(status=_HUNG_UP)  # the client went away before it was answered
         failure = describe(error)
-    except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
+    except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
         failure = describe(error)
     place = request.get(PLACE)
     response = failure.response("openai" if place is None else place.door.api)

@@ -1,9 +1,9 @@
-"""One narration call and everyone who waits for it.
+"""One narration call and the clients that wait for it.
 
-An exchange runs on its own and outlives its client for as long as recording takes. Identical requests that arrive
-while it runs follow it, so that a double click is one upstream call and one turn. When the last follower goes,
-upstream is cancelled at once and what was shown is recorded. Upstream is read no faster than the fastest follower
-takes the answer.
+An exchange runs in its own task and outlives its client until the turn is recorded. Identical requests that arrive
+while it runs follow it, so that a double click is one upstream call and one turn. When the last follower leaves,
+the upstream call is cancelled at once and what was shown is recorded. Upstream is read no faster than the fastest
+follower takes the reply.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from saga_server.providers import Narrators, Route
 _log = logging.getLogger("saga.server")
 
 _SLICE = 4_096
-"""Characters of a reply that are read before others have their turn."""
+"""Characters of a reply that are processed before other tasks may run."""
 
 COMMIT_SECONDS = 10.0
-"""How long a reply's end waits for its turn to be recorded. Recording goes on after that."""
+"""Seconds that the end of a reply waits for its turn to be recorded. Recording continues after that."""
 
 WINDOW = 256 * 1_024
-"""Bytes that may be there and not taken before upstream is not read any further."""
+"""Bytes that may be waiting for the fastest follower before reading from upstream pauses."""
 _OURS_TO_MEND = (400, 413, 422)
-"""Statuses with which another model would answer this request as well."""
+"""Statuses that mean the request itself is at fault, so that a fallback model would fail as well."""
 
 
 @frozen
 class Head:
-    """What an answer begins with."""
+    """The headers of a reply."""
 
     headers: Mapping[str, str]
     content_type: str
@@ -57,34 +57,34 @@ class Head:
 
 @define(eq=False)
 class Exchange:
-    """Plays one call. Followers read the answer's bytes, from the beginning whenever they join."""
+    """Plays one call. Each follower reads the bytes of the reply from the beginning, whenever it joins."""
 
     call: Call
     saga: Saga
     narrators: Narrators
     metrics: Metrics
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
-    """Recordings under way, with session and turn, also those that take longer than the reply waits."""
+    """Recordings in progress, with session and turn, also those that take longer than ``COMMIT_SECONDS``."""
     keep_alive: float = 0.0
-    """Seconds of silence after which a stream is kept alive; 0: it is not."""
+    """Seconds of silence after which a keep-alive is sent in a stream; 0: never."""
     patience: float = 600.0
-    """Seconds that a follower may take nothing of what is there for it."""
+    """Seconds after which followers that take nothing of a waiting reply count as gone."""
     usage: Usage | None = None
     notices: list[str] = field(factory=list)
-    """What was done otherwise than asked for, in words."""
+    """Notices about what was done differently than requested."""
     ended: bool = False
     stopped: bool = False
     _followers: int = 0
     _route: Route = field(init=False)
-    """Who answers."""
+    """The route in use."""
     _shape: Shape = field(init=False)
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
     _taken: int = field(default=0, init=False)
-    """Bytes that there are, and that the fastest follower has taken."""
+    """Bytes of the reply so far (``_sent``), and bytes that the fastest follower has taken."""
     _room: asyncio.Event = field(factory=asyncio.Event, init=False)
     _spoke: float = field(default=0.0, init=False)
-    """When something was sent last, on the loop's clock."""
+    """When something was last sent, on the event loop's clock."""
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _was_read: bool = field(default=False, init=False)
     _head: Head | None = field(default=None, init=False)
@@ -98,43 +98,43 @@ class Exchange:
 
     @property
     def discreet(self) -> bool:
-        """Whether whoever asks keeps no server."""
+        """Whether the caller is not an operator of the server."""
         return self.call.discreet
 
     # -- following ---------------------------------------------------------------------------------------------
 
     @property
     def heard(self) -> bool:
-        """Whether anybody follows."""
+        """Whether the exchange has followers."""
         return self._followers > 0
 
     def join(self) -> None:
-        """A follower comes; it must ``leave``."""
+        """Add a follower; it must ``leave``."""
         self._followers += 1
 
     def leave(self) -> None:
-        """A follower goes, because it has everything or because its client went away."""
+        """Remove a follower, because it has everything or its client went away. The last one stops the exchange."""
         self._followers -= 1
         if not self._followers and not self.ended:
             self.stop()
 
     def stop(self) -> None:
-        """Nobody listens, or the server shuts down: end the upstream call and record what was shown."""
+        """Cancel the upstream call and record what was shown, because no client listens or the server shuts down."""
         self.stopped = True
         self._room.set()
         if self._reading is not None:
             self._reading.cancel()
 
     def _is_stopped(self) -> bool:
-        return self.stopped  # a method: it changes while a method of this class awaits
+        return self.stopped  # a method, because mypy assumes that an attribute stays the same across an await
 
     async def was_read(self) -> None:
-        """Wait until the request was read, and its prompt is made; or until it ended before that."""
+        """Wait until the request was read and its prompt built, or until the exchange ended before that."""
         while not self._was_read and not self.ended:
             await self._changed()
 
     async def head(self) -> Head:
-        """Wait for the beginning of the answer. Raises what went wrong before it."""
+        """Wait for the headers of the reply. Raises the error if the exchange failed before them."""
         while self._head is None and not self.ended:
             await self._changed()
         if self._head is None:
@@ -142,7 +142,7 @@ class Exchange:
         return self._head
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The answer's bytes; what has piled up comes in one piece. Asking for the next says that it was taken."""
+        """Yield the bytes of the reply, all waiting bytes at once. They count as taken when the next are asked for."""
         at = taken = 0
         while True:
             if at < len(self._pieces):
@@ -169,22 +169,22 @@ class Exchange:
             if not waiter.done():
                 waiter.set_result(None)
 
-    # -- what the answer does ----------------------------------------------------------------------------------
+    # -- the outlet of the answer ------------------------------------------------------------------------------
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
-        """The answer begins."""
+        """Begin the reply with these headers."""
         self._head = Head(headers, content_type)
         self._wake()
 
     def send(self, data: bytes) -> None:
-        """The answer goes on."""
+        """Append ``data`` to the reply."""
         self._pieces.append(data)
         self._sent += len(data)
         self._spoke = asyncio.get_running_loop().time()
         self._wake()
 
     async def _taken_up(self) -> None:
-        """Wait until the followers have taken enough. One that takes nothing for too long counts as gone."""
+        """Wait until a follower has taken enough. If nothing is taken for ``patience``, the exchange stops."""
         while self._sent - self._taken > WINDOW and not self._is_stopped():
             self._room.clear()
             try:
@@ -195,7 +195,7 @@ class Exchange:
                 self.stop()
 
     def _stay_alive(self, answer: Answer) -> None:
-        """Say something whenever nothing was said for a while."""
+        """Send a keep-alive whenever nothing was sent for ``keep_alive`` seconds."""
         loop = asyncio.get_running_loop()
         silent = loop.time() - self._spoke
         if silent >= self.keep_alive:
@@ -204,7 +204,7 @@ class Exchange:
         self._timer = loop.call_later(self.keep_alive - silent, self._stay_alive, answer)
 
     async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
-        """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
+        """Record the turn. A failure does not stop the story; its reason is returned as a notice."""
         recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
         self.recordings[recording] = (begun.session.id, begun.id)
         recording.add_done_callback(self.recordings.pop)
@@ -218,14 +218,14 @@ class Exchange:
         except SagaError as error:
             reason = str(error)
             if self.discreet and isinstance(error, StoreError) and not isinstance(error, Conflict | LeaseLost):
-                told = "the store failed"  # what it says names paths
-        except Exception:  # noqa: BLE001 - logged whole; a reply is not lost because its record is
+                told = "the store failed"  # the store's message names paths
+        except Exception:  # noqa: BLE001 - logged; a failed recording must not lose the reply
             _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
             reason = "recording failed unexpectedly, the server's log tells more"
         else:
             if begun.session.id:
                 self.metrics.commits.labels("done").inc()
-            elif begun.degraded:  # told without memory, because the journal could not be read
+            elif begun.degraded:  # played without memory, because the journal could not be read
                 self.metrics.commits.labels("failed").inc()
             self.metrics.spent(begun.bill)
             return nothing_said(begun, recording.result())
@@ -236,11 +236,11 @@ class Exchange:
     # -- playing -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Play the call to its end. A failure reaches the followers, not the caller."""
+        """Play the call to its end. Errors go to the followers, not to the caller."""
         end = "failed"
         try:
             end = await self._play()
-        except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
+        except Exception as error:  # noqa: BLE001 - ``head`` raises it, or the stream reports it; logged if unexpected
             self._failure = error
             if self._head is not None:
                 self.send(self._shape.failure(describe(discreet(error) if self.discreet else error).body()))
@@ -287,7 +287,7 @@ class Exchange:
         return "finished"
 
     async def _begin(self) -> PendingTurn:
-        """Read the turn. A marker that names nothing known is left out: it may be a card's, and the story goes on."""
+        """Begin the turn. A marker with an unknown name is ignored, as it may come from a card; the story goes on."""
         call = self.call
         self.notices += call.notices
         session, world, marked = call.session, call.world, set(call.marked)
@@ -366,7 +366,7 @@ class Exchange:
                     elif isinstance(part, TextPart) and len(part.text) > _SLICE:
                         for piece in _slices(part):
                             answer.take(piece)
-                            await asyncio.sleep(0)  # others have their turn in between
+                            await asyncio.sleep(0)  # let other tasks run
                     else:
                         answer.take(part)
                     if self._sent - self._taken > WINDOW:
@@ -385,7 +385,7 @@ class Exchange:
 
 
 def _slices(part: TextPart) -> Iterator[TextPart]:
-    """A part whose text is long in pieces: looking for the state block in it takes up to 3 µs for a character."""
+    """Split a part with a long text, because searching it for the state block takes up to 3 µs per character."""
     for at in range(0, len(part.text), _SLICE):
         yield TextPart(part.text[at : at + _SLICE], part.index)
 

@@ -1,4 +1,4 @@
-"""The exchanges under way: who asks the same follows one that runs, and a server that stops ends them all."""
+"""The running exchanges: identical requests share one exchange, and a shutdown ends all of them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from saga_server.process import Metrics
 from saga_server.providers import Narrators
 
 Key = tuple[str, str | None, str | None, str, str, bytes]
-"""What makes two requests the same: owner, session, world, player, the door and the whole body; of a large one its
-SHA-256."""
+"""Identifies equal requests: owner, session, world, player, API, and the body (for a large body its SHA-256)."""
 
 
 @define(eq=False)
 class Exchanges:
-    """The exchanges under way."""
+    """The running exchanges."""
 
     saga: Saga
     narrators: Narrators
@@ -32,10 +31,10 @@ class Exchanges:
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
     closing: bool = field(default=False, init=False)
-    """Whether no exchange is begun any more."""
+    """Whether new exchanges are refused."""
 
     def join(self, key: Key, call: Call) -> Exchange:
-        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it.
+        """Follow the running exchange of an equal call, or begin a new one. The caller must ``leave`` it.
 
         Raises ``UpstreamError`` when the server is shutting down.
         """
@@ -62,7 +61,7 @@ class Exchanges:
         return len(self._tasks)
 
     def stop_texts(self, owner: str) -> bool:
-        """End the text completions of ``owner``. Whether nobody else's reply is under way."""
+        """Stop the text completions of ``owner``. Return whether no other reply is running."""
         running = list(self._tasks.values())
         for exchange in running:
             if exchange.call.text is not None and exchange.call.owner == owner:
@@ -70,20 +69,20 @@ class Exchanges:
         return all(exchange.stopped for exchange in running)
 
     async def settle(self) -> None:
-        """Wait for those that nobody follows any more and that only record, and for late recordings."""
+        """Wait for exchanges without followers, which only record their turn, and for late recordings."""
         while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:
             await asyncio.wait(alone)
         if self._recordings:
             await asyncio.wait(list(self._recordings))
 
     def recording(self) -> list[tuple[str, str]]:
-        """Session and turn of what is being recorded."""
+        """The session and turn of each recording in progress."""
         return list(self._recordings.values())
 
     async def aclose(self, seconds: float) -> int:
-        """Begin no more; let exchanges finish for so long, then stop them; what was shown is recorded.
+        """Refuse new exchanges, let the running ones finish for ``seconds``, then stop them and record what was shown.
 
-        How many exchanges and recordings did not end within ``COMMIT_SECONDS`` behind that, and were given up.
+        Returns how many exchanges and recordings did not end within another ``COMMIT_SECONDS`` and were cancelled.
         """
         self.closing = True
         if self._tasks:

@@ -1,4 +1,4 @@
-"""The one door by which a text of somebody else's enters a header."""
+"""Make texts safe for HTTP headers. Every header value of a reply passes through this module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ _LONGEST = 400
 
 
 def header_text(text: str, longest: int = _LONGEST) -> str:
-    """``text`` as a header can carry it: one line of printable ASCII, not too long. The rest is escaped."""
+    """Return ``text`` as one line of printable ASCII with at most ``longest`` characters.
+
+    Other characters are escaped; a text that is too long is cut and ends in ``...``.
+    """
     line = "".join(
         each if " " <= each <= "~" else each.encode("unicode_escape", "surrogatepass").decode("ascii")
         for each in " ".join(text[: longest * 2].split())
@@ -17,7 +20,7 @@ def header_text(text: str, longest: int = _LONGEST) -> str:
 
 
 async def only_header_text(request: web.Request, response: web.StreamResponse) -> None:
-    """Bring every header of an answer through the door. The last signal handler of ``on_response_prepare``."""
+    """Clean every header of a reply with ``header_text``. The last signal handler of ``on_response_prepare``."""
     for name, value in list(response.headers.items()):
         if not (value.isascii() and value.isprintable()):
             response.headers[name] = header_text(value)

@@ -1,4 +1,4 @@
-"""The OpenAI chat API's shapes: a request read and checked, a reply written in chunks or in one piece."""
+"""The formats of OpenAI's chat API: read and check a request, write a reply in chunks or as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from saga_server.http.errors import RequestError
 MAX_CHOICES = 16
 DONE = b"data: [DONE]\n\n"
 ALIVE = b": waiting\n\n"
-"""A comment in a stream of events: nobody reads it, and nobody in between takes the stream for dead."""
+"""A comment in the event stream. Clients ignore it; it keeps proxies from closing the connection as idle."""
 
 _OWN = frozenset({"messages", "model", "stream", "stream_options"})
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -26,7 +26,7 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 @frozen(kw_only=True)
 class ChatAsk:
-    """A chat request, checked as far as the messages' list; their content is the engine's to check."""
+    """A checked chat request. The content of the messages is not checked here; the engine does that."""
 
     messages: list[Any]
     model: str
@@ -34,16 +34,16 @@ class ChatAsk:
     choices: int
     user: str | None
     wants_usage: bool
-    """Whether the client asked for the token counts at the end of its stream."""
+    """Whether the client wants the token counts at the end of the stream."""
     params: Mapping[str, Any]
-    """Every other field, for upstream."""
+    """All other fields, which are passed upstream."""
 
 
 def read_json(body: bytes) -> Any:
-    """The JSON in a request's body. Raises ``RequestError``."""
+    """Return the JSON value in a request's body. Raises ``RequestError``."""
     check_density(body)
     try:
-        text = body.decode("utf-8-sig")  # of bytes it would guess UTF-16
+        text = body.decode("utf-8-sig")  # given bytes, json.loads would also accept UTF-16
         value = json.loads(text, parse_constant=codec.no_constant, parse_float=codec.finite)
     except UnicodeDecodeError:
         raise RequestError("the body is not UTF-8", param="body") from None
@@ -58,7 +58,7 @@ def read_json(body: bytes) -> Any:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Half a character, which JSON can escape and UTF-8 cannot hold, becomes U+FFFD."""
+    """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode, by U+FFFD."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -69,7 +69,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> ChatAsk:
-    """The chat request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read the chat request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = read_json(body)
     if not isinstance(ask, dict):
         raise RequestError(f"the body is a JSON {kind_of(ask)}; send an object", param="body")
@@ -105,7 +105,10 @@ def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> ChatAsk:
 
 
 def typed(ask: Mapping[str, Any], name: str, cls: type, what: str) -> Any:
-    """A field of a request, None where it is missing. Raises ``RequestError`` for another type: give ``what``."""
+    """Return a field of a request, None if it is missing. Raises ``RequestError`` if it is not of type ``cls``.
+
+    ``what`` names the type in the error message.
+    """
     value = ask.get(name)
     if value is not None and type(value) is not cls:
         raise RequestError(f"{name}: {short(value)} is not allowed; give {what} or null", param=name)
@@ -113,13 +116,13 @@ def typed(ask: Mapping[str, Any], name: str, cls: type, what: str) -> Any:
 
 
 def short(value: Any) -> str:
-    """A value as JSON, for a message of error."""
+    """Return a value as JSON for an error message, cut to 60 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def kind_of(value: Any) -> str:
-    """What a value is called in JSON."""
+    """Return the name of a value's JSON type, for error messages."""
     return {dict: "object", list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
         type(value), "number"
     )
@@ -129,20 +132,20 @@ def kind_of(value: Any) -> str:
 
 
 def text_json(text: str) -> str:
-    """``text`` as a JSON string; escaped only when it holds half a character."""
+    """Return ``text`` as a JSON string. Non-ASCII characters are escaped only if it holds a lone surrogate."""
     found = json.dumps(text, ensure_ascii=False)
     return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(text)
 
 
 def to_json(value: Any) -> str:
-    """``value`` as JSON; escaped only when it holds half a character."""
+    """Return ``value`` as JSON. Non-ASCII characters are escaped only if it holds a lone surrogate."""
     found = json.dumps(value, ensure_ascii=False)
     return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(value)
 
 
 @define
 class ChunkWriter:
-    """Writes the server-sent events of one completion. What all its chunks share is rendered once."""
+    """Writes the server-sent events of one completion. The part that all chunks share is rendered once."""
 
     id: str
     created: int
@@ -167,7 +170,7 @@ class ChunkWriter:
         return self._choice(index, f'{{"content":{text_json(text)}}}')
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Fields that are passed on as they came."""
+        """A chunk with fields that are passed on unchanged."""
         return self._choice(index, to_json(fields))
 
     def finish(self, index: int, reason: str) -> bytes:
@@ -175,17 +178,17 @@ class ChunkWriter:
         return self._choice(index, "{}", text_json(reason))
 
     def usage(self, usage: Usage, dollars: float | None = None) -> bytes:
-        """The token counts, and what they cost, in a chunk of their own."""
+        """The chunk with the token counts and their cost."""
         return f'{self._head}],"usage":{to_json(usage_object(usage, dollars))}}}\n\n'.encode()
 
 
 def error_event(body: bytes) -> bytes:
-    """A failure in mid-stream."""
+    """The event that reports a failure in mid-stream."""
     return b"data: " + body + b"\n\n"
 
 
 def usage_object(usage: Usage, dollars: float | None = None) -> dict[str, Any]:
-    """Token counts as the API shows them; ``cost`` is US dollars, where they are known."""
+    """Return token counts in the API's format. ``cost``, in US dollars, is present only if ``dollars`` is given."""
     written = {"cache_write_tokens": usage.cache_write} if usage.cache_write else {}
     return {
         "prompt_tokens": usage.input,
@@ -198,17 +201,17 @@ def usage_object(usage: Usage, dollars: float | None = None) -> dict[str, Any]:
 
 @define
 class Choice:
-    """One choice of a reply in one piece."""
+    """One choice of a reply that is sent as a whole."""
 
     index: int
     text: str = ""
     extra: dict[str, Any] = field(factory=dict)
     finish: str = "stop"
     seen: bool = False
-    """Whether the provider sent anything for it."""
+    """Whether the provider sent anything for this choice."""
 
     def add(self, fields: Mapping[str, Any]) -> None:
-        """Take passed-on fields: texts and lists grow, others are replaced."""
+        """Add fields that are passed on unchanged. Texts and lists are appended to, other values replaced."""
         for name, value in fields.items():
             before: Any = self.extra.get(name)
             grows = isinstance(before, str | list) and type(before) is type(value)
@@ -218,7 +221,7 @@ class Choice:
 def completion(
     reply_id: str, created: int, model: str, choices: list[Choice], usage: Usage | None, dollars: float | None = None
 ) -> bytes:
-    """A whole reply."""
+    """Return a whole reply as JSON."""
     answer: dict[str, Any] = {
         "id": reply_id,
         "object": "chat.completion",

@@ -1,7 +1,7 @@
-"""A request for a session that another server writes: it is passed on to that server, and its answer streams through.
+"""Pass a request for a session that another server owns on to that server, and stream the reply through.
 
-Where the other server cannot be reached, or stops before it answers, the request waits until the session is free, and
-is played here. One that was passed on once is not passed on again.
+If the other server cannot be reached, or stops before it replies, the request waits until the session is free and is
+then handled here. A request that was passed on once is not passed on again.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _log = logging.getLogger("saga.server")
 T = TypeVar("T")
 
 PASSED = "X-SAGA-Passed-On"
-"""Which server passed a request on."""
+"""Request header: the server that passed the request on."""
 NOT_MINE = "X-SAGA-Not-Owner"
-"""Set on an answer that says only that the session is not written here."""
+"""Reply header: set when the reply says only that this server does not own the session."""
 _OF_ONE_CONNECTION = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "host", "content-length", "content-encoding", "expect"}
 )
 _LOOK_SECONDS = 0.2
-"""How often it is looked whether the other server still lives."""
+"""Seconds between two checks whether the other server is still alive."""
 _MORE_SECONDS = 5.0
-"""What a request waits for a free session at most, beyond the length of a lease and of a server's stop."""
+"""Seconds that a request waits for a free session, in addition to the lease and the drain timeout of a server."""
 _CLIENT: Final = web.AppKey("passing", dict)
-"""Holds the connections to other servers, once there are any."""
+"""Holds the HTTP client for other servers, once it is needed."""
 
 
 def prepare_passing(app: web.Application) -> None:
-    """Make room for the connections to other servers, which close with the application."""
+    """Prepare the application for connections to other servers. They are closed with the application."""
     app[_CLIENT] = {}
     app.on_cleanup.append(_close)
 
@@ -59,7 +59,7 @@ async def _close(app: web.Application) -> None:
 
 @web.middleware
 async def passed_on(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answers by the server that writes the session, where that is another one."""
+    """Pass the request on if another server owns its session. Raises ``OwnedElsewhere`` after ``longest_wait``."""
     saga = request.app[SAGA]
     leases = saga.parts.leases
     if leases is None:
@@ -82,22 +82,24 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
                     return answer
                 if asyncio.get_running_loop().time() > deadline:
                     raise
-                LOOK_CLOSELY.set(True)  # whoever was asked knows better
+                LOOK_CLOSELY.set(True)  # from now on, do not guess the owner before the session is read
             await asyncio.sleep(_LOOK_SECONDS)
     finally:
         LOOK_CLOSELY.reset(closely)
 
 
 def longest_wait(saga: Saga) -> float:
-    """The seconds that a request waits for a session at most: one that stops may have a reply under way for long."""
+    """Return the longest wait for a session in seconds. A server that shuts down may still finish a long reply."""
     leases = saga.parts.leases
     lease = leases.seconds if leases is not None else 0.0
     return lease + saga.config.server.drain_timeout + _MORE_SECONDS
 
 
 async def _is_of_us(request: web.Request, leases: Leases) -> bool:
-    """Whether the server that passed a request on shares the journal: one with a copy of it, which was made to look
-    into, has the addresses of those that go on, and what is said to it is not meant for them.
+    """Whether the server that passed the request on shares this journal.
+
+    A server that was started on a copy of the journal finds the addresses of the live servers in it, but its requests
+    are not meant for them.
     """
     try:
         return await leases.knows(request.headers[PASSED])
@@ -106,27 +108,27 @@ async def _is_of_us(request: web.Request, leases: Leases) -> bool:
 
 
 def _not_mine() -> web.Response:
-    """Anybody may say that a request was passed on: where other servers are is told to none who does."""
+    """Refuse a passed-on request. Any client can set ``PASSED``, so the reply does not give the owner's address."""
     message = "this session is played on another server; ask again in a moment"
     return web.json_response({"error": {"message": message}}, status=503, headers={NOT_MINE: "1", "Retry-After": "1"})
 
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
-    """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
+    """Own the session that an admin request changes. Raises ``OwnedElsewhere`` before the handler did anything."""
     leases = saga.parts.leases
     parts = request.path.split("/")
     if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:2] != ["api"]:
         return
     named = parts[3] if parts[2:3] == ["sessions"] and len(parts) > 3 else request.query.get("session", "")
     if named:
-        with suppress(NotFound):  # whoever answers says so
+        with suppress(NotFound):  # the handler reports it
             await leases.own((await saga.sessions.get(named, request[BEARER].scope)).id)
 
 
 async def _ask(
     request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
 ) -> web.StreamResponse | None:
-    """What the other server answers; None where it does not, or does not write the session any more."""
+    """Return the reply of the other server. None if it does not reply or no longer owns the session."""
     found = await _asked(request, saga, error, unreachable)
     if found is None:
         return None
@@ -136,9 +138,9 @@ async def _ask(
 
 
 async def done_elsewhere(request: web.Request, error: OwnedElsewhere) -> bool:
-    """Have a server do its part of what a request asks for. Whether it had one, and did it.
+    """Have the owner of a session carry out its part of a request. Return whether it replied.
 
-    Raises ``error`` where it refuses, or where the request was passed on to this server itself.
+    A reply of 404 counts as done. Raises ``error`` if the owner refuses, or if the request itself was passed on.
     """
     if PASSED in request.headers:
         raise error
@@ -156,12 +158,12 @@ async def done_elsewhere(request: web.Request, error: OwnedElsewhere) -> bool:
 async def _asked(
     request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
 ) -> ClientResponse | None:
-    """The answer of the other server, to be closed; None where there is none, or no session of its own."""
+    """Return the other server's reply, which the caller must close. None if it is not reached or not the owner."""
     import aiohttp
 
     leases = saga.parts.leases
     assert leases is not None
-    leave(request)  # read here; the other server has turns of its own
+    leave(request)  # this server is done reading it; the other server has its own queue for large requests
     headers = kept(request.headers)
     headers[PASSED] = leases.server
     asking = client_of(request.app).request(
@@ -182,7 +184,7 @@ async def _asked(
 
 
 def client_of(app: web.Application) -> ClientSession:
-    """The connections to other servers."""
+    """Return the HTTP client for other servers; it is created on first use."""
     import aiohttp
 
     held = app[_CLIENT]
@@ -197,7 +199,7 @@ def client_of(app: web.Application) -> ClientSession:
 
 
 def kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    """The headers that are for whoever answers, not for one connection."""
+    """Return ``headers`` without those that concern a single connection (hop-by-hop headers)."""
     from multidict import CIMultiDict
 
     found = CIMultiDict(headers)
@@ -220,14 +222,14 @@ async def _through(request: web.Request, saga: Saga, server: str, found: ClientR
     except (OSError, aiohttp.ClientError):
         _log.warning("the server %s broke off an answer that was passed on", server)
         if request.transport is not None:
-            request.transport.abort()  # what was sent is no whole answer, and must not look like one
+            request.transport.abort()  # the reply is incomplete, and the client must notice
     finally:
         watching.cancel()
     return response
 
 
 async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
-    """Break off an answer whose server is gone."""
+    """Break off the reply ``found`` once its server is gone."""
     leases = saga.parts.leases
     assert leases is not None
     while True:
@@ -239,7 +241,7 @@ async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
 
 
 async def _while_alive(saga: Saga, server: str, work: Awaitable[T]) -> T:
-    """What ``work`` gives. Raises ``ConnectionError`` when ``server`` is gone before."""
+    """Return the result of ``work``. Raises ``ConnectionError`` if ``server`` is gone before that."""
     leases = saga.parts.leases
     assert leases is not None
     task = asyncio.ensure_future(work)

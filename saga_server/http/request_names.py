@@ -1,11 +1,11 @@
-"""Which session, world and player a request names, in words of its own: the first explicit form that speaks wins.
+"""Find the session, world and player that a request names. The first of these sources that gives a name wins:
 
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
 2. the headers ``X-SAGA-Session``, ``X-SAGA-World`` and ``X-SAGA-Player``
 3. the API key: ``KEY#SESSION``
-4. a marker in a system message or the player's own words: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``,
-   ``[[saga:player=NAME]]``; taken out of all messages before upstream sees them
-5. as configured, the field ``user`` or the system prompt (``session.identify``)
+4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]`` or
+   ``[[saga:player=NAME]]``; markers are removed from all messages before they go upstream
+5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
 """
@@ -28,7 +28,7 @@ from saga_server.http.errors import RequestError
 
 LONGEST_NAME = 200
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters that show nothing, though Unicode calls them printable: names with them pass for others."""
+"""Characters that are invisible although Unicode calls them printable: a name with one can look like another name."""
 
 _COUNTED = {"all": ("user", *SYSTEM_ROLES), "player": ("user",), "off": ()}
 """Roles whose markers count, by ``session.markers``."""
@@ -36,14 +36,14 @@ _COUNTED = {"all": ("user", *SYSTEM_ROLES), "player": ("user",), "off": ()}
 
 @frozen
 class Named:
-    """What a request names, and its messages without the markers that said so."""
+    """The session, world and player that a request names, and its messages without markers."""
 
     session: str | None
     world: str | None
     messages: list[Any]
     player: str | None = None
     marked: frozenset[str] = frozenset()
-    """What of these a marker said: one that names nothing known is left out, with a notice."""
+    """Which of ``session`` and ``world`` come from a marker. An unknown name in a marker is ignored, with a notice."""
     notices: tuple[str, ...] = ()
 
 
@@ -57,7 +57,7 @@ def read_names(
     identify: Identify,
     markers: Markers = "all",
 ) -> Named:
-    """Session, world and player that a request names. Raises ``RequestError`` for a name that cannot be one."""
+    """Find the session, world and player that a request names. Raises ``RequestError`` for an invalid name."""
     written, messages = take_marks(messages, _COUNTED[markers])
     marks, notices = _read_marks(written)
     explicit = (
@@ -76,7 +76,10 @@ def read_names(
 
 
 def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Names as they are kept, and what is wrong with the others: that is no reason to stop the story."""
+    """Return the valid names in normal form, and a notice for each invalid one.
+
+    A bad marker is no error, because the story should go on.
+    """
     found, notices = {}, []
     for kind, text in written.items():
         try:
@@ -90,7 +93,7 @@ def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, 
 
 
 def read_name(text: str | None, where: str) -> str | None:
-    """A name as it is kept, None for an empty one. Raises ``RequestError`` for what cannot be a name."""
+    """Return a name in normal form, None if it is empty. Raises ``RequestError`` for an invalid name."""
     raw = " ".join((text or "").split())
     if len(raw) > LONGEST_NAME or not raw.isprintable() or not _INVISIBLE.isdisjoint(raw):
         raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters, all visible", param=where)
@@ -121,18 +124,18 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def take_marks(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) -> tuple[dict[str, str], list[Any]]:
-    """The markers in messages of the roles ``counted``, the last of each kind, and all messages without them.
+    """Return the last marker of each kind in messages of the roles ``counted``, and all messages without markers.
 
-    What a model, a tool or a greeting says names nothing: a client sends it back as part of the history.
-    A line that holds nothing else goes with its marker, and so does a system message. Without any marker the list
-    itself comes back.
+    Markers in other messages (of a model, a tool or a greeting) are removed but do not count, because clients send
+    these messages back as part of the history. A line or a system message that holds only markers is removed too.
+    If there is no marker, ``messages`` itself is returned.
     """
     found: dict[str, str] = {}
     cleaned: list[Any] | None = None
     ignored: dict[str, str] = {}
     for index, message in enumerate(messages):
         if type(message) is dict and type(content := message.get("content")) is str and "[[" not in content:
-            continue  # nearly all of a long history
+            continue  # the fast path for nearly all messages of a long history
         into = found if isinstance(message, Mapping) and message.get("role") in counted else ignored
         content = message.get("content") if isinstance(message, Mapping) else None
         if isinstance(content, str):
@@ -155,7 +158,7 @@ def take_marks(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) 
 
 
 def _hints(text: str) -> bool:
-    """Whether a marker may be in ``text``: quick, for each request carries the whole history."""
+    """Whether ``text`` holds a marker. Fast, because each request carries the whole history."""
     return "[[" in text and MARKER.search(text) is not None
 
 
@@ -173,7 +176,7 @@ def _take(text: str, found: dict[str, str]) -> str:
 
 
 def _without_marks(line: str) -> str:
-    """A line without its markers and the blanks before them; nothing when it holds nothing else."""
+    """Return a line without its markers and the blanks before them; empty if it holds only markers."""
     kept, at = [], 0
     for mark in MARKER.finditer(line):
         kept.append(line[at : mark.start()].rstrip(" \t"))

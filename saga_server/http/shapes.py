@@ -1,4 +1,4 @@
-"""What an answer looks like to its client: the events of a stream, and a reply in one piece."""
+"""Formats of replies: the events of a stream, and the JSON of a whole reply."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from saga_server.http.openai_schema import (
 
 @define(eq=False)
 class Shape(ABC):
-    """The shape of one answer. ``model`` is the model's name as the client hears it."""
+    """The format of one reply. ``model`` is the model's name in the reply."""
 
     model: str
 
     @property
     def content_type(self) -> str:
-        """Of a stream."""
+        """The content type of a stream."""
         return "text/event-stream"
 
     def role(self, index: int) -> bytes:
@@ -42,7 +42,7 @@ class Shape(ABC):
         """A piece of a choice's text."""
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Fields that are passed on as they came, where the shape has a place for them."""
+        """Fields that are passed on unchanged, if the format has a place for them."""
         return b""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Shape(ABC):
         """The end of a choice."""
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """The token counts, where a client asked for them."""
+        """The token counts, if the client asked for them."""
         return b""
 
     def end(self) -> bytes:
@@ -58,11 +58,11 @@ class Shape(ABC):
         return b""
 
     def alive(self) -> bytes:
-        """Nothing to say, but still there."""
+        """A sign of life that keeps the connection open."""
         return ALIVE
 
     def notice(self, text: str) -> bytes:
-        """What the headers could not say any more: a comment, which clients pass over."""
+        """A notice that comes too late for the headers, as a comment, which clients ignore."""
         return f": X-SAGA-Notice: {header_text(text)}\n\n".encode()
 
     def failure(self, body: bytes) -> bytes:
@@ -71,7 +71,7 @@ class Shape(ABC):
 
     @abstractmethod
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """The reply in one piece."""
+        """The whole reply as JSON."""
 
 
 @define(eq=False)
@@ -102,7 +102,7 @@ class ChatShape(Shape):
         return self._writer.finish(index, reason)
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """A chunk with the token counts, and what they cost."""
+        """A chunk with the token counts and their cost."""
         return self._writer.usage(usage, dollars)
 
     def end(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Answers while the stores are being opened, so that a start is not taken for a hang."""
+"""Answer requests while the stores are being opened, so that a slow start does not look like a hang."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _json(value: object, status: int) -> web.Response:
 
 @define(eq=False)
 class StartupResponder:
-    """``async with StartupResponder(sockets)``: answers on sockets that listen; they go on listening afterwards."""
+    """Answers on listening sockets inside ``async with StartupResponder(sockets)``. It leaves the sockets open."""
 
     sockets: Sequence[socket]
     _server: web.Server = field(factory=lambda: web.Server(_answer, access_log=None), init=False)

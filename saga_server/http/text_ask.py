@@ -1,4 +1,4 @@
-"""A request for text completion, read and checked: the prompt is one text, in the form of one of the doors."""
+"""Read and check a request for text completion, in which the prompt is one text instead of a list of messages."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _LIMITS = ("max_tokens", "max_new_tokens", "n_predict", "num_predict", "max_leng
 _WINDOWS = ("truncation_length", "max_context_length", "num_ctx")
 _AS_THEY_ARE = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", "n", "user")
 _MOST_STOPS = 4
-"""Stop sequences that the chat APIs of providers take."""
+"""Stop sequences that chat APIs accept at most."""
 _BYTES = 3
-"""Bytes of a token, rather too few: of English text it is four."""
+"""Bytes per token: a low estimate, as English text has about four."""
 UNTOLD = "the messages of the prompt could not be told apart; it is played as one text"
 
 
 @frozen
 class TextAsk:
-    """The prompt of a request, told apart."""
+    """The prompt of a request, split into messages."""
 
     prompt: TextPrompt = field(repr=False)
     wire: TextWire
 
     def written(self, plan: PromptPlan) -> TextCall:
-        """``plan`` as one text again, for a server of the same kind."""
+        """Return ``plan`` as one text again, for an upstream server that completes text."""
         return TextCall(write_prompt(plan, self.prompt), self.wire)
 
 
 @frozen(kw_only=True)
 class TextRequest:
-    """Everything that a request for text completion says."""
+    """A checked request for text completion."""
 
     ask: TextAsk
     model: str
@@ -49,31 +49,35 @@ class TextRequest:
     user: str | None
     wants_usage: bool
     params: Mapping[str, Any] = field(repr=False)
-    """Every other field, for upstream."""
+    """All other fields, which are passed upstream."""
     aside: bool
-    """Whether the reply is no turn of the story: the player's own next line is asked for, or a form."""
+    """Whether the reply is not a turn of the story: the request asks for the player's next line, or for JSON."""
 
     window: int = 0
-    """Tokens that the prompt may have, where the request says how many the model takes."""
+    """The size of the prompt in tokens that the client allows; 0 if the request does not say."""
 
     @property
     def speaker(self) -> str:
-        """Who is to reply, where a header follows a reply: the next member of a group, or the same once more."""
+        """The character who is to reply, if the prompt ends with a name behind a reply; empty otherwise.
+
+        It is the next member of a group, or the same character once more.
+        """
         prompt = self.ask.prompt
         follows = bool(prompt.opening.strip()) and prompt.messages[-1]["role"] == "assistant"
         return prompt.opening.strip() if follows and prompt.asks_for == "assistant" else ""
 
     @property
     def messages(self) -> list[Any]:
-        """What was told apart."""
+        """The messages of the prompt."""
         return [dict(message) for message in self.ask.prompt.messages]
 
 
 def read_text(
     body: bytes, wire: TextWire, *, stream: bool | None, max_messages: int, max_text_mb: int = 16
 ) -> TextRequest:
-    """The request in ``body``. ``stream``: what its path says of it; None: its field does.
+    """Read the request in ``body``.
 
+    ``stream`` is the mode that the path implies; if it is None, the field ``stream`` decides.
     Raises ``RequestError`` naming the field, the value and what is allowed.
     """
     ask = read_json(body)
@@ -85,7 +89,7 @@ def read_text(
 def text_request(
     ask: Mapping[str, Any], wire: TextWire, *, stream: bool | None, max_messages: int, max_text_mb: int = 16
 ) -> TextRequest:
-    """The request in the JSON of a body. Raises as ``read_text`` does."""
+    """Read the request in the JSON object of a body. Arguments and errors are those of ``read_text``."""
     prompt = ask.get("prompt")
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
         prompt = prompt[0]
@@ -126,7 +130,7 @@ def text_request(
 
 
 def _model(ask: Mapping[str, Any]) -> str:
-    """The model's name; frontends without one send ``undefined``."""
+    """Return the model's name. Frontends without a model send ``undefined`` or ``null``."""
     model = typed(ask, "model", str, "a text") or ""
     return "" if model in ("undefined", "null") else model
 
@@ -144,25 +148,29 @@ def _stops(ask: Mapping[str, Any]) -> list[str]:
 def onward(
     ask: TextAsk | None, plan: PromptPlan, params: Mapping[str, Any], completes_text: bool
 ) -> tuple[Mapping[str, Any], TextCall | None]:
-    """The settings and the text of ``plan`` for a provider: one of chats gets the settings that chats have, no text."""
+    """Return the settings and the text to send to a provider.
+
+    A provider that only has a chat API gets no text, and only the settings that chat APIs have.
+    """
     if ask is None:
         return params, None
     return (params, ask.written(plan)) if completes_text else (chat_params(params), None)
 
 
 def _window(ask: Mapping[str, Any]) -> int:
-    """The tokens that the model takes, without those of the reply and those of a text that the server puts in front;
-    0 where the request does not say them.
+    """Return how many tokens the prompt may have; 0 if the request does not give the size of the context.
+
+    It is the context without the reply and without ``memory``, a text that KoboldCpp puts before the prompt.
     """
     sizes = [ask[name] for name in _WINDOWS if type(ask.get(name)) is int and ask[name] > 0]
     limits = [ask[name] for name in _LIMITS if type(ask.get(name)) is int and ask[name] > 0]
-    memory = ask.get("memory")  # KoboldCpp cuts off what stands first in the prompt if both do not fit
+    memory = ask.get("memory")  # if both do not fit, KoboldCpp cuts off the beginning of the prompt
     front = len(memory.encode("utf-8", "surrogatepass")) // _BYTES if isinstance(memory, str) else 0
     return max(0, min(sizes) - min(limits, default=0) - front) if sizes else 0
 
 
 def chat_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a text completion for a provider that knows chats alone: those that both have."""
+    """Return those settings of a text completion that chat APIs have as well."""
     found = {name: params[name] for name in _AS_THEY_ARE if params.get(name) is not None}
     limit = next((params[name] for name in _LIMITS if type(params.get(name)) is int and params[name] > 0), None)
     if limit is not None:

@@ -1,8 +1,8 @@
-"""How much of the processor reading one request may take on the event loop, and the end of what takes more.
+"""A limit for the CPU time that reading one request may take on the event loop.
 
-A coroutine runs in steps: from one await to the next, and nobody else runs meanwhile. Each step is measured by the
-thread's own clock, so that what others do in between does not count. What is too dear ends where it awaits next, as
-if it had been cancelled. One step cannot be interrupted: what a step does is bounded by the length of its text.
+A coroutine runs in steps from one ``await`` to the next, and blocks the event loop during each step. Each step is
+measured with the CPU clock of the thread, so other tasks do not count. Work that exceeds the limit ends at its next
+``await``, as if it had been cancelled. A single step cannot be interrupted; its length depends on the size of the text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 class _TooDear(Exception):
-    """Thrown into the work that took too much."""
+    """Thrown into work that exceeds its limit."""
 
 
 @define(eq=False)
 class Within:
-    """Await it to run ``work`` with at most ``seconds`` of the processor. Raises ``RequestError`` (413) beyond."""
+    """Await this object to run ``work`` with at most ``seconds`` of CPU time. Raises ``RequestError`` (413) beyond."""
 
     work: Coroutine[Any, Any, Any]
     seconds: float
@@ -62,5 +62,5 @@ class Within:
                 continue
             try:
                 value = yield waits_for
-            except BaseException as error:  # noqa: BLE001 - it is handed on, cancellation too
+            except BaseException as error:  # noqa: BLE001 - passed on to the work, cancellation included
                 thrown = error

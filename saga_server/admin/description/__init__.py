@@ -1,1 +1,1 @@
-"""The admin API described: its schemas, its OpenAPI document and the list in the docs."""
+"""Descriptions of the admin API: JSON schemas, the OpenAPI document, and the list in the docs."""

@@ -1,8 +1,8 @@
-"""The list of endpoints in docs/http.md, made from the table.
+"""Generate the list of endpoints in docs/http.md from the table.
 
 ``python -m saga_server.admin.description.endpoint_list`` writes it.
 
-A row's last cell says what the request means. It is written by hand, on the page; of a new endpoint it is the summary.
+The last cell of a row explains the request. It is edited by hand on the page; a new endpoint starts with its summary.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from saga_server.admin.read_params import params_of
 PAGE: Final = Path("docs/http.md")
 DOCUMENT: Final = Path("docs/openapi.json")
 _HEADS: Final = {"| request | fields of the answer | meaning |": "/api/", "| request | meaning |": "/"}
-"""The first lines of lists, and what the paths in them begin with."""
+"""The head line of each list, and the prefix of the paths in it."""
 _ROW: Final = re.compile(r"\| `((?:GET|POST|DELETE) [^`?]*)[^`]*` \|(?:.*[^\\]\|)? (.+) \|")
 
 
 def with_lists(page: str) -> str:
-    """The page with its lists as the table has them. Other text, and what requests mean, stay."""
+    """Return the page with its lists updated from the table. The explanations and all other text stay."""
     lines = page.split("\n")
     meanings = {found[1]: found[2] for line in lines if (found := _ROW.fullmatch(line))}
     made: list[str] = []
@@ -65,7 +65,7 @@ def _answer(endpoint: Endpoint[Any, Any]) -> str:
 
 
 def main() -> None:
-    """Write the lists and the document, in the project's folder."""
+    """Write the lists and the OpenAPI document. Runs in the project's folder."""
     PAGE.write_text(with_lists(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     DOCUMENT.write_text(document_text(ENDPOINTS), encoding="utf-8")
 

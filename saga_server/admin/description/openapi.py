@@ -1,4 +1,4 @@
-"""The admin API as an OpenAPI document: ``GET /api/openapi.json``, and docs/openapi.json."""
+"""Generate the OpenAPI document of the admin API, for ``GET /api/openapi.json`` and docs/openapi.json."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ERROR = {
 
 @cache
 def describe_api(endpoints: tuple[Endpoint[Any, Any], ...]) -> dict[str, Any]:
-    """The document of a table of endpoints."""
+    """Return the OpenAPI document for a table of endpoints."""
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {"Error": _ERROR}
     for endpoint in endpoints:
@@ -130,7 +130,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
 
 
 def _uploaded(media: str) -> dict[str, Any]:
-    """The schema of a body that is no JSON object: files of a form, or bytes."""
+    """Return the schema of an uploaded body: the files of a form, or raw bytes."""
     if media != MULTIPART:
         return {"type": "string", "minLength": 1}
     files = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
@@ -156,6 +156,6 @@ def _in_query(param: Param) -> dict[str, Any]:
 
 
 def document_text(endpoints: tuple[Endpoint[Any, Any], ...]) -> str:
-    """The document as docs/openapi.json has it: without the version, which is that of the server that is asked."""
+    """Return the text of docs/openapi.json. It has ``*`` as version; a running server gives its own."""
     document = describe_api(endpoints)
     return json.dumps({**document, "info": {**document["info"], "version": "*"}}, ensure_ascii=False, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""From the classes of parameters and answers to JSON schemas."""
+"""Generate JSON schemas from the classes of parameters and answers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def reference(cls: type) -> dict[str, str]:
-    """Where the schema of an answer stands in the document."""
+    """Return a reference to the schema of an answer in the document."""
     return {"$ref": f"#/components/schemas/{cls.__name__}"}
 
 
 def schemas_of(cls: type) -> dict[str, Any]:
-    """The schema of an answer and of those in it, by name."""
+    """Return the schemas of an answer and of all classes inside it, by class name."""
     hints = get_type_hints(cls)
     found = {
         cls.__name__: {
@@ -41,19 +41,19 @@ def schemas_of(cls: type) -> dict[str, Any]:
 
 
 def _inside(hint: Any) -> list[type]:
-    """The classes of answers in a type."""
+    """Return the attrs classes inside a type."""
     if isinstance(hint, type) and has(hint):
         return [hint]
     return [each for part in get_args(hint) for each in _inside(part)]
 
 
 def _known(hint: Any) -> Any:
-    """A type without None."""
+    """Return an optional type without None."""
     return next(each for each in get_args(hint) if each is not NoneType)
 
 
 def _schema(hint: Any) -> dict[str, Any]:
-    """Raises ``TypeError`` for a type that no answer can have."""
+    """Return the schema of a type. Raises ``TypeError`` for a type that answers do not support."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return {}
@@ -76,7 +76,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def query_schema(param: Param) -> dict[str, Any]:
-    """The schema of a query parameter."""
+    """Return the schema of a query parameter."""
     kind = param.type
     if get_origin(kind) is Literal:
         found: dict[str, Any] = {"type": "string", "enum": list(get_args(kind))}
@@ -94,7 +94,10 @@ def query_schema(param: Param) -> dict[str, Any]:
 
 
 def body_schema(names: Mapping[str, bool], numbers: Collection[str] = ()) -> dict[str, Any]:
-    """The schema of a body whose fields are texts; those that are needed are true. ``numbers`` may be whole numbers."""
+    """Return the schema of a body whose fields are texts.
+
+    ``names`` says for each field whether it is required. Fields in ``numbers`` may also be whole numbers.
+    """
 
     def kinds(name: str, need: bool) -> list[str] | str:
         found = ["string", *(["integer"] if name in numbers else []), *([] if need else ["null"])]

@@ -1,1 +1,1 @@
-"""The rows about keys and the audit log: their handlers and answers."""
+"""The endpoints of keys and of the audit log: handlers, parameters and answers."""

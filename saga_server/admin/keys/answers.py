@@ -1,4 +1,4 @@
-"""What the admin API answers about keys, their use, and who did what."""
+"""Answers of the admin API about keys, their use, and the audit log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen(kw_only=True, eq=False, repr=False)
 class KeyQuotas:
-    """What a key may use; 0 is no limit."""
+    """The quotas of a key; 0 means no limit."""
 
     turns_a_minute: int
     tokens_a_day: int
@@ -20,10 +20,10 @@ class KeyQuotas:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class KeyUse:
-    """What was used with a key: turns in this minute, and the rest today, by the days of UTC.
+    """What a key used: turns in the current minute, and turns, tokens and dollars today (in UTC).
 
-    ``unpriced`` calls have no known price, and count no dollars. ``sessions`` and ``bytes`` are what its owner has, as
-    it was counted a minute ago at most; ``bytes`` is null until it was.
+    ``unpriced`` counts the calls without a known price, which add no dollars. ``sessions`` and ``bytes`` are what the
+    key's owner holds; the count may be up to a minute old. ``bytes`` is null until it has been counted once.
     """
 
     turns_in_minute: int
@@ -37,7 +37,7 @@ class KeyUse:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AccessKey:
-    """A key, without what it is. ``use`` is null where it was not asked for."""
+    """A key, without its secret. ``use`` is null if the request does not report it."""
 
     id: str
     name: str
@@ -53,7 +53,7 @@ class AccessKey:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MadeKey(AccessKey):
-    """A key that was made just now. ``secret`` is the key itself, told this once."""
+    """A key with a new secret. ``secret`` is the key itself and is shown only in this answer."""
 
     secret: str
 
@@ -67,9 +67,9 @@ class AccessKeys:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Me:
-    """Who asks: the role, the owner whose sessions they are, and the key, where it has a record.
+    """The caller: its role, its owner id, to which its sessions belong, and its key.
 
-    ``locked``: whether this server wants a key at all.
+    ``key`` is null if the key was not made while the server ran. ``locked`` says whether the server requires a key.
     """
 
     locked: bool
@@ -80,7 +80,7 @@ class Me:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AuditRow:
-    """Somebody asked for something, ``times`` times from ``at`` to ``last``."""
+    """An entry of the audit log: the same request, made ``times`` times between ``at`` and ``last``."""
 
     at: float
     last: float
@@ -98,7 +98,7 @@ class AuditRow:
 
 @frozen(eq=False, repr=False)
 class Audit:
-    """The latest entries first, and the cursor of those before; None when there are none."""
+    """Entries of the audit log, the latest first. ``next`` is the cursor for older entries; null if there are none."""
 
     entries: Sequence[AuditRow]
     next: str | None

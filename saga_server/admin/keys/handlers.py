@@ -1,4 +1,4 @@
-"""Keys over HTTP: making, changing, rotating and revoking them; who asks; and who did what."""
+"""Handlers for keys: list, make, change, rotate and revoke them, describe the caller, and read the audit log."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ NEEDS_KEYS = (
 
 
 async def list_keys(request: web.Request, asked: NoParams) -> answers.AccessKeys:
-    """All of them, revoked ones too."""
+    """List all keys, revoked ones too."""
     return await listed_keys(request.app[SAGA].access)
 
 
 async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessKeys:
-    """All of them, with what was used today; ``fresh``: what owners have is counted now."""
+    """Return all keys with today's use. With ``fresh``, what the owners hold is counted now."""
     return answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
 
 
 async def show_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
-    """One of them, with what was used today."""
+    """Return one key with today's use."""
     access = request.app[SAGA].access
     return await with_use(access, access.keys.get(asked.key))
 
 
 async def create_key(request: web.Request, asked: parameters.NewKey) -> answers.MadeKey:
-    """A new one. Its secret is told in this answer and never again."""
+    """Make a key. Its secret is shown only in this answer."""
     if not request.app[CURRENT].config.server.api_keys:
         raise NotSupported(NEEDS_KEYS)
     return await to_its_end(
@@ -49,14 +49,14 @@ async def create_key(request: web.Request, asked: parameters.NewKey) -> answers.
 async def created_key(
     access: Access, name: str, role: str | None, owner: str | None, quotas: Mapping[str, str]
 ) -> answers.MadeKey:
-    """Make a key, and tell it. Raises ``BadInput`` and ``Conflict``."""
+    """Make a key and return it with its secret. Raises ``BadInput`` and ``Conflict``."""
     wanted = cast("Role", role or "player")
     record, secret = await access.keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
     return answers.MadeKey(**_about(record), secret=secret)
 
 
 async def change_key(request: web.Request, asked: parameters.KeyChange) -> answers.AccessKey:
-    """Another name, other quotas; what is not given stays."""
+    """Change the name or the quotas of a key. Fields that are not given stay."""
     access = request.app[SAGA].access
     return await to_its_end(request, changed_key(access, asked.key, asked.name, asked.quotas))
 
@@ -68,18 +68,21 @@ async def changed_key(access: Access, key: str, name: str | None, quotas: Mappin
 
 
 async def rotate_key(request: web.Request, asked: parameters.Rotation) -> answers.MadeKey:
-    """Another secret for the same owner, told in this answer and never again."""
+    """Give a key a new secret. It is shown only in this answer."""
     return await to_its_end(request, rotated_key(request.app[SAGA].access, asked.key, asked.grace))
 
 
 async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey:
-    """Rotate a key, and tell it. Raises ``NotFound`` and ``BadInput``."""
+    """Rotate a key and return it with its new secret. Raises ``NotFound`` and ``BadInput``.
+
+    The previous secret stays valid for ``grace`` seconds.
+    """
     record, secret = await access.keys.rotate(key, grace)
     return answers.MadeKey(**_about(record), secret=secret)
 
 
 async def revoke_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
-    """It is taken no more. Its owner's sessions stay."""
+    """Revoke a key. Its owner's sessions stay."""
     return await to_its_end(request, revoked_key(request.app[SAGA].access, asked.key))
 
 
@@ -89,7 +92,7 @@ async def revoked_key(access: Access, key: str) -> answers.AccessKey:
 
 
 async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
-    """Who asks, and what is left of the quotas."""
+    """Describe the caller, with the quotas and the use of its key."""
     bearer, access = request[BEARER], request.app[SAGA].access
     return answers.Me(
         locked=request[WANTED],
@@ -100,15 +103,15 @@ async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
 
 
 async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> answers.Audit:
-    """Who read and changed what, the latest first."""
-    await request.app[SAGA].access.step()  # what was noted a moment ago is among it
+    """Return entries of the audit log, the latest first."""
+    await request.app[SAGA].access.step()  # stores the latest entries, so that they are included
     return await listed_entries(request.app[SAGA].access, asked.limit, asked.cursor, asked.key, asked.session)
 
 
 async def listed_entries(
     access: Access, limit: int, cursor: str | None, key: str | None, session: str | None
 ) -> answers.Audit:
-    """The latest entries. Raises ``BadInput`` for a cursor that is none."""
+    """Return entries of the audit log, the latest first. Raises ``BadInput`` for an invalid cursor."""
     if cursor is not None and not all(cursor.partition(".")):
         raise BadInput(f"cursor: {cursor[:60]!r} is none; give the next of the answer before, or none")
     found, following = await access.audit.entries(limit=limit, cursor=cursor, key=key, session=session)
@@ -120,7 +123,7 @@ def _row(entry: AuditEntry) -> answers.AuditRow:
 
 
 async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> answers.AccessKey:
-    """A key with what was used; ``fresh``: what its owner has is counted now, which reads all of it."""
+    """Return a key with its use. With ``fresh``, what its owner holds is counted now, which reads all of that data."""
     use, holdings = await access.meter.use(record.id), access.meter.holdings
     held = await holdings.bytes(record.owner, fresh=fresh)
     told = answers.KeyUse(

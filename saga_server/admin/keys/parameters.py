@@ -1,4 +1,4 @@
-"""What the endpoints of keys and of the audit log take."""
+"""Parameters of the endpoints of keys and of the audit log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OfKey:
 
 @frozen(eq=False, repr=False)
 class NewKey:
-    """A key to make: whose it is, what it may do, and its quotas. ``owner``: an owner that has sessions already."""
+    """A key to make: its name, its role and its quotas. ``owner`` names an owner that already has sessions."""
 
     name: str = in_body(remedy="say whose key it is")
     role: str | None = in_body(None)
@@ -34,7 +34,7 @@ class NewKey:
 
 @frozen(eq=False, repr=False)
 class KeyChange(OfKey):
-    """What is to be otherwise with a key."""
+    """The new name and the new quotas of a key; both are optional."""
 
     name: str | None = in_body(None)
     quotas: Mapping[str, str] = body_fields(_quotas)
@@ -42,14 +42,14 @@ class KeyChange(OfKey):
 
 @frozen(eq=False, repr=False)
 class Rotation(OfKey):
-    """For how many seconds the key before is taken as well."""
+    """A rotation of a key. The previous secret stays valid for ``grace`` seconds."""
 
     grace: float = in_query(0.0, example="0", most=2_592_000.0)
 
 
 @frozen(eq=False, repr=False)
 class WhichEntries:
-    """Entries of the audit log: those of a key (its id or its owner) or of a session, behind a ``cursor``."""
+    """Which entries of the audit log to list: of a key (by its id or owner), of a session, behind a ``cursor``."""
 
     limit: int = in_query(100, example="100", least=1, most=1_000)
     cursor: str | None = in_query(None)

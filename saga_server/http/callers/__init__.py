@@ -1,1 +1,1 @@
-"""Who asks: the key, what it may be told, what it used, and what is noted of it."""
+"""The caller of a request: identity, quotas, the audit log, and which errors the caller may see."""

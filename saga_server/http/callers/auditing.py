@@ -1,6 +1,7 @@
-"""Who read and changed what: each request of somebody with a key is noted, once it is answered.
+"""The audit log: every request with a key is noted after its reply.
 
-Nothing of a story is noted. Names in a path can be of a story, so a request is noted as its row in the table has it.
+The log holds nothing of a story. Names in a path may come from a story, so the entry has the path template of the
+route, not the path itself.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from saga_server.http.errors import Handler
 
 _ID: Final = re.compile(r"[st][0-9a-z]{20}")
 _HUNG_UP: Final = 499
-"""Stands for the status of an answer that nobody waited for."""
+"""The status that is noted if the client went away before the reply."""
 _LONGEST: Final = 200
 _STRANGERS: Final = "refused"
 
 
 @frozen
 class Deed:
-    """What a request asks for."""
+    """What a request asks for, as the audit log notes it."""
 
     what: str
     session: str = ""
@@ -38,7 +39,7 @@ DEED: Final = web.RequestKey("deed", Deed)
 
 @web.middleware
 async def audited(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Notes a request when its answer is over, in memory: it is written down beside the replies."""
+    """Note the request in memory after its reply; the note is stored in the background. A middleware."""
     status, session, turn = _HUNG_UP, "", ""
     try:
         response = await handler(request)
@@ -54,17 +55,17 @@ async def audited(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 def known_id(text: str | None) -> str:
-    """An id that SAGA gives; empty for anything else, which could be words of a story."""
+    """Return ``text`` if it is an id that SAGA made; empty for anything else, which could be words of a story."""
     return text if text and _ID.fullmatch(text) else ""
 
 
 def _entry(request: web.Request, status: int) -> AuditEntry | None:
-    """What is noted of a request; None for what is nobody's, and where no key is wanted."""
+    """Return the audit entry of a request; None if nothing is to be noted, as when the server wants no key."""
     if not request.get(WANTED, False) or request.method == "OPTIONS":
         return None
     now, bearer = request.app[SAGA].parts.clock.now(), request.get(BEARER)
     if bearer is None:
-        # Strangers are counted together, whatever they ask for: they must not push the others' entries out.
+        # Requests without a valid key share one entry, so that they cannot push out the entries of others.
         return _made(now, "", "", _STRANGERS, "", "", Deed("a request without a key that is taken"), status)
     deed = request.get(DEED) or _at_a_door(request)
     if deed is None:
@@ -75,7 +76,7 @@ def _entry(request: web.Request, status: int) -> AuditEntry | None:
 
 
 def _at_a_door(request: web.Request) -> Deed | None:
-    """What is asked for at a door of chats. What a server of models says of itself is nobody's."""
+    """Return what a request to a chat API asks for; None for a GET or HEAD, such as a list of models."""
     place = request.get(PLACE)
     if place is None or request.method in ("GET", "HEAD"):
         return None

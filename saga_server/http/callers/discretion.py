@@ -1,4 +1,4 @@
-"""What a failure tells those who keep no server: not where its files are, and nothing out of the files of others."""
+"""Error messages for callers who do not run the server: without paths and without content of other users' files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from saga_core.world import UnknownWorld, WorldError
 _log = logging.getLogger("saga.server")
 
 _OWN = (Conflict, LeaseLost, NotSupported)
-"""Failures of stores that tell of the request alone."""
+"""Store errors whose message concerns only the request itself."""
 _ASK = "whoever keeps this server finds the reason in its log"
 
 
 def discreet(error: Exception) -> Exception:
-    """The failure as a player or a chatter is told it. What is left out of SAGA's own is logged."""
+    """Return the error as a player or a chat client may see it. An error whose details are withheld is logged."""
     if isinstance(error, UnknownWorld):
         return BadInput(error.in_short)
     told: SagaError | None = None

@@ -1,4 +1,4 @@
-"""Whose request it is: the bearer token, what may hang on it, and its fingerprint."""
+"""Identify the caller: the bearer token, the session named behind it, and the fingerprint of the key."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ class Bearer:
     key: str = field(default="", repr=False)
     session: str = ""
     record: KeyRecord | None = None
-    """The key, where it was made while the server ran."""
+    """The record of a key that was made while the server ran."""
     role: str = "admin"
-    """What the key may do. Where no key is wanted, everybody may do everything."""
+    """What the key may do. If the server wants no key, every caller is an admin."""
 
     @property
     def owner(self) -> str:
-        """A short fingerprint by which sessions belong to a key; empty without one. It outlasts a rotation."""
+        """A short fingerprint that ties sessions to a key; empty without a key.
+
+        The fingerprint of a key with a record survives a rotation of the key.
+        """
         if self.record is not None:
             return self.record.owner
         if not self.key:
@@ -36,16 +39,16 @@ class Bearer:
 
     @property
     def key_id(self) -> str:
-        """The id of a key that was made while the server ran; empty for others."""
+        """The id of a key that was made while the server ran; empty for other keys."""
         return self.record.id if self.record is not None else ""
 
     @property
     def scope(self) -> str | None:
-        """Whose sessions the bearer sees: one owner's, or all (None)."""
+        """The owner whose sessions the bearer may see; None for all sessions."""
         return None if self.role == "admin" else self.owner
 
     def among(self, keys: Iterable[str]) -> bool:
-        """Whether the key is one of ``keys``. Takes the same time whichever it is."""
+        """Whether the key is one of ``keys``. Compares in constant time."""
         mine = _digest(self.key)
         found = False
         for key in keys:
@@ -58,7 +61,10 @@ def _digest(key: str) -> bytes:
 
 
 def read_bearer(header: str | None) -> Bearer:
-    """The token in an ``Authorization`` header. ``undefined`` and the like, sent for want of one, are none."""
+    """Read the token in an ``Authorization`` header.
+
+    ``undefined``, ``null`` and ``none``, which clients without a key send, count as no token.
+    """
     if not header:
         return Bearer()
     scheme, _, token = header.strip().partition(" ")

@@ -1,6 +1,6 @@
-"""What a call with a key used, for its quotas: as the provider bills it, or estimated where no bill came.
+"""Count what a call used towards the quotas of its key: as the provider billed it, or estimated without a bill.
 
-Whoever hangs up before the bill would otherwise play for nothing.
+Without the estimate, a client that hangs up before the bill arrives would play for free.
 """
 
 from __future__ import annotations
@@ -25,19 +25,22 @@ from saga_server.providers import Route
 T = TypeVar("T")
 
 _LETTERS = 4
-"""Characters of a token, about."""
+"""Characters per token, roughly."""
 
 
 @frozen
 class Spent:
-    """Tokens, and dollars where the price is known."""
+    """What a call used. ``dollars`` is None if the price is not known."""
 
     tokens: int
     dollars: float | None
 
 
 def spent_on(begun: PendingTurn, usage: Usage | None, route: Route, config: Config, *, hung_up: bool) -> Spent | None:
-    """What was used; None where nothing was billed, nothing came, and nobody ``hung_up`` on the provider."""
+    """Return what a call used; estimated if ``usage`` is None.
+
+    None if nothing was billed, no text arrived, and the client did not hang up (``hung_up``).
+    """
     if usage is None:
         said = sum(len(reply.raw) for reply in begun.replies)
         if not said and not hung_up:
@@ -49,19 +52,19 @@ def spent_on(begun: PendingTurn, usage: Usage | None, route: Route, config: Conf
 
 
 async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
-    """What ``reading`` gives, if the quotas of the key allow it. Raises ``QuotaExceeded`` before it begins."""
+    """Return the result of ``reading`` if the quotas of the key allow the call. Raises ``QuotaExceeded`` otherwise."""
     taken = await access.admit(call.key_id, call.choices)
     try:
         return await reading()
     except OwnedElsewhere:
-        await access.give_back(taken)  # the server that plays it counts it
+        await access.give_back(taken)  # the server that owns the session counts the turn
         raise
 
 
 async def count(
     saga: Saga, key_id: str, begun: PendingTurn, usage: Usage | None, route: Route, *, hung_up: bool
 ) -> None:
-    """Count what a call used to its key, if that has a record."""
+    """Charge what a call used to its key, if the key has a record."""
     spent = spent_on(begun, usage, route, saga.config, hung_up=hung_up) if key_id else None
     if spent is not None:
         await saga.access.spent(key_id, spent.tokens, spent.dollars)

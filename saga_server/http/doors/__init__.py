@@ -1,1 +1,1 @@
-"""The doors: the APIs that clients speak. Each reads a request as a chat or as one text, and shapes the answer."""
+"""The doors: the APIs that clients speak. Each reads requests as chats or text completions, and formats the replies."""

@@ -1,4 +1,4 @@
-"""From a request to a call that is played, and from its exchange to the answer: the same at every door."""
+"""The steps that all doors share: read a request, build its call, and send the reply of its exchange."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from saga_server.http.openai_schema import read_json
 from saga_server.http.request_names import read_names
 
 _LARGE = 1 << 18
-"""Bytes of a body from which on it is read in a thread: a megabyte takes ten milliseconds or more."""
+"""Size of a body in bytes from which on it is read in a thread; a megabyte takes ten milliseconds or more."""
 _FAR = 1 << 20
-"""Bytes from which on a process of its own reads it: parsing is one step, in which nobody else runs here."""
+"""Size from which on it is read in the helper process, because parsing JSON holds the GIL."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -30,7 +30,7 @@ _Ask = TypeVar("_Ask")
 
 
 class Asked(Protocol):
-    """What every door reads of a request's body."""
+    """What every door reads from a request's body."""
 
     @property
     def messages(self) -> list[Any]: ...
@@ -46,14 +46,14 @@ class Asked(Protocol):
 
 
 async def read(request: web.Request, reading: Callable[[bytes, int, int], _Ask]) -> _Ask:
-    """What ``reading`` makes of the body, of the most messages, and of the most megabytes of text."""
+    """Return the result of ``reading(body, max_messages, max_text_mb)`` for the body of the request."""
     body, server = request[BODY], request.app[CURRENT].config.server
     given = (body, server.max_messages, server.max_text_mb)
     return reading(*given) if len(body) < _LARGE else await _beside(request, reading, *given)
 
 
 async def read_value(request: web.Request, none: Any = None) -> Any:
-    """The JSON of the body, whatever it is; ``none`` for an empty one. Raises ``RequestError``."""
+    """Return the JSON value in the body; ``none`` for an empty body. Raises ``RequestError``."""
     body = request[BODY]
     if not body:
         return none
@@ -61,7 +61,7 @@ async def read_value(request: web.Request, none: Any = None) -> Any:
 
 
 async def _beside(request: web.Request, reading: Callable[..., _Ask], body: bytes, *more: int) -> _Ask:
-    """In a thread, or where one step may take long, in a process of its own."""
+    """Run ``reading`` in a thread, or for a very large body in the helper process."""
     if len(body) < _FAR:
         return await asyncio.to_thread(reading, body, *more)
     return await in_helper(request.app[HELPER], reading, body, *more)
@@ -76,8 +76,10 @@ def call_of(
     wants_usage: bool = True,
     nameless: bool = False,
 ) -> Call:
-    """What a request asks for at any door, with the names that it gives and who narrates. ``nameless``: the narrator
-    may be asked without a model's name."""
+    """Build the call for a request, with the names that it gives and the routes of its model.
+
+    ``nameless`` means that a request without a model's name goes to the narrator.
+    """
     current, bearer, place = request.app[CURRENT], request[BEARER], request[PLACE]
     named = read_names(
         ask.messages,
@@ -111,9 +113,9 @@ def call_of(
 
 
 def wants_a_form(params: Mapping[str, Any]) -> bool:
-    """Whether a request binds the answer to a form: a JSON schema, a JSON object, or the call of a tool.
+    """Whether a request demands a structured reply: a JSON schema, a JSON object, or a tool call.
 
-    So do trackers and other extensions that ask about the story. A narrator's reply is text.
+    Trackers and other extensions that ask about the story send such requests; a narrator's reply is text.
     """
     asked = params.get("response_format")
     if isinstance(asked, Mapping) and asked.get("type") in ("json_schema", "json_object"):
@@ -123,7 +125,7 @@ def wants_a_form(params: Mapping[str, Any]) -> bool:
 
 
 async def answer(request: web.Request, call: Call) -> web.StreamResponse:
-    """Play ``call``, or follow the exchange that plays one for an equal request, and answer as it is shaped."""
+    """Play ``call``, or follow the running exchange of an equal request, and send the reply."""
     body = request[BODY]
     if len(body) >= _FAR:
         body = await asyncio.to_thread(lambda: hashlib.sha256(request[BODY]).digest())

@@ -1,4 +1,4 @@
-"""How many tokens a request has, as SAGA counts them: what the client sent, without what SAGA adds to it."""
+"""Count the tokens of a request with SAGA's counter: of the text that the client sent, without SAGA's additions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from saga_server.http.entry.bodies import BODY
 from saga_server.http.openai_schema import to_json
 
 _FRAME = 4
-"""Tokens around a message."""
+"""Extra tokens per message."""
 _LONG = 64 * 1_024
-"""Bytes of a body from which on its texts are counted in a thread: a megabyte takes a tenth of a second."""
+"""Size of a body in bytes from which on it is counted in a thread; a megabyte takes a tenth of a second."""
 
 
 async def count_messages(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""Failures as clients of other APIs than OpenAI's read them."""
+"""Error replies in the formats of APIs other than OpenAI's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _GOOGLE: Final = {
 
 
 def told_to(api: str, status: int, message: str, kind: str) -> bytes:
-    """The body of a failure for clients of ``api``: ``anthropic``, ``google`` or ``ollama``. ``kind`` is OpenAI's."""
+    """Return the body of an error reply for ``api``: ``anthropic``, ``google`` or ``ollama``.
+
+    ``kind`` is the error type of OpenAI's API.
+    """
     told: Mapping[str, Any]
     if api == "anthropic":
         told = anthropic_failure(message, _ANTHROPIC.get(status, kind))
@@ -41,5 +44,5 @@ def told_to(api: str, status: int, message: str, kind: str) -> bytes:
 
 
 def anthropic_failure(message: str, kind: str) -> dict[str, Any]:
-    """An error as Anthropic's clients read it, in an answer of its own or in a stream."""
+    """Return an error in Anthropic's format, for an error reply or an event in a stream."""
     return {"type": "error", "error": {"type": kind, "message": message}}

@@ -1,4 +1,4 @@
-"""The lists of models, as OpenAI's, Anthropic's and Google's clients read them: who asks is told from the headers."""
+"""The lists of models in the formats of OpenAI, Anthropic and Google. The request's path and headers select one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Api = Literal["openai", "anthropic", "google"]
 
 
 async def list_models(request: web.Request) -> web.Response:
-    """``GET /v1/models``: what the providers list."""
+    """``GET /v1/models``: the models of all providers."""
     ids = await request.app[CURRENT].narrators.models()
     return _answer(_listed(ids, _who_asks(request), int(time.time())))
 
 
 async def one_model(request: web.Request) -> web.Response:
-    """``GET /v1/models/MODEL``. Raises ``NotFound`` for one that is not listed."""
+    """``GET /v1/models/MODEL``. Raises ``NotFound`` if the model is not listed."""
     name = request[PLACE].named["model"]
     if name not in await request.app[CURRENT].narrators.models():
         raise NotFound(f"model: {name} is not listed; GET {request.path.removesuffix(f'/{name}')} has those that are")
@@ -52,7 +52,7 @@ def _listed(ids: Sequence[str], api: _Api, created: int) -> dict[str, Any]:
 
 def _model(name: str, api: _Api, created: int) -> dict[str, Any]:
     if api == "google":
-        bare = name.removeprefix("models/")  # as Google itself lists them
+        bare = name.removeprefix("models/")  # Google lists its models with this prefix
         return {"name": f"models/{bare}", "displayName": bare, "supportedGenerationMethods": _METHODS}
     if api == "anthropic":
         made = datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

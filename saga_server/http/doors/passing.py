@@ -1,4 +1,4 @@
-"""What is no story and goes on to the provider as it came: embeddings, speech, pictures, moderation."""
+"""Pass requests that are not part of a story on to the provider: embeddings, speech, images and moderation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from saga_server.http.errors import RequestError
 from saga_server.http.openai_schema import to_json, typed
 
 _NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
-"""Whatever a provider calls it: its scripts are none of this server's."""
+"""Headers that keep a browser from running a reply's scripts as this server's, whatever content type it has."""
 
 
 async def count_unbilled(request: web.Request) -> None:
-    """Count a turn of the key for what nobody bills. A key whose tokens or money are limited may not ask for it."""
+    """Count a turn of the key for a request that is not billed.
+
+    Raises ``RequestError`` (403) if the key has a limit for tokens or money, which could not be enforced.
+    """
     record = request[BEARER].record
     if record is not None and (record.quotas.tokens_a_day or record.quotas.dollars_a_day):
         raise RequestError(
@@ -35,16 +38,16 @@ async def count_unbilled(request: web.Request) -> None:
 
 
 async def pass_on(request: web.Request) -> web.Response:
-    """``POST /v1/embeddings`` and the like: the body, to the provider of its model; the answer, as it comes.
+    """``POST /v1/embeddings`` and the like: send the body to the provider of its model, and return its reply unchanged.
 
-    Raises ``BadInput`` where there is no provider, and ``NotSupported`` where its API has no such thing.
+    Raises ``BadInput`` if no provider has the model, and ``NotSupported`` if the provider's API has only chats.
     """
     path, body = request[PLACE].path.removeprefix("/v1"), request[BODY]
     asked: Any = await read_value(request, {}) if request.content_type == "application/json" else {}
     asked = asked if isinstance(asked, dict) else {}
     model = typed(asked, "model", str, "a text") or ""
     narrators = request.app[CURRENT].narrators
-    route = narrators.route_of(model)  # not the narrator's model, whatever the settings say
+    route = narrators.route_of(model)  # the request's own model, even if the settings choose the narrator's
     narrator = await narrators.narrator(route.provider)
     if not isinstance(narrator, PassesOn):
         raise NotSupported(
@@ -56,6 +59,6 @@ async def pass_on(request: web.Request) -> web.Response:
         body = (await asyncio.to_thread(to_json, renamed)).encode()
     await count_unbilled(request)
     key = request[BEARER].key if route.provider.passthrough_key else None
-    leave(request)  # read; the provider may take long
+    leave(request)  # the request was read, and the provider may take long
     found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)
     return web.Response(body=found.body, headers={"Content-Type": found.content_type, **_NO_PAGE})

@@ -1,4 +1,4 @@
-"""What frontends ask a server of local models besides replies: the narrator's server is asked, or SAGA answers."""
+"""Auxiliary requests of frontends to a local model server: relayed to the narrator's server, or answered by SAGA."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from saga_server.http.openai_schema import to_json
 _log = logging.getLogger("saga.server")
 
 _LONG = 64 * 1_024
-"""Characters of a text from which on its tokens are counted in a thread."""
+"""Length of a text in characters from which on its tokens are counted in a thread."""
 _NO_SUCH_THING = (404, 405, 501)
 
 
 async def relay(request: web.Request) -> web.StreamResponse:
-    """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
+    """Relay an auxiliary request to the narrator's server, or answer it with what SAGA knows."""
     path, body = request[PLACE].path, await read_value(request, {})
     found = await relayed(request, path, body)
     if request[BEARER].role != "admin":
@@ -36,25 +36,28 @@ async def relay(request: web.Request) -> web.StreamResponse:
 
 
 def _without_prompts(value: Any) -> Any:
-    """What a server says of itself, without the prompt that it was asked last: llama.cpp tells it with its settings."""
+    """Remove every field ``prompt``: llama.cpp reports its last prompt together with its settings."""
     if isinstance(value, dict):
         return {name: _without_prompts(part) for name, part in value.items() if name != "prompt"}
     return [_without_prompts(part) for part in value] if isinstance(value, list) else value
 
 
 async def relayed(request: web.Request, path: str, body: Any) -> Any:
-    """What the narrator's server answers; None where it completes no text, or knows no such thing."""
+    """Return the reply of the narrator's server.
+
+    None if the narrator's provider has no text completion or does not know the path.
+    """
     narrators = request.app[CURRENT].narrators
     try:
         provider = narrators.route("", nameless=True).provider
-    except BadInput:  # several models, and none that is asked without a name
+    except BadInput:  # several models, and none is the default
         return None
     if not provider.completes_text:
         return None
     narrator = await narrators.narrator(provider)
     if not isinstance(narrator, TextServer):
         return None
-    leave(request)  # read; the server may take long
+    leave(request)  # the request was read, and the server may take long
     try:
         return await narrator.relay(request.method, path, body)
     except UpstreamError as error:
@@ -65,7 +68,7 @@ async def relayed(request: web.Request, path: str, body: Any) -> Any:
 
 
 async def _own(request: web.Request, path: str, body: Any) -> Any:
-    """SAGA's own answer, where the narrator is no such server. Raises ``NotSupported`` for what only that knows."""
+    """Return SAGA's own reply. Raises ``NotSupported`` for a path that only a model server can answer."""
     current, saga = request.app[CURRENT], request.app[SAGA]
     window = current.config.token_budget.total_context_max
     model = current.narrators.model or "saga"
@@ -92,5 +95,5 @@ async def _own(request: web.Request, path: str, body: Any) -> Any:
 
 
 async def json_answer(value: Any) -> web.Response:
-    """``value`` as an answer, written beside the loop: a server may say much."""
+    """Return ``value`` as a JSON reply. It is encoded in a thread, because a relayed reply may be large."""
     return web.Response(text=await asyncio.to_thread(to_json, value), content_type="application/json")

@@ -1,4 +1,4 @@
-"""The way from a request to the handler of its door. A door's code is imported when somebody first comes to it."""
+"""Route requests to the handlers of the doors. The code of a door is imported at the first request to it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _loaded: dict[str, Handler] = {}
 
 
 def door_routes() -> list[web.RouteDef]:
-    """Every path that nobody else has, and the doors below ``/api``, where the admin API has the rest."""
+    """Return a catch-all route, and routes for the doors below ``/api``, where the admin API has the other paths."""
     below = [path + end for path in DOORS if path.startswith("/api/") for end in ("", "/")]
     return [web.route("*", path, through) for path in (*below, "/{rest:.*}")]
 
 
 async def through(request: web.Request) -> web.StreamResponse:
-    """Answers at the door that the guard found. Raises 404 where there is none, and 405 for another method."""
+    """Call the handler of the door that ``guarded`` found. Raises 404 without a door, and 405 for a wrong method."""
     place = request.get(PLACE)
     if place is None:
         raise web.HTTPNotFound

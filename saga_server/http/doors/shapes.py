@@ -1,4 +1,4 @@
-"""Answers in the shapes of text completion: OpenAI's, KoboldAI's and llama.cpp's."""
+"""Reply formats of text completion: OpenAI's, KoboldAI's and llama.cpp's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CompletionShape(Shape):
         return self._chunk(index, "", reason)
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """A chunk with the token counts, and what they cost."""
+        """A chunk with the token counts and their cost."""
         return _event({**self._head(), "choices": [], "usage": usage_object(usage, dollars)})
 
     def end(self) -> bytes:
@@ -66,7 +66,7 @@ class CompletionShape(Shape):
 
 @define(eq=False)
 class KoboldShape(Shape):
-    """KoboldAI's and KoboldCpp's: ``results`` in one piece, events with a ``token`` each in a stream."""
+    """The format of KoboldAI and KoboldCpp: ``results`` in a whole reply, events with a ``token`` in a stream."""
 
     def _token(self, text: str, finish: str | None = None, **fields: Any) -> bytes:
         return b"event: message\n" + _event({"token": text, "finish_reason": finish, **fields})
@@ -80,7 +80,7 @@ class KoboldShape(Shape):
         return self._token("", reason)
 
     def failure(self, body: bytes) -> bytes:
-        """An event with the error. The API has no form for it: readers of tokens see that the reply ends."""
+        """An event with the error. The API defines none; clients that only read tokens see the end of the reply."""
         return b"event: message\n" + error_event(b'{"token":"","finish_reason":"error",' + body.removeprefix(b"{"))
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
@@ -92,7 +92,7 @@ class KoboldShape(Shape):
 
 @define(eq=False)
 class LlamaShape(Shape):
-    """llama.cpp's own: ``content``, and with ``stop`` why it ended."""
+    """The format of llama.cpp: ``content``, and ``stop`` with the reason of the end."""
 
     def text(self, index: int, text: str) -> bytes:
         """An event with text."""
@@ -103,7 +103,7 @@ class LlamaShape(Shape):
         return _event({"index": index, "content": "", "tokens": [], **self._ended(reason)})
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """One object."""
+        """The reply as one JSON object."""
         choice = choices[0]
         counts = {} if usage is None else {"tokens_evaluated": usage.input, "tokens_predicted": usage.output}
         told = {"index": 0, "content": choice.text, "tokens": [], **self._ended(choice.finish), **counts}

@@ -1,7 +1,7 @@
-"""Where the doors are: every path at which clients chat, complete text, or ask what belongs to it.
+"""The table of doors: every path of the chat APIs, of text completion, and of their auxiliary requests.
 
-Each path also stands below a session and a world in the base URL. A slash too many, in it or at its end, is no other
-path.
+Each path also works behind a base URL that names a session and a world. Extra slashes in a path or at its end are
+ignored.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from aiohttp import web
 from attrs import field, frozen
 
 Api = Literal["openai", "anthropic", "google", "ollama"]
-"""Whose errors a door tells."""
+"""The format in which a door reports errors."""
 
 _BASE = re.compile(r"(?:/+s/+(?P<s>[^/]+)(?:/+w/+(?P<sw>[^/]+))?|/+w/+(?P<w>[^/]+)(?:/+s/+(?P<ws>[^/]+))?)(?=/)")
 _SLASHES = re.compile("//+")
 
 BASES = ("", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}")
-"""What may stand before every path: a session and a world in the base URL."""
+"""The base URLs that may precede every path. They name a session and a world."""
 
 
 @frozen
 class Door:
-    """What is at a path: for each method the handler, as ``module:function`` of this folder."""
+    """The endpoint at a path. ``handlers`` gives the handler of each method, as ``module:function`` of this package."""
 
     handlers: Mapping[str, str]
     api: Api = "openai"
@@ -34,19 +34,19 @@ class Door:
 
 @frozen
 class Place:
-    """A path that a door is at, with what it names."""
+    """The door that serves a request, with the names in the request's path."""
 
     path: str
-    """Without the base."""
+    """The path without the base URL."""
     door: Door
     session: str = ""
     world: str = ""
     named: Mapping[str, str] = field(factory=dict)
-    """What else the path names."""
+    """Other names in the path: ``model`` and ``verb``."""
 
 
 def _both(path: str, door: Door) -> dict[str, Door]:
-    """With and without ``/v1``."""
+    """Return entries for the path with and without ``/v1``."""
     return {f"/v1{path}": door, path: door}
 
 
@@ -62,20 +62,20 @@ CHAT: Final = {
     "/v1/messages/count_tokens": Door({"POST": "counting:count_messages"}, "anthropic"),
     "/v1beta/models": Door({"GET": "models:list_models"}, "google"),
 }
-"""The doors of chats."""
+"""The chat APIs."""
 COMPLETING: Final = dict.fromkeys(
     "/v1/completions /completions /api/v1/generate /api/extra/generate/stream /completion".split(),
     Door({"POST": "text:complete"}),
 )
-"""The doors at which text is completed."""
+"""The text completion APIs."""
 ASKED: Final = _relayed(
     "GET",
     "/props /health /api/v1/model /api/v1/info/version /api/extra/version /api/extra/true_max_context_length"
     " /api/v1/config/max_context_length /v1/internal/model/info",
 )
-"""What the narrator's server says of itself."""
+"""Requests for information about the narrator's server."""
 COUNTED: Final = _relayed("POST", "/api/extra/tokencount /tokenize /detokenize /v1/internal/encode")
-"""The tokens of a text, as the narrator's server cuts it."""
+"""Requests for the tokens of a text, from the tokenizer of the narrator's server."""
 ABORT: Final = "/api/extra/abort"
 PROGRESS: Final = "/api/extra/generate/check"
 PASSED: Final = {
@@ -86,7 +86,7 @@ PASSED: Final = {
     ).split()
     for path in (f"/v1{each}", each)
 }
-"""What is passed on to the provider."""
+"""Requests that are passed on to the provider."""
 OLLAMA: Final = {
     "/api/generate": Door({"POST": "ollama.door:generate"}, "ollama"),
     "/api/chat": Door({"POST": "ollama.door:chat"}, "ollama"),
@@ -97,7 +97,7 @@ OLLAMA: Final = {
     "/api/embed": Door({"POST": "ollama.door:embed"}, "ollama"),
     "/api/embeddings": Door({"POST": "ollama.door:embed"}, "ollama"),
 }
-"""Ollama's."""
+"""Ollama's API."""
 
 DOORS: Final[Mapping[str, Door]] = {
     **CHAT,
@@ -109,13 +109,13 @@ DOORS: Final[Mapping[str, Door]] = {
     **PASSED,
     **OLLAMA,
 }
-"""Every path that names nothing."""
+"""Every fixed path. Paths with a model in them are matched separately."""
 WHERE: Final = (
     "chats are at /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/MODEL:generateContent and "
     "/api/chat, text completion at /v1/completions, /api/v1/generate, /completion and /api/generate, administration "
     "under /api"
 )
-"""The doors in words, for who comes to a path that is none."""
+"""The endpoints in words, for the error message of an unknown path."""
 
 _MODEL: Final = re.compile(r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+)")
 _ACTS: Final = {
@@ -128,7 +128,7 @@ _ONE_OF_GOOGLE: Final = Door({"GET": "models:one_model"}, "google")
 
 
 def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
-    """The door at ``/v1/models/MODEL`` and ``/v1beta/models/MODEL:VERB``."""
+    """Return the door at ``/v1/models/MODEL`` or ``/v1beta/models/MODEL:VERB``, and the names in the path."""
     found = _MODEL.fullmatch(path)
     if found is None:
         return None
@@ -141,7 +141,7 @@ def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
 
 
 def find(raw_path: str) -> Place | None:
-    """The door at a request's path, as it was sent; None where there is none."""
+    """Find the door for a raw (percent-encoded) request path. None if there is none."""
     base = _BASE.match(raw_path)
     session = world = ""
     rest = raw_path
@@ -157,4 +157,4 @@ def find(raw_path: str) -> Place | None:
 
 
 PLACE: Final = web.RequestKey("place", Place)
-"""The door at which a request is, if it is at one."""
+"""The door of a request, if its path belongs to one."""

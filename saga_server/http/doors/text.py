@@ -1,4 +1,4 @@
-"""The doors for text completion: ``/v1/completions``, KoboldCpp's and llama.cpp's own, and what they ask besides."""
+"""Text completion in the APIs of OpenAI (``/v1/completions``), KoboldCpp and llama.cpp, and KoboldCpp's abort."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _log = logging.getLogger("saga.server")
 
 @frozen
 class Wire:
-    """How text is completed at a path."""
+    """The text completion API at a path."""
 
     name: TextWire
     shape: Callable[[str], Shape]
     stream: bool | None = None
-    """Whether the path streams; None: the request's field ``stream`` says it."""
+    """Whether replies at the path are streamed; None if the request's field ``stream`` decides."""
 
 
 _OPENAI = Wire("openai", CompletionShape)
@@ -44,7 +44,7 @@ WIRES = {
 
 
 async def complete(request: web.Request) -> web.StreamResponse:
-    """``POST /v1/completions`` and its like."""
+    """``POST /v1/completions`` and the equivalent paths in ``WIRES``."""
     wire = WIRES[request[PLACE].path]
     ask = await read(request, partial(_reading, wire))
     return await answer(request, text_call(request, wire.shape, ask))
@@ -55,7 +55,7 @@ def _reading(wire: Wire, body: bytes, max_messages: int, max_text_mb: int) -> Te
 
 
 def text_call(request: web.Request, shape: Callable[[str], Shape], ask: TextRequest) -> Call:
-    """What a request for text completion asks for."""
+    """Build the call for a request for text completion."""
     call = call_of(request, ask, user=ask.user, choices=ask.choices, wants_usage=ask.wants_usage, nameless=True)
     told = ask.ask.prompt.told
     if not told:
@@ -83,9 +83,9 @@ async def progress(_: web.Request) -> web.StreamResponse:
 
 
 async def abort(request: web.Request) -> web.StreamResponse:
-    """``POST /api/extra/abort``: ends the replies of this key, and tells the server that speaks them.
+    """``POST /api/extra/abort``: stop this key's replies, and pass the request on to the narrator's server.
 
-    While another key's reply is under way that server is not told: it would end that one too.
+    It is not passed on while another reply is running, because the server would stop that one too.
     """
     body = await read_value(request, {})
     if request.app[EXCHANGES].stop_texts(request[BEARER].owner):

@@ -1,4 +1,4 @@
-"""The calls of tools in a reply, gathered whole for APIs that tell them in one piece."""
+"""Collect the tool calls of a reply from deltas, for APIs that send each call as a whole."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from attrs import define, field
 
 @define
 class GatheredCall:
-    """One call, as far as it came."""
+    """One tool call, as far as it has arrived."""
 
     id: str
     index: int | None
     name: str = ""
     arguments: str = ""
     extra: Mapping[str, Any] = field(factory=dict)
-    """What a provider adds (``extra_content``)."""
+    """Data that a provider adds (``extra_content``)."""
 
     @property
     def given(self) -> Any:
-        """The arguments as an object."""
+        """The arguments as parsed JSON; invalid JSON becomes an object with the text under ``arguments``."""
         try:
             return json.loads(self.arguments or "{}")
         except (ValueError, RecursionError):
@@ -31,15 +31,15 @@ class GatheredCall:
 
 @define
 class GatheredCalls:
-    """The calls of one reply, in the order in which they began."""
+    """The tool calls of one reply, in the order in which they began."""
 
     calls: list[GatheredCall] = field(factory=list)
     _by_id: dict[str, int] = field(factory=dict)
     _by_index: dict[int, int] = field(factory=dict)
-    """Where in ``calls`` the last one stands that has this id, or this index."""
+    """The position in ``calls`` of the last call with an index; ``_by_id`` has that of the last call with an id."""
 
     def gather(self, fields: Mapping[str, Any]) -> None:
-        """Add the calls in a delta's ``fields``, whole ones and pieces of those that have begun."""
+        """Add the tool calls in a delta's ``fields``: new calls, and further pieces of earlier ones."""
         given = fields.get("tool_calls")
         for call in given if isinstance(given, list) else ():
             if isinstance(call, Mapping):
@@ -65,17 +65,17 @@ class GatheredCalls:
             found.extra = call["extra_content"]
 
     def _begun(self, number: str, index: int | None) -> int:
-        """Where the call stands of which this is a further piece; -1 for a new one."""
+        """Return the position of the call that this piece continues; -1 for a new call."""
         by_index = -1 if index is None else self._by_index.get(index, -1)
         at = max(self._by_id.get(number, -1), by_index)
         if at >= 0 and number and self.calls[at].id not in ("", number):
-            return -1  # providers that number every call 0
+            return -1  # some providers give every call the index 0
         if at < 0 and not number and index is None:
             return len(self.calls) - 1
         return at
 
 
 def thought_in(fields: Mapping[str, Any]) -> str:
-    """What the model thought, in a delta's ``fields``."""
+    """Return the model's reasoning text in a delta's ``fields``; empty if there is none."""
     thought = fields.get("reasoning_content") or fields.get("reasoning")
     return thought if isinstance(thought, str) else ""

@@ -1,1 +1,1 @@
-"""What a request passes before a handler sees it: who may come in, how large it is, and how much of it at a time."""
+"""The checks that a request passes before its handler runs: access, size, and queues for large requests."""

@@ -1,6 +1,6 @@
-"""A request's body: taken in and unpacked here, after the request was let in, and no further than its limit.
+"""Receive and unpack the body of a request that passed the access check, up to the size limit.
 
-aiohttp would unpack what it only throws away, of requests that were refused long before.
+aiohttp's own unpacking is off, because it also unpacks the bodies of refused requests, only to discard them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from aiohttp import web
 from saga_server.http.errors import RequestError
 
 BODY: Final = web.RequestKey("body", bytes)
-"""The body as its sender wrote it, once the guard let the request through."""
+"""The unpacked body. ``guarded`` sets it."""
 
 LIMIT: Final = web.AppKey("limit", int)
-"""Bytes of a body, packed and unpacked."""
+"""The limit for a body in bytes, both packed and unpacked."""
 PACKINGS = ("gzip", "deflate")
 _SLICE = 1 << 18
-"""Bytes that are unpacked at once."""
+"""Bytes that are unpacked in one step."""
 
 
 async def receive(request: web.Request) -> bytes:
-    """The whole body as it was sent. Raises ``RequestError`` (413) as soon as it is too large."""
+    """Receive the whole body as sent. Raises ``RequestError`` (413) as soon as it is too large."""
     limit, size = request.app[LIMIT], 0
     declared = request.content_length
     if declared is not None and declared > limit:
@@ -39,7 +39,7 @@ async def receive(request: web.Request) -> bytes:
 
 
 def packing(request: web.Request) -> str:
-    """How the body is packed; empty: it is not. Raises ``RequestError`` (415) for a packing that is not taken."""
+    """Return how the body is packed; empty if it is not. Raises ``RequestError`` (415) for an unsupported encoding."""
     found = ", ".join(request.headers.getall("Content-Encoding", [])).strip().lower()
     if found in ("", "identity"):
         return ""
@@ -53,7 +53,7 @@ def packing(request: web.Request) -> str:
 
 
 async def unpacked(request: web.Request, received: bytes) -> bytes:
-    """The body as its sender wrote it. Raises ``RequestError`` (413) as soon as it is too large."""
+    """Unpack the body if necessary. Raises ``RequestError`` (413) as soon as it is too large."""
     packed_as = packing(request)
     if not packed_as:
         return received
@@ -61,7 +61,7 @@ async def unpacked(request: web.Request, received: bytes) -> bytes:
 
 
 def _unpacked(packed_as: str, received: bytes, limit: int) -> bytes:
-    """In a thread: unpacking a slice lets others run."""
+    """Unpack a body. Runs in a thread; zlib releases the GIL while it unpacks a slice."""
     pieces, size, unpacker, waiting = list[bytes](), 0, _Unpacker(packed_as), received
     while waiting:
         piece, waiting = unpacker.unpack(waiting)
@@ -87,12 +87,12 @@ class _Unpacker:
 
     @property
     def whole(self) -> bool:
-        """Whether the packing came to its end."""
+        """Whether the end of the packed data was reached."""
         return self._unpacking is not None and self._unpacking.eof
 
     def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
-        """A slice, and what of ``packed`` is not unpacked yet."""
-        if self._unpacking is None or (self.whole and self._gzip):  # gzip may have several parts
+        """Unpack a slice. Return the slice and the rest of ``packed``."""
+        if self._unpacking is None or (self.whole and self._gzip):  # gzip may have several members
             self._unpacking = zlib.decompressobj(self._window(packed))
         elif self.whole:
             raise RequestError("the body cannot be read: there is more behind its end", param="body")

@@ -1,4 +1,4 @@
-"""What one request may cost: each part of it is counted before anything is done with it, and nobody else notices."""
+"""Limits for the size of one request, checked before any work is done and without holding up other requests."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from saga_server.http.errors import RequestError
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
 _SLICE = 1 << 20
-"""Bytes that are looked through at once. A body of more is read in a thread, and counting keeps the interpreter."""
+"""Bytes that are searched in one step. A larger body is read in a thread, but counting holds the GIL."""
 _BREATH = 0.001
-"""Seconds between two slices, in which everybody else runs."""
+"""Seconds of sleep between two slices, during which other threads run."""
 MAX_NODES = 500_000
-"""Values in a request's JSON, each list, object and field; a long chat has ten thousand."""
+"""Values in a request's JSON; each list, object and field counts. A long chat has ten thousand."""
 MAX_PARTS = 20_000
-"""Parts of all messages together."""
+"""Content parts of all messages together."""
 MAX_DEPTH = 64
-"""Levels of lists and objects in each other in a request; tools' schemas take a dozen."""
+"""Nesting levels of lists and objects in a request; the schemas of tools take a dozen."""
 
 
 def check_density(body: bytes) -> None:
-    """Count what separates values, outside of strings, before JSON becomes objects, which take fifty times the room.
+    """Raise ``RequestError`` if a body holds too many values.
 
-    Raises ``RequestError``.
+    Counts the separators outside of strings. It runs before the JSON is parsed, because the objects would take fifty
+    times the memory.
     """
     if len(body) > MAX_NODES and _separators(body) > MAX_NODES and _separators(_STRING.sub(b"", body)) > MAX_NODES:
         raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
@@ -42,7 +43,7 @@ def _separators(body: bytes) -> int:
 
 
 def check_nodes(value: Any) -> None:
-    """Count levels and values of a request's JSON. Raises ``RequestError``."""
+    """Raise ``RequestError`` if a request's JSON has too many values or nesting levels."""
     level, nodes = [value] if type(value) in (dict, list) else [], 1
     for _ in range(MAX_DEPTH + 1):
         held = [each.values() if type(each) is dict else each for each in level]
@@ -57,7 +58,7 @@ def check_nodes(value: Any) -> None:
 
 
 def check_text(messages: Sequence[Any], max_text_mb: int) -> None:
-    """Count the text and the parts of messages. Raises ``RequestError``, which gives what is there and what may be."""
+    """Raise ``RequestError`` if the messages hold too much text or too many parts."""
     limit, found, parts = max_text_mb << 20, 0, 0
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None

@@ -1,7 +1,7 @@
-"""Large requests of one key: read one at a time, with pauses that grow with what reading them took.
+"""A queue per key for large requests: they are read one at a time, with pauses proportional to the reading time.
 
-A megabyte takes a tenth of a second of the processor, and everybody shares one. So whoever sends nothing but large
-requests gets a quarter of it, however many are sent at once. Small requests wait for nothing, whoever sends them.
+Reading a megabyte takes a tenth of a second of CPU time, and all clients share one core. The pauses limit a client
+that sends only large requests to a quarter of the core, however many it sends at once. Small requests never wait.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from saga_server.process import Helper, TooMuch
 T = TypeVar("T")
 
 LARGE = 128 * 1_024
-"""Bytes of a body, as it was sent, from which on a request is large. One that is packed is."""
+"""Size of a body, in bytes as sent, from which on a request is large. A packed request always counts as large."""
 LARGE_FILE = 16 * 1_024
-"""Bytes from which on what the admin API is given is: a file, which takes more work to read than a chat does."""
+"""The same limit for the admin API. It is lower because reading an uploaded file takes more work than a chat."""
 _HUGE = 8 << 20
-"""Bytes of a body that is read in another process, and never in a thread beside everybody else's requests."""
+"""Size in bytes from which on a body waits for the helper process, if there is one, and never runs in a thread."""
 _PAUSES = 3.0
-"""How long the next one waits, as a multiple of what the last one took."""
+"""The pause before the next request, as a multiple of the time that the last one took."""
 _LONGEST_PAUSE = 5.0
-"""Seconds: a store that hangs is nobody's fault."""
+"""The longest pause in seconds, so that a store that hangs is not charged to the client."""
 _MOST_WAITING = 256 << 20
-"""Bytes of a key's requests that wait, all together."""
+"""Bytes that may wait in the queue of a key."""
 
 
 def _now() -> float:
@@ -41,17 +41,17 @@ class _Key:
     turn: asyncio.Lock = field(factory=asyncio.Lock)
     free_at: float = 0.0
     waiting: int = 0
-    """Bytes, also of the one that is read."""
+    """Bytes in the queue, including the request that is being read."""
 
 
 @define(eq=False)
 class Share:
-    """The turn of one large request. ``leave`` it when it was read; a second time does nothing."""
+    """The place of one large request in its queue. Call ``leave`` when it was read; a second call does nothing."""
 
     _end: Callable[[], None] | None
 
     def leave(self) -> None:
-        """Let the key's next one begin, after its pause."""
+        """Let the key's next request begin after its pause."""
         end, self._end = self._end, None
         if end is not None:
             end()
@@ -59,13 +59,13 @@ class Share:
 
 @define(eq=False)
 class LargeRequests:
-    """The large requests of each key that are read or wait."""
+    """The queues of large requests, one for each key."""
 
     now: Callable[[], float] = _now
     _keys: dict[str, _Key] = field(factory=dict, init=False)
 
     async def enter(self, owner: str, size: int) -> Share:
-        """Wait for the turn of a request of ``size`` bytes. Raises ``RequestError`` (429) when too much waits."""
+        """Wait until a request of ``size`` bytes may be read. Raises ``RequestError`` (429) if the queue is full."""
         if len(self._keys) > 1_000:
             self._forget()
         key = self._keys.setdefault(owner, _Key())
@@ -107,18 +107,21 @@ class LargeRequests:
 
 LARGE_REQUESTS: Final = web.AppKey("large_requests", LargeRequests)
 SHARE: Final = web.RequestKey("share", Share)
-"""Of a large request, until it was read."""
+"""The place of a large request in its queue."""
 
 
 def leave(request: web.Request) -> None:
-    """The request was read, or nobody will read it."""
+    """Leave the queue of large requests, because the request was read or is dropped."""
     share = request.get(SHARE)
     if share is not None:
         share.leave()
 
 
 async def in_helper(helper: Helper, work: Callable[..., T], *args: Any) -> T:
-    """What ``work`` makes of something large. Raises ``RequestError`` (413) where that takes too much."""
+    """Return the result of ``work`` on something large, run in the helper process if possible.
+
+    Raises ``RequestError`` (413) if the work takes too much time or memory.
+    """
     waits = any(type(arg) is bytes and len(arg) >= _HUGE for arg in args)
     try:
         return await helper.run(work, *args, waits=waits)

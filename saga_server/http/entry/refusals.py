@@ -1,7 +1,7 @@
-"""Requests without a key of this server: those of one address are answered no faster than somebody mistypes keys.
+"""Rate limit for refusing requests without a valid key, by client address.
 
-A refusal takes about a thousandth of a second: a program that asks a thousand times a second would hold up everybody.
-Whoever shows a key is never held up here, also behind a reverse proxy that gives all requests one address.
+Refusing a request takes about a millisecond, so a program that asks a thousand times a second would block the server.
+Requests with a valid key are never delayed, not even behind a reverse proxy that gives all requests one address.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from attrs import define, field
 _log = logging.getLogger("saga.http")
 
 _AT_ONCE = 50
-"""Refusals of an address that are answered at once: a page that opens with a wrong key asks for thirty things."""
+"""Refusals that an address gets without delay. A page that opens with a wrong key sends thirty requests."""
 _A_SECOND = 10.0
-"""How many are answered after that."""
+"""Refusals per second after that."""
 _LONGEST = 5.0
-"""Seconds that an answer waits. Who asks more than that is not answered."""
+"""The longest delay of a refusal in seconds. A request that would have to wait longer gets no reply."""
 _ADDRESSES = 10_000
 
 
@@ -31,16 +31,16 @@ def _now() -> float:
 
 @define(eq=False)
 class Refusals:
-    """When the next refusal of each address is answered."""
+    """Delays refusals, by client address."""
 
     now: Callable[[], float] = _now
     _free_at: dict[str, float] = field(factory=dict, init=False)
-    """By address: the time up to which its refusals are answered already."""
+    """By address: the time of its last scheduled refusal."""
     _unanswered: set[str] = field(factory=set, init=False)
-    """Those whose last one was not answered."""
+    """Addresses whose last request got no reply. Each is logged once."""
 
     async def wait(self, address: str | None) -> bool:
-        """Wait until ``address`` may be answered; false, at once, when too many of its requests wait already."""
+        """Wait until ``address`` may be refused. Return false at once if too many of its requests are waiting."""
         now, whose = self.now(), _whose(address)
         if len(self._free_at) > _ADDRESSES:
             self._free_at = {other: free_at for other, free_at in self._free_at.items() if free_at > now}
@@ -59,9 +59,9 @@ class Refusals:
 
 
 def _whose(address: str | None) -> str:
-    """One of IPv6 has a network of 64 bits for itself."""
+    """Return the address to count by. An IPv6 client controls a /64 network, so the network is counted."""
     try:
         found = ipaddress.ip_address((address or "").partition("%")[0])
-    except ValueError:  # a socket of this machine, or a proxy's word
+    except ValueError:  # a local socket, or a name that a proxy gives
         return address or ""
     return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))

@@ -1,4 +1,4 @@
-"""Who may talk to the server: keys, the Host header, browser origins."""
+"""Access control: keys, the Host header and browser origins."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from saga_server.process import is_loopback
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
 WANTED: Final = web.RequestKey("wanted", bool)
-"""Whether a key is wanted of whoever asks."""
+"""Whether the server requires a key."""
 REFUSALS: Final = web.AppKey("refusals", Refusals)
 _ORIGIN: Final = web.RequestKey("origin", str)
 
 BODY_SECONDS = 60.0
-"""What a request's body may take to arrive."""
+"""Seconds that a request's body may take to arrive."""
 
 _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
-"""Ends of names that no registry sells."""
+"""Domains that cannot be registered publicly."""
 
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
-"""A host's name or address, and a port: without a user, a path or whatever else could pass for one."""
+"""A host name or address with an optional port. A user, a path or anything similar does not match."""
 
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
@@ -47,7 +47,7 @@ _EXPOSED = (
 
 @web.middleware
 async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Lets requests through or refuses them, by the settings that hold."""
+    """Let a request through or refuse it, by the current settings. A middleware."""
     server = request.app[CURRENT].config.server
     place = find(request.rel_url.raw_path)
     if place is not None:
@@ -65,19 +65,19 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             bearer = _checked(bearer, server, keyring, admin)
         except RequestError as refusal:
-            if refusal.status == 401:  # a key that may not do this is a key
+            if refusal.status == 401:  # a valid key without the permission (403) is not delayed
                 await _held_up(request)
             raise
     elif wanted:
-        bearer = evolve(bearer, role="chat")  # nobody was asked who this is
+        bearer = evolve(bearer, role="chat")  # the key was not checked
     request[BEARER] = bearer
     received = await _receive(request)
     if received and _takes_turns(request, len(received), place):
-        # Where no key is wanted, anybody may call himself anything.
+        # Without required keys a client can send any key, so all clients share one queue.
         owner = bearer.owner if wanted else ""
         request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
     try:
-        # Handlers find the body read.
+        # Handlers read the unpacked body from ``BODY``.
         request[BODY] = await unpacked(request, received)
         return await handler(request)
     except SagaError as error:
@@ -89,7 +89,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 def _one_authorization(request: web.Request) -> str | None:
-    """The header, if there is one. Of two, a proxy in front may have checked the other."""
+    """Return the Authorization header. Two are refused, because a proxy may have checked the other one."""
     found = request.headers.getall("Authorization", [])
     if len(found) > 1:
         raise RequestError(f"Authorization: {len(found)} such headers; send one", param="Authorization")
@@ -97,7 +97,7 @@ def _one_authorization(request: web.Request) -> str | None:
 
 
 def _key_elsewhere(request: web.Request, place: Place | None) -> str | None:
-    """Anthropic's and Google's clients send their key in a header of its own, Google's in the query too."""
+    """Return the key in the header of Anthropic's or Google's clients, or in the query of a Google client."""
     found = request.headers.get("X-Api-Key") or request.headers.get("X-Goog-Api-Key")
     return found or (request.query.get("key") if place is not None and place.door.api == "google" else None)
 
@@ -107,10 +107,10 @@ def _as_bearer(key: str | None) -> str | None:
 
 
 def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool) -> Bearer:
-    """The bearer with what it may do. Raises ``RequestError`` for whoever shows no key, or one that may not do this.
+    """Return the bearer with its role. Raises ``RequestError`` if the key is missing, unknown or may not do this.
 
-    A key of ``server.api_keys`` may do everything, one of ``server.chat_keys`` may chat. Others have a role. What a
-    player may do of the admin API, its table says.
+    A key of ``server.api_keys`` is an admin key, one of ``server.chat_keys`` may only chat. Other keys have the role
+    of their record. The table of admin endpoints says which of them a player may use.
     """
     if bearer.among(server.api_keys):
         return evolve(bearer, role="admin")
@@ -134,7 +134,10 @@ def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool
 
 
 async def _held_up(request: web.Request) -> None:
-    """Before somebody without a key is told so. Where too many of an address wait for that, the connection ends."""
+    """Delay the refusal of a request without a valid key.
+
+    If too many requests of the address are waiting, the connection is closed.
+    """
     if not await request.app[REFUSALS].wait(request.remote):
         request.app[SAGA].counters.add("refusals.unanswered")
         if request.transport is not None:
@@ -142,9 +145,9 @@ async def _held_up(request: web.Request) -> None:
 
 
 def _takes_turns(request: web.Request, size: int, place: Place | None) -> bool:
-    """Whether reading a body of ``size`` bytes is so much work that its key's other ones wait for it.
+    """Whether a request with a body of ``size`` bytes goes through the queue of large requests.
 
-    Without keys there is nobody else whom an import could hold up.
+    Without keys, requests to the admin API do not queue, because an import cannot hold up other users.
     """
     if packing(request):
         return True
@@ -152,8 +155,8 @@ def _takes_turns(request: web.Request, size: int, place: Place | None) -> bool:
 
 
 async def _receive(request: web.Request) -> bytes:
-    """Take in the body, within its time."""
-    packing(request)  # what nobody could unpack is refused before it comes
+    """Receive the body within ``BODY_SECONDS``."""
+    packing(request)  # refuses an unsupported encoding before the body arrives
     try:
         async with asyncio.timeout(BODY_SECONDS):
             return await receive(request)
@@ -164,14 +167,14 @@ async def _receive(request: web.Request) -> bytes:
 
 
 def _is_page(request: web.Request) -> bool:
-    """Whether the files of the pages are asked for. They hold nothing of a story, and ask for the key themselves."""
+    """Whether the request is for a file of the web pages. They hold nothing of a story and ask for the key."""
     return request.method in ("GET", "HEAD") and (request.path == "/ui" or request.path.startswith("/ui/"))
 
 
 def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:
-    """A page of another site whose name was made to point here shows its own name as Host.
+    """Refuse a foreign Host header, which a page of another site sends after DNS rebinding.
 
-    Chat is open to other machines' and containers' names for this one, which no stranger can make point here.
+    Chat also accepts names that other machines and containers use for this one, if they cannot be registered publicly.
     """
     if server.api_keys or request.path in _OPEN:
         return
@@ -191,7 +194,7 @@ def _is_ours(authority: str, server: ServerConfig) -> bool:
 
 
 def _is_public(authority: str) -> bool:
-    """Whether a name is of those that anybody can register and point anywhere."""
+    """Whether a name can be registered publicly, so that its owner could make it point to this server."""
     host = _host_of(authority).rstrip(".")
     if not host:
         return True
@@ -203,13 +206,13 @@ def _is_public(authority: str) -> bool:
 
 
 def _host_of(authority: str) -> str:
-    """The host's name or address, in lower case; empty when it is none."""
+    """Return the host name or address in lower case; empty if ``authority`` is not valid."""
     found = _AUTHORITY.fullmatch(authority)
     return found[1].strip("[]").lower() if found else ""
 
 
 def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
-    origin = ", ".join(request.headers.getall("Origin", []))  # of two, both would have to be right
+    origin = ", ".join(request.headers.getall("Origin", []))  # two headers never match an allowed origin
     if "Origin" not in request.headers:
         led_here = _is_page(request) and request.headers.get("Sec-Fetch-Dest") == "document"
         if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN and not led_here:
@@ -231,18 +234,21 @@ def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> No
 
 
 def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -> bool:
-    """Configured origins may do everything, this server's own pages too; other pages of this machine may chat."""
+    """Whether pages of ``origin`` may use the endpoint.
+
+    Configured origins and this server's own pages may use everything; other pages of this machine may only chat.
+    """
     if origin in server.origins:
         return True
     authority = origin.partition("://")[2]
     if not admin and ("*" in server.origins or is_loopback(_host_of(authority))):
         return True
     if request.headers.get("Sec-Fetch-Site") == "same-origin":
-        # The browser says that page and address are of one origin, where a proxy in front shows another name as Host.
+        # The browser confirms the same origin, although Host may differ behind a reverse proxy.
         return is_loopback(_host_of(authority)) or bool(server.api_keys)
     if not authority or authority != request.host.lower():
         return False
-    return _is_ours(request.host, server) or bool(server.api_keys)  # whose key a page of another site does not have
+    return _is_ours(request.host, server) or bool(server.api_keys)  # a page of another site has no key
 
 
 def _preflight(request: web.Request) -> web.Response:
@@ -257,9 +263,9 @@ def _preflight(request: web.Request) -> web.Response:
 
 
 async def share_with_origin(request: web.Request, response: web.StreamResponse) -> None:
-    """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``.
+    """Add the CORS headers, also to errors. A signal handler of ``on_response_prepare``.
 
-    No answer but the files of ``/ui/`` is ever a page, whatever a story in it looks like.
+    Also sets ``nosniff``, so that a browser never shows the text of a story as a web page.
     """
     response.headers["X-Content-Type-Options"] = "nosniff"
     origin = request.get(_ORIGIN)

@@ -1,4 +1,4 @@
-"""A request in Gemini's API, read as a chat: the same texts in the same order, in the chat's own shape."""
+"""Read a request in Gemini's API as a chat in OpenAI's format, with the same texts in the same order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SETTINGS = {
     "presencePenalty": "presence_penalty",
     "frequencyPenalty": "frequency_penalty",
 }
-"""Google's names of the settings that chats have."""
+"""Google's names of settings, and the names in OpenAI's chat API."""
 _READ = frozenset({"candidateCount", "responseMimeType"})
 _OWN = ("safetySettings", "cachedContent", "labels")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"}
@@ -31,22 +31,22 @@ _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"
 
 @frozen(kw_only=True)
 class GeminiAsk:
-    """A request, checked as far as the lists; the texts are the engine's to check."""
+    """A checked request. The texts are not checked here; the engine does that."""
 
     messages: list[Any] = field(repr=False)
     model: str
     stream: bool
     choices: int
     params: Mapping[str, Any] = field(repr=False)
-    """The settings, as chats call them."""
+    """The settings under their names in OpenAI's chat API."""
     own: str = ""
-    """The first place of a part, or of a tool, that only Gemini's own API has."""
+    """The path of the first part or tool that only Gemini's own API has; empty if there is none."""
 
 
 def read_gemini(
     body: bytes, max_messages: int, max_text_mb: int = 16, *, model: str = "", stream: bool = False
 ) -> GeminiAsk:
-    """The request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read the request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = _camel(read_json(body), "body")
     contents = ask.get("contents")
     if isinstance(contents, Mapping):
@@ -93,14 +93,17 @@ def read_gemini(
 
 
 def _own(ask: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What is for Gemini's own API alone, in its words; and the tools in them, which say more there."""
+    """Return the fields for Gemini's own API, under Google's names.
+
+    They include the tools, because Google's form of a tool can say more than OpenAI's.
+    """
     left = {name: value for name, value in settings.items() if name not in _SETTINGS and name not in _READ}
     found = {name: ask[name] for name in (*_OWN, "tools", "toolConfig") if ask.get(name)}
     return {**found, "generationConfig": left} if left else found
 
 
 def _camel(value: Any, where: str) -> dict[str, Any]:
-    """An object with its fields in camel case; Google takes both ways of writing them."""
+    """Return an object with its field names in camel case. Google accepts camel case and snake case."""
     if not isinstance(value, Mapping):
         raise RequestError(f"{where}: a {kind_of(value)} given; send an object", param=where)
     return {_camel_name(name): each for name, each in value.items()}
@@ -113,13 +116,13 @@ def _camel_name(name: str) -> str:
 
 @define
 class _Contents:
-    """Takes contents in their order. Results of tools answer the calls of their name, unless they name the call."""
+    """Converts contents in order. A tool result without an id belongs to the first open call of its name."""
 
     messages: list[dict[str, Any]] = field(factory=list)
     _open: dict[str, deque[str]] = field(factory=dict)
-    """The calls that wait for a result, by the tool's name."""
+    """The ids of the calls without a result so far, by the tool's name."""
     own: str = ""
-    """Where the first part stands that only Gemini's own API has."""
+    """The path of the first part that only Gemini's own API has; empty if there is none."""
     _count: int = 0
 
     def system(self, content: Any) -> None:
@@ -141,7 +144,7 @@ class _Contents:
                 self._result(_camel(part["functionResponse"], f"{where}.parts[{at}].functionResponse"))
             elif "functionCall" in part:
                 calls.append(self._call(part, f"{where}.parts[{at}].functionCall"))
-            elif part.get("thought") is not True:  # earlier thoughts are no part of the story
+            elif part.get("thought") is not True:  # earlier reasoning is not part of the story
                 signed = _signed(part) or signed
                 said += self._said(part, f"{where}.parts[{at}]")
         if said or calls:
@@ -151,7 +154,7 @@ class _Contents:
             self.messages.append({"role": role, "content": text, **called, **(signed if said else {})})
 
     def _said(self, part: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-        """A text or a picture as a part of a chat's message; nothing for a part without anything."""
+        """Return a part as parts of an OpenAI message: text, an image, or a ``google`` part; none for an empty part."""
         if "text" in part:
             if not isinstance(part["text"], str):
                 raise RequestError(f"{where}.text: a {kind_of(part['text'])} given; send a text", param=f"{where}.text")
@@ -201,13 +204,13 @@ def _parts(content: Any, where: str) -> list[dict[str, Any]]:
 
 
 def _signed(part: Mapping[str, Any]) -> dict[str, Any]:
-    """A part's signature, where Google's OpenAI API has it."""
+    """Return a part's signature in the place where Google's OpenAI-compatible API has it."""
     signature = part.get("thoughtSignature")
     return {"extra_content": {"google": {"thought_signature": signature}}} if signature else {}
 
 
 def _form(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The form that the answer is bound to."""
+    """Return ``response_format`` if the settings demand JSON."""
     schema = settings.get("responseJsonSchema") or _lower(settings.get("responseSchema"))
     if schema:
         return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
@@ -216,7 +219,7 @@ def _form(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tools(ask: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
-    """The tools as chats have them, and where one stands that runs at Google."""
+    """Return the tools in OpenAI's format, and the path of the first tool that Google runs itself."""
     found: list[dict[str, Any]] = []
     own = ""
     for at, given in enumerate(typed(ask, "tools", list, "a list of tools") or []):
@@ -234,7 +237,7 @@ def _tools(ask: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
 
 
 def _lower(schema: Any) -> Any:
-    """Google writes the types of a schema in capitals."""
+    """Return a schema with its types in lower case; Google writes them in capitals."""
     if isinstance(schema, Mapping):
         return {
             name: value.lower() if name == "type" and isinstance(value, str) else _lower(value)

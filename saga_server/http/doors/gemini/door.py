@@ -1,4 +1,4 @@
-"""Gemini's API."""
+"""The endpoints of Gemini's API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
 
 _OWN = "gemini"
-"""The backend that speaks as this door does: what it is sent need not have another form."""
+"""The backend that speaks Gemini's own API, so that requests to it need no conversion."""
 
 
 async def generate(request: web.Request) -> web.StreamResponse:
@@ -35,6 +35,6 @@ async def generate(request: web.Request) -> web.StreamResponse:
 
 
 async def refuse(request: web.Request) -> web.StreamResponse:
-    """What else Google has. Raises ``NotSupported``."""
+    """Refuse Google's other verbs. Raises ``NotSupported``."""
     verb = request[PLACE].named["verb"]
     raise NotSupported(f"{verb} is not taken here; generateContent, streamGenerateContent and countTokens are")

@@ -1,4 +1,4 @@
-"""Answers in the shape of Gemini's API: one object, a list of them, or an event for each."""
+"""Reply format of Gemini's API: one object, a list of objects, or an event for each object."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _REASONS = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
 @define(eq=False)
 class GeminiShape(Shape):
-    """``candidates``. A call of a tool is told whole, as Google tells it; so it waits for its end."""
+    """Replies with ``candidates``. A tool call is sent as a whole, as Google does, once it is complete."""
 
     listed: bool = False
-    """Whether a stream is one list, as Google sends it without ``alt=sse``."""
+    """Whether a stream is one JSON list, which Google sends without ``alt=sse``."""
     _id: str = field(factory=lambda: secrets.token_urlsafe(16), init=False)
     _sent: int = field(default=0, init=False)
     _calls: dict[int, GatheredCalls] = field(factory=dict, init=False)
-    """The calls of each choice, as far as they came."""
+    """The tool calls of each choice, as far as they have arrived."""
     _usage: Mapping[str, Any] = field(factory=dict, init=False)
     _ends: dict[int, str] = field(factory=dict, init=False)
     _about: dict[int, Mapping[str, Any]] = field(factory=dict, init=False)
-    """What Google told of each candidate."""
+    """Google's own fields of each candidate."""
 
     @property
     def content_type(self) -> str:
-        """Of a stream."""
+        """The content type of a stream."""
         return "application/json" if self.listed else "text/event-stream"
 
     def _event(self, value: Mapping[str, Any]) -> bytes:
@@ -63,7 +63,7 @@ class GeminiShape(Shape):
         return self._told(index, [{"text": text}])
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Thoughts, pictures and Google's own parts; the calls of tools are kept for the end."""
+        """An event with reasoning text, images and Google's own parts. Tool calls are kept for the end."""
         self._calls.setdefault(index, GatheredCalls()).gather(fields)
         if isinstance(fields.get("google"), Mapping):
             self._about[index] = fields["google"]
@@ -71,17 +71,17 @@ class GeminiShape(Shape):
         return self._told(index, parts) if parts else b""
 
     def finish(self, index: int, reason: str) -> bytes:
-        """Told with the token counts, at the end."""
+        """Nothing yet; ``end`` gives the reason."""
         self._ends[index] = reason
         return b""
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """The token counts are told at the end."""
+        """Nothing yet; ``end`` gives the token counts."""
         self._usage = _counts(usage)
         return b""
 
     def end(self) -> bytes:
-        """The calls of tools, and why each choice ended."""
+        """An event for each choice with its tool calls and the reason of its end."""
         told = b""
         for index, reason in sorted(self._ends.items()):
             gathered = self._calls.get(index, GatheredCalls())
@@ -92,11 +92,11 @@ class GeminiShape(Shape):
         return (b"]" if self._sent else b"[]") if self.listed else b""
 
     def alive(self) -> bytes:
-        """White space, where a comment would be no JSON."""
+        """White space in a list, because JSON has no comments; otherwise a comment."""
         return b"\r\n" if self.listed else ALIVE
 
     def notice(self, text: str) -> bytes:
-        """Nothing in a list: JSON has no comments."""
+        """A comment; nothing in a list, because JSON has no comments."""
         return b"" if self.listed else super().notice(text)
 
     def failure(self, body: bytes) -> bytes:
@@ -109,7 +109,7 @@ class GeminiShape(Shape):
         return (b"[" if self._sent == 1 else b",\r\n") + told + b"]"
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """The reply in one piece."""
+        """The whole reply as JSON."""
         candidates, beside = list[dict[str, Any]](), dict[str, Any]()
         for choice in choices:
             parts = _thought(choice.extra)
@@ -131,7 +131,7 @@ def _thought(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _own_parts(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Pictures, parts that only this API has, and the signature of a text."""
+    """Return images, parts that only this API has, and the signature of a text."""
     found: list[dict[str, Any]] = []
     images, parts = fields.get("images"), fields.get("google_parts")
     for image in images if isinstance(images, list) else ():
@@ -145,7 +145,10 @@ def _own_parts(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _told_of(about: Any, reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What stands in a candidate with ``reason``, and what beside it. Google's own word for an end is finer."""
+    """Return the fields of a candidate, and the fields beside ``candidates``.
+
+    Google's own finish reason is more precise, so it replaces ``reason`` unless the limit of tokens was reached.
+    """
     about = dict(about) if isinstance(about, Mapping) else {}
     beside = {"promptFeedback": about.pop("promptFeedback")} if "promptFeedback" in about else {}
     finer = about.pop("finishReason", None)

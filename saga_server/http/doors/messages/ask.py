@@ -1,4 +1,4 @@
-"""A request in Anthropic's Messages API, read as a chat: the same texts in the same order, in the chat's own shape."""
+"""Read a request in Anthropic's Messages API as a chat in OpenAI's format, with the same texts in the same order."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 
 @frozen(kw_only=True)
 class MessagesAsk:
-    """A request, checked as far as the lists; the texts are the engine's to check."""
+    """A checked request. The texts are not checked here; the engine does that."""
 
     messages: list[Any] = field(repr=False)
     model: str
     stream: bool
     params: Mapping[str, Any] = field(repr=False)
-    """Every other field, for upstream."""
+    """All other fields, which are passed upstream."""
 
 
 def read_messages(body: bytes, max_messages: int, max_text_mb: int = 16) -> MessagesAsk:
-    """The request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read the request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = read_json(body)
     if not isinstance(ask, dict):
         raise RequestError(f"the body is a JSON {kind_of(ask)}; send an object", param="body")
@@ -63,7 +63,7 @@ def read_messages(body: bytes, max_messages: int, max_text_mb: int = 16) -> Mess
 
 
 def _message(message: Any, where: str) -> Iterator[dict[str, Any]]:
-    """A message as those of a chat: the results of tools in messages of their own, before what the user says."""
+    """Yield a message in OpenAI's format. Tool results become separate messages before the user's text."""
     if not isinstance(message, Mapping):
         raise RequestError(f"{where}: a {kind_of(message)} given; a message is an object", param=where)
     role = message.get("role")
@@ -102,7 +102,7 @@ def _blocks(content: Any, where: str) -> list[Mapping[str, Any]]:
 
 
 def _content(content: Any, where: str) -> list[dict[str, Any]]:
-    """Texts and pictures as parts of a chat's message. Earlier thoughts are left out: they are no part of the story."""
+    """Return texts and images as parts of an OpenAI message. Earlier reasoning is not part of the story and dropped."""
     found = []
     for at, block in enumerate(_blocks(content, where)):
         mark = {"cache_control": block["cache_control"]} if block.get("cache_control") else {}
@@ -131,7 +131,7 @@ def _address(source: Any, where: str) -> str:
 
 
 def _thought(block: Mapping[str, Any]) -> dict[str, Any]:
-    """What was thought before tools were called: Anthropic goes on from there, if it is signed."""
+    """Return a reasoning block that precedes tool calls. Anthropic continues from it if it is signed."""
     if block["type"] == "redacted_thinking":
         return {"type": "reasoning.encrypted", "data": block.get("data"), "format": "anthropic-claude-v1"}
     told = {"text": block.get("thinking"), "signature": block.get("signature")}

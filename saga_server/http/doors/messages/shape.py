@@ -1,4 +1,4 @@
-"""Answers in the shape of Anthropic's Messages API: one message, or the events of one."""
+"""Reply format of Anthropic's Messages API: one message, or its events."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": 
 
 @define(eq=False)
 class MessagesShape(Shape):
-    """``message_start``, a block for each stretch of text, thoughts or a tool's call, ``message_stop``."""
+    """A stream of ``message_start``, a block for each run of text or reasoning and each tool call, ``message_stop``."""
 
     _id: str = field(factory=lambda: f"msg_{secrets.token_hex(12)}", init=False)
     _begun: bool = field(default=False, init=False)
     _block: str = field(default="", init=False)
-    """What the open block holds; empty while none is open."""
+    """The type of the open block; empty while none is open."""
     _blocks: int = field(default=0, init=False)
     _reason: str = field(default="end_turn", init=False)
     _usage: dict[str, int] = field(factory=lambda: {"output_tokens": 0}, init=False)
@@ -54,7 +54,7 @@ class MessagesShape(Shape):
         return opened + self._delta({"type": "text_delta", "text": text})
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Thoughts, and the calls of tools."""
+        """Events with reasoning text and tool calls."""
         found = b""
         thought = fields.get("reasoning_content") or fields.get("reasoning")
         if isinstance(thought, str) and thought:
@@ -67,7 +67,7 @@ class MessagesShape(Shape):
         return found
 
     def _sign(self, block: Mapping[str, Any]) -> bytes:
-        """The signature of the thoughts that were told, or thoughts that are told in no words."""
+        """Return the signature of the reasoning so far, or a block of redacted reasoning."""
         if block["type"] != "thinking":
             return self._open("redacted_thinking", block) + self._close()
         opened = self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
@@ -107,7 +107,7 @@ class MessagesShape(Shape):
         return self._close()
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """The token counts are told with the reason of the end."""
+        """Nothing yet; ``end`` gives the token counts."""
         self._usage = _counts(usage)
         return b""
 
@@ -122,12 +122,12 @@ class MessagesShape(Shape):
         return _event({"type": "ping"})
 
     def failure(self, body: bytes) -> bytes:
-        """An ``error`` ends the stream."""
+        """An ``error`` event, which ends the stream."""
         about = json.loads(body)["error"]
         return _event(anthropic_failure(about["message"], str(about["type"])))
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """The message."""
+        """The whole message as JSON."""
         choice = choices[0]
         thought = choice.extra.get("reasoning_content") or choice.extra.get("reasoning")
         content: list[dict[str, Any]] = []
@@ -142,7 +142,7 @@ class MessagesShape(Shape):
 
 
 def _signed(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Anthropic's thoughts in a reply's ``reasoning_details``, as the blocks that they came in."""
+    """Return Anthropic's reasoning in ``reasoning_details`` as the blocks in which it arrived."""
     details, found = fields.get("reasoning_details"), list[dict[str, Any]]()
     for detail in details if isinstance(details, list) else ():
         if not isinstance(detail, Mapping) or detail.get("format") != _SIGNED:

@@ -1,1 +1,1 @@
-"""The doors of Ollama."""
+"""The doors of Ollama's API."""

@@ -1,4 +1,4 @@
-"""Requests in Ollama's API: a text with its template filled in, or a chat read as such."""
+"""Read requests in Ollama's API: raw text with its template filled in, or a chat."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ _SAME = frozenset(
     "temperature top_p top_k min_p typical_p tfs_z stop seed presence_penalty frequency_penalty repeat_penalty "
     "repeat_last_n mirostat mirostat_eta mirostat_tau".split()
 )
-"""Options that servers of chats know by the same name. The others say how the model is loaded."""
+"""Options that chat APIs know by the same name. Other options say how the model is loaded."""
 _ROLES = ("system", "user", "assistant", "tool")
 
 
 @frozen(kw_only=True)
 class OllamaAsk:
-    """A request for a chat, checked as far as the lists; the texts are the engine's to check."""
+    """A checked chat request. The texts are not checked here; the engine does that."""
 
     messages: list[Any] = field(repr=False)
     model: str
     stream: bool
     params: Mapping[str, Any] = field(repr=False)
     window: int = 0
-    """Tokens that the prompt may have, where the request says how many the model takes."""
+    """The size of the prompt in tokens that the client allows; 0 if the request does not say."""
 
 
 def read_generate(body: bytes, max_messages: int, max_text_mb: int = 16) -> TextRequest | OllamaAsk:
-    """A request to ``/api/generate``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read a request to ``/api/generate``: a text completion if ``raw`` is set, otherwise a chat.
+
+    Raises ``RequestError`` naming the field, the value and what is allowed.
+    """
     ask = _object(body)
     for name, remedy in (("suffix", "SAGA fills no gaps"), ("template", "send raw: true with the template filled in")):
         if ask.get(name):
@@ -53,7 +56,7 @@ def read_generate(body: bytes, max_messages: int, max_text_mb: int = 16) -> Text
 
 
 def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> OllamaAsk:
-    """A request to ``/api/chat``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read a request to ``/api/chat``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     return _chat(_object(body), max_messages, max_text_mb)
 
 
@@ -65,7 +68,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _streams(ask: Mapping[str, Any]) -> bool:
-    """Ollama streams unless it is told not to."""
+    """Whether to stream the reply. Ollama streams by default."""
     return typed(ask, "stream", bool, "true or false") is not False
 
 
@@ -113,7 +116,10 @@ def _form(given: Any) -> dict[str, Any]:
 
 
 def _messages(given: list[Any]) -> Iterator[dict[str, Any]]:
-    """Messages as those of OpenAI's chats. A result answers the first call of its tool that has none."""
+    """Yield the messages in OpenAI's format.
+
+    A result without an id belongs to the first call of its tool that has no result yet.
+    """
     waiting: deque[tuple[str, str]] = deque()
     count = 0
     for at, message in enumerate(given):
@@ -155,7 +161,7 @@ def _with_images(text: str, images: Any, where: str) -> Any:
 
 
 def _kind(image: str) -> str:
-    """What kind of picture it is, from its first bytes."""
+    """Return the MIME type of a base64 image, judged by its first bytes; PNG by default."""
     kinds = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
     return next((kind for start, kind in kinds.items() if image.startswith(start)), "image/png")
 

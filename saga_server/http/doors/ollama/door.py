@@ -1,4 +1,4 @@
-"""Ollama's API: text, chats, and what its clients ask besides."""
+"""The endpoints of Ollama's API: text completion, chat, and auxiliary requests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from saga_server.http.doors.table import PLACE
 from saga_server.http.doors.text import text_call
 
 _VERSION = "0.12.0"
-"""What is said of Ollama's version where there is no Ollama behind SAGA: of what is spoken here."""
+"""The version of Ollama's API that is implemented here; reported if the narrator's server gives none."""
 _LONG_AGO = "2025-01-01T00:00:00Z"
 
 
 async def generate(request: web.Request) -> web.StreamResponse:
-    """``POST /api/generate``: with ``raw`` one text, otherwise the user's words in a chat."""
+    """``POST /api/generate``: a text completion if ``raw`` is set, otherwise a chat with one user message."""
     ask = await read(request, read_generate)
     if isinstance(ask, OllamaAsk):
         return await _told(request, ask, chat=False)
@@ -43,7 +43,7 @@ async def _told(request: web.Request, ask: OllamaAsk, *, chat: bool) -> web.Stre
     return await answer(request, evolve(call, window=ask.window, shape=partial(OllamaShape, chat=chat)))
 
 
-# -- what else is asked ----------------------------------------------------------------------------------------
+# -- auxiliary requests ----------------------------------------------------------------------------------------
 
 
 async def _from_server(request: web.Request) -> Any:
@@ -51,7 +51,7 @@ async def _from_server(request: web.Request) -> Any:
 
 
 async def tags(request: web.Request) -> web.Response:
-    """``GET /api/tags``: the models."""
+    """``GET /api/tags``: the list of models."""
     found = await _from_server(request)
     if found is None:
         names = await request.app[CURRENT].narrators.models()
@@ -60,12 +60,12 @@ async def tags(request: web.Request) -> web.Response:
 
 
 async def running(request: web.Request) -> web.Response:
-    """``GET /api/ps``: the models that are loaded."""
+    """``GET /api/ps``: the loaded models."""
     return await json_answer(await _from_server(request) or {"models": []})
 
 
 async def show(request: web.Request) -> web.Response:
-    """``POST /api/show``: a model."""
+    """``POST /api/show``: details of a model."""
     found = await _from_server(request)
     if found is None:
         about = {"details": _about("")["details"], "model_info": {}, "capabilities": ["completion", "tools"]}
@@ -79,7 +79,10 @@ async def version(request: web.Request) -> web.Response:
 
 
 async def embed(request: web.Request) -> web.Response:
-    """``POST /api/embed`` and ``/api/embeddings``. Raises ``NotSupported`` where the narrator's server has none."""
+    """``POST /api/embed`` and ``/api/embeddings``.
+
+    Raises ``NotSupported`` if the narrator's server makes no embeddings.
+    """
     await count_unbilled(request)
     found = await _from_server(request)
     if found is None:

@@ -1,4 +1,4 @@
-"""Answers in the shape of Ollama's API: a JSON object a line, the last one with what was counted."""
+"""Reply format of Ollama's API: one JSON object per line, the last with the token counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saga_server.http.shapes import Shape
 
 @define(eq=False)
 class OllamaShape(Shape):
-    """``/api/chat``, or ``/api/generate`` where ``chat`` is false. A call of a tool is told whole."""
+    """The format of ``/api/chat``, or of ``/api/generate`` if ``chat`` is false. Tool calls are sent as a whole."""
 
     chat: bool = True
     _began: int = field(factory=time.perf_counter_ns, init=False)
@@ -28,7 +28,7 @@ class OllamaShape(Shape):
 
     @property
     def content_type(self) -> str:
-        """Of a stream."""
+        """The content type of a stream."""
         return "application/x-ndjson"
 
     def _told(self, text: str, thought: str = "", calls: Sequence[GatheredCall] = (), **more: Any) -> dict[str, Any]:
@@ -49,32 +49,32 @@ class OllamaShape(Shape):
         return _line(self._told(text))
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """A line with thoughts; the calls of tools are kept for the end."""
+        """A line with reasoning text. Tool calls are kept for the end."""
         self._calls.gather(fields)
         thought = thought_in(fields)
         return _line(self._told("", thought)) if thought else b""
 
     def finish(self, index: int, reason: str) -> bytes:
-        """Told with the counts, in the last line."""
+        """Nothing yet; the last line gives the reason."""
         self._reason = reason
         return b""
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """Told in the last line."""
+        """Nothing yet; the last line gives the counts."""
         self._counts = _counts(usage)
         return b""
 
     def end(self) -> bytes:
-        """The calls of tools, and the last line."""
+        """A line with the tool calls, if any, and the last line."""
         calls = _line(self._told("", "", self._calls.calls)) if self._calls.calls else b""
         return calls + _line(self._told("", **self._ended(self._reason, self._counts)))
 
     def alive(self) -> bytes:
-        """A line that says nothing: readers take every line for JSON."""
+        """A line without text. It must be JSON, because clients parse every line."""
         return _line(self._told(""))
 
     def notice(self, text: str) -> bytes:
-        """Nothing: a line has no place for it."""
+        """Nothing, because a line has no place for notices."""
         return b""
 
     def failure(self, body: bytes) -> bytes:
@@ -82,7 +82,7 @@ class OllamaShape(Shape):
         return _line({"error": json.loads(body)["error"]["message"]})
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """The reply in one object."""
+        """The reply as one JSON object."""
         choice = choices[0]
         self._calls.gather(choice.extra)
         ended = self._ended(choice.finish, {} if usage is None else _counts(usage))
@@ -90,7 +90,7 @@ class OllamaShape(Shape):
 
 
 def loaded(model: str, *, chat: bool) -> dict[str, Any]:
-    """The answer to a request without words, by which clients have a model loaded."""
+    """Return the reply to a request without messages, which clients send to load a model."""
     return {**OllamaShape(model, chat)._told(""), "done": True, "done_reason": "load"}
 
 

@@ -1,1 +1,1 @@
-"""The door of the OpenAI API's responses."""
+"""The door of OpenAI's Responses API."""

@@ -1,4 +1,7 @@
-"""A request in OpenAI's Responses API, read as a chat. SAGA keeps no responses: the whole chat stands in ``input``."""
+"""Read a request in OpenAI's Responses API as a chat.
+
+SAGA stores no responses, so ``input`` must hold the whole chat.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ _SAME = frozenset(
     "safety_identifier metadata top_logprobs".split()
 )
 _KEPT = {"previous_response_id": "id", "conversation": "conversation", "prompt": "prompt"}
-"""What stands for something that OpenAI keeps."""
+"""Fields that refer to data stored at OpenAI; they are refused."""
 _ROLES = ("user", "assistant", "system", "developer")
 
 
 @frozen(kw_only=True)
 class ResponsesAsk:
-    """A request, checked as far as the lists; the texts are the engine's to check."""
+    """A checked request. The texts are not checked here; the engine does that."""
 
     messages: list[Any] = field(repr=False)
     model: str
@@ -30,11 +33,11 @@ class ResponsesAsk:
     user: str | None
     params: Mapping[str, Any] = field(repr=False)
     given: Mapping[str, Any] = field(repr=False)
-    """The request itself: an answer repeats some of it."""
+    """The request itself; the reply repeats some of its fields."""
 
 
 def read_responses(body: bytes, max_messages: int, max_text_mb: int = 16) -> ResponsesAsk:
-    """The request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    """Read the request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = read_json(body)
     if not isinstance(ask, dict):
         raise RequestError(f"the body is a JSON {kind_of(ask)}; send an object", param="body")
@@ -71,7 +74,10 @@ def read_responses(body: bytes, max_messages: int, max_text_mb: int = 16) -> Res
 
 
 def _messages(given: list[Any]) -> list[dict[str, Any]]:
-    """Items as messages. Calls in a row are those of one message; earlier thoughts are no part of the story."""
+    """Return the items as messages.
+
+    Consecutive function calls form one message. Earlier reasoning is dropped; it is not part of the story.
+    """
     found: list[dict[str, Any]] = []
     for at, item in enumerate(given):
         where = f"input[{at}]"

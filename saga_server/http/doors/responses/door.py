@@ -1,4 +1,4 @@
-"""OpenAI's Responses API."""
+"""The endpoint of OpenAI's Responses API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers in the shape of OpenAI's Responses API: one response, or the events by which it grows."""
+"""Reply format of OpenAI's Responses API: one response, or its events."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _REPEATED = ("instructions", "metadata", "temperature", "top_p", "max_output_tok
 
 @define(eq=False)
 class ResponsesShape(Shape):
-    """``output`` with an item for thoughts, for the text, and for each call of a function.
+    """A response whose ``output`` has items for reasoning and for text, and one for each function call.
 
-    ``given``: the request, some fields of which an answer repeats.
+    ``given`` is the request; the reply repeats some of its fields.
     """
 
     given: Mapping[str, Any] = field(factory=dict)
     _id: str = field(factory=lambda: f"resp_{secrets.token_hex(16)}", init=False)
     _created: int = field(factory=lambda: int(time.time()), init=False)
     _number: int = field(default=0, init=False)
-    """Events so far."""
+    """The number of events so far."""
     _output: list[dict[str, Any]] = field(factory=list, init=False)
-    """The items; the last one may be open."""
+    """The items so far; the last one may be open."""
     _open: bool = field(default=False, init=False)
     _reason: str = field(default="stop", init=False)
     _usage: Mapping[str, Any] | None = field(default=None, init=False)
@@ -62,7 +62,7 @@ class ResponsesShape(Shape):
         return f"event: {kind}\ndata: {told}\n\n".encode()
 
     def role(self, index: int) -> bytes:
-        """``response.created``."""
+        """``response.created`` and ``response.in_progress``."""
         begun = self._response("in_progress")
         return self._event("response.created", response=begun) + self._event("response.in_progress", response=begun)
 
@@ -95,7 +95,7 @@ class ResponsesShape(Shape):
         return begun + self._event("response.output_text.delta", **self._at, content_index=0, delta=text, logprobs=[])
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Thoughts as their summary, and the calls of functions."""
+        """Events with reasoning text, as a summary, and function calls."""
         told: list[bytes] = []
         thought = thought_in(fields)
         if thought:
@@ -118,7 +118,7 @@ class ResponsesShape(Shape):
         return told + (self._event("response.function_call_arguments.delta", **self._at, delta=piece) if piece else b"")
 
     def _close(self) -> bytes:
-        """The end of the open item."""
+        """Return the events that close the open item."""
         if not self._open:
             return b""
         self._open = False
@@ -140,12 +140,12 @@ class ResponsesShape(Shape):
         return told + self._event("response.output_item.done", output_index=at["output_index"], item=item)
 
     def finish(self, index: int, reason: str) -> bytes:
-        """The end of the last item."""
+        """The events that close the last item."""
         self._reason = reason
         return self._close()
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """The token counts are told with the response."""
+        """Nothing yet; ``end`` gives the token counts."""
         self._usage = _counts(usage)
         return b""
 
@@ -158,13 +158,13 @@ class ResponsesShape(Shape):
         return self._event(f"response.{self._status}", response=self._response(self._status))
 
     def failure(self, body: bytes) -> bytes:
-        """``response.failed`` ends the stream."""
+        """A ``response.failed`` event, which ends the stream."""
         about = json.loads(body)["error"]
         error = {"code": "server_error", "message": about["message"]}
         return self._close() + self._event("response.failed", response=self._response("failed", error))
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
-        """The response."""
+        """The whole response as JSON."""
         choice = choices[0]
         self.role(0)
         self.extra(0, {name: value for name, value in choice.extra.items() if name != "tool_calls"})
