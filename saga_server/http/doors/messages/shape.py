@@ -26,6 +26,8 @@ class MessagesShape(Shape):
     _begun: bool = field(default=False, init=False)
     _block: str = field(default="", init=False)
     """The type of the open block; empty while none is open."""
+    _called: str = field(default="", init=False)
+    """The id of the call in the open block. Some providers repeat it with every piece."""
     _blocks: int = field(default=0, init=False)
     _reason: str = field(default="end_turn", init=False)
     _usage: dict[str, int] = field(factory=lambda: {"output_tokens": 0}, init=False)
@@ -76,8 +78,9 @@ class MessagesShape(Shape):
     def _call(self, call: Mapping[str, Any]) -> bytes:
         function = call.get("function") or {}
         found = b""
-        if call.get("id"):
+        if call.get("id") and (self._block, self._called) != ("tool_use", call["id"]):
             found += self._close()
+            self._called = call["id"]
             begun = {"type": "tool_use", "id": call["id"], "name": function.get("name", ""), "input": {}}
             found += self._open("tool_use", begun)
         if function.get("arguments"):

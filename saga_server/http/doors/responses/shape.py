@@ -111,7 +111,8 @@ class ResponsesShape(Shape):
     def _call(self, call: Mapping[str, Any]) -> bytes:
         function = call.get("function") or {}
         told = b""
-        if call.get("id") or not self._is_open("function_call"):
+        repeated = self._is_open("function_call") and call.get("id") in (None, "", self._output[-1]["call_id"])
+        if not repeated:  # some providers send the id with every piece
             told = self._begin(_function_call(str(call.get("id") or ""), str(function.get("name") or "")))
         piece = function.get("arguments") or ""
         self._output[-1]["arguments"] += piece

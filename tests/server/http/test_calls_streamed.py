@@ -1,0 +1,59 @@
+"""Tool calls in the streams of other APIs, as providers cut them: one block or item for each call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from saga_server.http.doors.messages.shape import MessagesShape
+from saga_server.http.doors.responses.shape import ResponsesShape
+from saga_server.http.shapes import Shape
+
+CALLS = [("call_1", "roll", '{"dice": 2}'), ("call_2", "look", '{"at": "문"}'), ("call_3", "wait", "{}")]
+
+
+def pieces(*, repeats: bool, cut: int) -> list[dict[str, Any]]:
+    """The calls as a provider streams them; some repeat a call's id with every piece, some name it once."""
+    found = []
+    for index, (number, name, arguments) in enumerate(CALLS):
+        parts = [arguments[at : at + cut] for at in range(0, len(arguments), cut)]
+        for at, part in enumerate(parts):
+            function = {"arguments": part, **({"name": name} if at == 0 else {})}
+            call = {"index": index, "function": function, **({"id": number} if at == 0 or repeats else {})}
+            found.append({"tool_calls": [call]})
+    return found
+
+
+def streamed(shape: Shape, fields: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    raw = shape.role(0) + shape.text(0, "Hm. ") + b"".join(shape.extra(0, each) for each in fields)
+    raw += shape.finish(0, "tool_calls") + shape.end()
+    lines = [line for line in raw.decode().split("\n") if line.startswith("data: {")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+@pytest.mark.parametrize("cut", [3, 100])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_each_call_is_one_block(repeats: bool, cut: int) -> None:
+    events = streamed(MessagesShape("m"), pieces(repeats=repeats, cut=cut))
+    begun = [each for each in events if each["type"] == "content_block_start"]
+    assert [each["content_block"]["type"] for each in begun] == ["text", "tool_use", "tool_use", "tool_use"]
+    for (number, name, arguments), start in zip(CALLS, begun[1:], strict=True):
+        assert (start["content_block"]["id"], start["content_block"]["name"]) == (number, name)
+        mine = [
+            each["delta"]["partial_json"]
+            for each in events
+            if each["type"] == "content_block_delta" and each["index"] == start["index"]
+        ]
+        assert "".join(mine) == arguments
+
+
+@pytest.mark.parametrize("cut", [3, 100])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_each_call_is_one_item(repeats: bool, cut: int) -> None:
+    events = streamed(ResponsesShape("m"), pieces(repeats=repeats, cut=cut))
+    done = [each["item"] for each in events if each["type"] == "response.output_item.done"]
+    assert [each["type"] for each in done] == ["message", "function_call", "function_call", "function_call"]
+    assert [(each["call_id"], each["name"], each["arguments"]) for each in done[1:]] == CALLS
