@@ -53,7 +53,7 @@ class GeminiReceived(Received):
 
 @define(eq=False)
 class GeminiServer(ProtocolServer):
-    """A strict ``:generateContent`` and ``:streamGenerateContent``. It streams events only: a stream needs ``alt=sse``."""
+    """A strict ``:generateContent`` and ``:streamGenerateContent``. A stream needs ``alt=sse``."""
 
     otherwise: Step = field(factory=lambda: says("The rain ", "stops."))
 
