@@ -14,25 +14,25 @@ from saga_server.admin.parameters import MULTIPART
 from saga_server.admin.read_params import Param, body_names, body_numbers, params_of
 
 _FAILURES = {
-    "400": "The request cannot be served as it is",
-    "401": "A key is wanted",
-    "403": "This key, page or Host name may not ask this",
-    "404": "There is no such thing",
-    "409": "It is there already, or under way",
+    "400": "The request is invalid",
+    "401": "A valid key is required",
+    "403": "This key, page or Host name is not permitted to do this",
+    "404": "Not found",
+    "409": "It already exists, or is already running",
     "413": "The request is too large",
-    "500": "A store failed, or the unexpected",
-    "501": "It is switched off, or the store does not have it",
-    "503": "A store cannot be reached, or the server starts or stops",
+    "500": "A store failed, or an unexpected error occurred",
+    "501": "It is switched off, or the store does not support it",
+    "503": "A store cannot be reached, or the server is starting or stopping",
 }
 _IN_PATH = {
-    "id": "A session's id, or its name where only one session has it",
-    "name": "A timeline's name",
-    "change": "A change's id",
-    "rule": "A standing rule's id",
-    "key": "A key's id",
-    "entity": "An entity's id, as GET /api/sessions/{id}/entities lists it",
+    "id": "The id of a session, or its name if no other session has that name",
+    "name": "The name of a timeline",
+    "change": "The id of a change",
+    "rule": "The id of a standing rule",
+    "key": "The id of a key",
+    "entity": "The id of an entity, as listed by GET /api/sessions/{id}/entities",
     "world": "The name of a world's folder",
-    "turn": "A turn's id or number, or a timeline's name for its head",
+    "turn": "The id or number of a turn, or the name of a timeline for its head",
 }
 _ERROR = {
     "type": "object",
@@ -79,7 +79,7 @@ def describe_api(endpoints: tuple[Endpoint[Any, Any], ...]) -> dict[str, Any]:
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "One of server.api_keys, or a key that was made by POST /api/keys",
+                    "description": "A key from server.api_keys, or one created by POST /api/keys",
                 }
             },
         },
@@ -114,7 +114,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
         parameters.append(
             {"name": "If-Match", "in": "header", "required": False, "description": about, "schema": {"type": "string"}}
         )
-        answers["412"] = _failure("What the condition names has changed since it was read")
+        answers["412"] = _failure("The resource has changed since it was read")
     if parameters:
         found["parameters"] = parameters
     if names := body_names(params):
