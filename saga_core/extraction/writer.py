@@ -236,7 +236,7 @@ class _Reports:
     def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.
 
-        A side that the block omits is the player, unless the other side is the player too; then it is None, unknown.
+        A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
         """
         giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
         if giver == receiver == self.state.player and transfer.giver != transfer.receiver:

@@ -277,7 +277,7 @@ def _opposite(one: list[str], other: list[str]) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _told_of(words: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether a name has a title of a woman, and whether of a man. Cached, since each known name is asked often."""
+    """Whether a name has a title of a woman, and whether of a man. Cached, since each known name is checked often."""
     told = {each for word in words for each in (word.strip("."), _plain_title(word))}
     return bool(told & _WOMEN), bool(told & _MEN)
 

@@ -39,7 +39,7 @@ from saga_core.state_block.values import (
 MAX_ENTRIES = 100
 MAX_DELTA = 1_000
 _LONGEST_SENTENCE = 120
-"""The maximum number of characters of a sentence about a transfer. Longer ones take too long to match."""
+"""The maximum number of characters of a sentence about a transfer. Longer ones can be split in too many ways."""
 _NOBODY = frozenset(squash(word) for each in every() for word in each.block.nobody.split(",") if word)
 
 T = TypeVar("T")
