@@ -1,4 +1,4 @@
-"""Extraction: from what a reply reported to typed events about known entities, and asking a model for a report."""
+"""Extraction: turns the report in a reply into typed events, and asks a model for the report if there is none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "the_player",
 ]
 
-# Imported when they are first asked for: a start does without them.
+# Imported on first access, because the start of the process does not need them.
 __getattr__ = lazy_face(
     {
         "Extractor": "saga_core.extraction.extractor:Extractor",

@@ -1,4 +1,4 @@
-"""The JSON schema of an extraction model's answer: the state block's fields, for providers that hold a model to one."""
+"""The JSON schema of an extraction answer, with the state block's fields, for providers that enforce schemas."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from saga_core.state_block import FIELDS, RECORD_KEYS_OF, Kind
 
 _NUMBERS = ("quantity", "delta")
 _LEFT_OUT = {Kind.ITEMS: ("item",), Kind.TRANSFERS: ("name",), Kind.RELATIONS: ("status",)}
-"""What the parser takes beside."""
+"""Keys that the parser also accepts, but that the schema does not offer."""
 _SINGLE: dict[Kind, list[str]] = {Kind.FLAG: ["boolean", "null"], Kind.CHANGE: ["integer", "null"]}
 
 
 def answer_schema() -> dict[str, Any]:
-    """An object with every field; null or an empty list for what did not change."""
+    """The schema of an object with every field. A field that did not change is null or an empty list."""
     return _object({field.name: _field(field.kind) for field in FIELDS})
 
 

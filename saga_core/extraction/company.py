@@ -1,7 +1,8 @@
-"""Other names in one report: a block whose list of the company is complete names nobody beside it who is there.
+"""Finds different names for one character in one report.
 
-Whoever was met is in the list, under another name where not under this one: ``present: [Madam Kesh]`` and ``npc_met:
-[Adaline Kesh]``. Whoever is in the list and was never met is somebody of the company, mistyped.
+If a block lists the complete company, every character met must be in that list, possibly under another name:
+``present: [Madam Kesh]`` and ``npc_met: [Adaline Kesh]``. A listed name that is neither known nor met may be a
+misspelling of a company member's name.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from saga_core.model import Kind, WorldState
 from saga_core.naming import Names, fold, is_full_name, same_name, words_of
 
 _LEAST = 5
-"""Letters of a name, one of which may be mistyped; of Hangul, the letters of its syllables."""
+"""The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 
 
 def learn_other_names(names: Names, state: WorldState, present: Sequence[str], met: Sequence[str]) -> None:
-    """Note who of the company goes by another name in the same report. ``present``: all who are there."""
+    """Record other names that one report uses for the company. ``present`` is the complete company."""
     known = {name: names.find(Kind.CHARACTER, name) for name in present}
     there, announced = set(known.values()), set(map(fold, met))
     for name in (each for each in present if known[each] is None and fold(each) not in announced):
@@ -27,7 +28,7 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
             names.learn(meant[0], name)
     listed = set(map(fold, present))
     new = [each for each in met if fold(each) not in listed and names.find(Kind.CHARACTER, each) is None]
-    # A name that is somebody's by its title or family alone may be the newcomer's: 김 형사, where only 김복자 is known.
+    # A name that matches a known character only by title or family may be the newcomer's: 김 형사, with 김복자 known.
     told = [each for each in present if known[each] is None or names.knows(Kind.CHARACTER, each)] if new else []
     for name in new:
         fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
@@ -39,7 +40,7 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
 
 
 def _akin(one: str, other: str) -> bool:
-    """Whether two names may be one person's: one is the beginning or the end of the other, or a title differs."""
+    """Whether two names may mean one person: one begins or ends with the other, or only a title differs."""
     left, right = fold(clean_name(one)), fold(clean_name(other))
     if is_unspaced(left) and is_unspaced(right):
         short, long = sorted((left, right), key=len)
@@ -52,7 +53,7 @@ def _akin(one: str, other: str) -> bool:
 
 
 def _mistyped(name: str, known: Iterable[str]) -> bool:
-    """Whether ``name`` is a known name but for one letter of a word, or a word of it."""
+    """Whether ``name`` is a known name with one letter of a word mistyped, or one such word of it."""
     words = name.split(" ")
     for theirs in (each.split(" ") for each in known):
         if len(words) == len(theirs):
@@ -70,12 +71,12 @@ def _letters(name: str) -> str:
 
 
 def _slipped(one: str, other: str) -> bool:
-    """Whether two words differ by one letter. Sisters with Korean names share all but one syllable."""
+    """Whether two words differ by one letter. False for two full Korean names: sisters may differ by one syllable."""
     mine, theirs = _letters(one), _letters(other)
     if min(len(mine), len(theirs)) < _LEAST or mine[0] != theirs[0] or any(map(str.isdigit, mine + theirs)):
         return False
     if is_full_name(one) and is_full_name(other):
         return False
-    from rapidfuzz.distance import OSA  # few stories need it, and it takes memory
+    from rapidfuzz.distance import OSA  # imported late: few stories need it, and it takes memory
 
     return bool(OSA.distance(mine, theirs, score_cutoff=1) == 1)

@@ -1,4 +1,4 @@
-"""The extractor: a small model reads a turn whose changes nobody reported, and reports them in a state block."""
+"""The extractor: a small model reads a turn without a state block and reports its changes in one."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from saga_core.state_block import (
 )
 
 TIMEOUT = 60.0
-"""Seconds that one call may take."""
+"""The timeout of one call, in seconds."""
 ONCE_TIMEOUT = 180.0
-"""Seconds for a call that is not repeated: a large model on a machine of one's own takes long."""
+"""The timeout of a call that is not repeated, in seconds. A large model on local hardware is slow."""
 MAX_TOKENS = 1_200
-"""Tokens of an answer, at most."""
+"""The maximum number of tokens of an answer."""
 MAX_WINDOW_TOKENS = 4_000
-"""Tokens of an answer about a window, at most."""
+"""The maximum number of tokens of an answer about a window."""
 _SHOWN = 120
 _NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
-"""What a model says instead of an empty block, squashed."""
+"""The answers that models give instead of an empty block, squashed."""
 
 
 async def _at_once() -> None:
-    """There is nothing to wait for."""
+    """Do not wait. The default for ``before_call``."""
 
 
 async def _unpaid(part: UsagePart) -> None:
-    """Keeps no bill."""
+    """Ignore the usage. The default for ``paid``."""
 
 
 def _uncounted(name: str, amount: int = 1) -> None:
-    """Counts nothing."""
+    """Ignore the counter. The default for ``report``."""
 
 
 @define(eq=False)
 class Extractor:
-    """Asks ``chat`` for the changes of a turn. ``model`` is the model's name as the provider knows it.
+    """Asks ``chat`` for the changes of a turn. ``model`` is the provider's name for the model.
 
-    ``report`` is told what was asked: ``extraction.calls``, ``extraction.repairs`` and the tokens that were billed.
+    ``report`` receives the counters: ``extraction.calls``, ``extraction.repairs`` and the billed tokens.
     """
 
     chat: ChatModel
@@ -68,7 +68,7 @@ class Extractor:
     max_tokens: int = MAX_TOKENS
     report: Report = _uncounted
     once: bool = False
-    """Whether a turn is asked about once and no more, whatever the answer is like."""
+    """Whether each turn gets a single call, even if the answer cannot be read."""
     call: ModelCall = field(init=False)
     window_call: ModelCall = field(init=False)
 
@@ -103,12 +103,12 @@ class Extractor:
         before_call: BeforeCall = _at_once,
         paid: Paid = _unpaid,
     ) -> StateReading:
-        """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
+        """Return what the turn changed in ``state``, the state before it. The status is ``OK`` or ``PARTIAL``.
 
-        One answer that cannot be read is asked for again, but for ``once``. ``language``: its tag, such as "ko".
-        ``names``: further names that the story knows. ``before_call`` is awaited right before each call, ``paid``
-        after each that was billed.
-        Raises ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
+        No change is a valid answer. If an answer cannot be read, the question is repeated one time, unless ``once`` is
+        set. ``language`` is a language tag such as "ko", ``names`` are further names known in the story.
+        ``before_call`` is awaited right before each call, ``paid`` after each billed call.
+        Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
         reading = read_answer(await self._ask(plan, before_call, paid))
@@ -134,26 +134,26 @@ class Extractor:
         before_call: BeforeCall = _at_once,
         paid: Paid = _unpaid,
     ) -> dict[int, StateReading]:
-        """What turns that follow one another changed, by their numbers from 1; ``state`` was before the first.
+        """Return what consecutive turns changed, by turn number from 1. ``state`` is the state before the first turn.
 
-        One call. Turns that its answer does not report readably are not there: they are to be asked about alone.
-        Raises as ``extract`` does.
+        Makes one call. Turns that cannot be read from the answer are missing from the result; ask about them one by
+        one. Raises the same errors as ``extract``.
         """
         plan = ask_window(turns, state, language, self.counter.count, names=names)
         answer = await self.window_call.ask(plan, before_call=before_call, paid=paid, schema=("turns", window_schema()))
         return read_window(answer.text[:LONGEST], len(turns))
 
     def told(self, turn_user: str, turn_reply: str, language: str) -> Told:
-        """A turn as a window quotes it. Asks nobody."""
+        """A turn as it is quoted in a window. Makes no call."""
         return told(turn_user, turn_reply, language, self.counter.count)
 
     def size(self, turn_user: str, turn_reply: str, state: WorldState, language: str) -> int:
-        """Tokens of the question about one turn. Asks nobody."""
+        """The number of tokens of the question about one turn. Makes no call."""
         plan = ask(turn_user, turn_reply, state, language, self.counter.count)
         return self.counter.count(plan.text())
 
     def window_size(self, turns: Sequence[Told], state: WorldState, language: str) -> int:
-        """Tokens of the question about a window. Asks nobody."""
+        """The number of tokens of the question about a window. Makes no call."""
         return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 
     async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
@@ -162,10 +162,10 @@ class Extractor:
 
 
 def read_answer(text: str) -> StateReading:
-    """What an answer reports. Its last state block counts; an empty one says that nothing changed.
+    """Read the report in an answer. The last state block counts; an empty one means that nothing changed.
 
-    An answer that is nothing but a block's body, in another fence or in none, is taken for one, and so is a JSON object
-    with what is said around it. So is the plain word that nothing changed.
+    Answers without a state block are accepted in three other forms: the body of a block in a different fence or in
+    none, a JSON object with text around it, and a plain statement that nothing changed.
     """
     hidden = hide(text)
     blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
@@ -189,7 +189,7 @@ def _says_nothing(body: str) -> bool:
 
 
 def _object_in(text: str) -> str:
-    """The first JSON object in a text; empty when there is none."""
+    """The first JSON object in a text; empty if there is none."""
     at = text.find("{")
     try:
         value, end = json.JSONDecoder().raw_decode(text, at) if at >= 0 else (None, 0)
@@ -199,7 +199,7 @@ def _object_in(text: str) -> str:
 
 
 def _unfenced(text: str) -> str:
-    """What stands in the one fence that is the whole text, or the text."""
+    """The content of the fence, if the whole text is one fenced block; else the text."""
     body = text.strip()
     for mark in ("```", "~~~"):
         if body.startswith(mark) and body.endswith(mark) and body.count(mark) == 2:

@@ -1,4 +1,4 @@
-"""The player's character: one person, whatever the client, the card and the blocks call her."""
+"""The player's character, who is one entity whatever names the client, the card and the blocks use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PERSONA = "persona"
 
 
 def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Event, ...]:
-    """What a client's name for the player changes: the player learns it, or another character is the player's.
+    """The events for a client's name of the player: the player gets the name, or switches to another character.
 
-    A player whom no client has named yet takes the name: as her own when she has none, as another one beside the name
-    of a world's sheet. Once a client has named her, another name is another persona, who may have played before. It
-    is one only when the client is ``sure`` of the name. Where somebody else bears it, only a client that is sure says
-    that the two are one: who claims another's name may be lying.
+    The first name from a client becomes the player's name, or an alias if the world's sheet already names the
+    player's character. After that, a different name means another persona, which may have been played before. This
+    requires that the client is ``sure`` of the name. If another character has the name, the two are only taken for
+    one if the client is sure, because a player may claim another character's name falsely.
     """
     player = state.entities.get(state.player)
     if not name or player is None or is_word_for_player(name):
@@ -52,8 +52,9 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
 
 
 def second_person(state: WorldState, name: str = "") -> str | None:
-    """The id of another character who bears ``name``, by default the one under which the client plays the player's;
-    None for none. Somebody who was played is nobody's double.
+    """The id of another character named ``name``, or None. The default is the client's name for the player.
+
+    Characters that were played themselves do not count.
     """
     player = state.entities.get(state.player)
     folded = fold_name(name or str((player.get(PERSONA) if player is not None else None) or ""))
@@ -64,13 +65,13 @@ def second_person(state: WorldState, name: str = "") -> str | None:
 
 
 def nameless(state: WorldState) -> bool:
-    """Whether nothing has told yet under which name the player's character is played."""
+    """Whether the player's character has no name yet, neither from a client nor from the world."""
     player = state.entities.get(state.player)
     return player is not None and not player.get(PERSONA) and is_word_for_player(player.name)
 
 
 def owners_never_met(state: WorldState) -> list[str]:
-    """The ids of the characters who own or owned something and were nowhere yet."""
+    """The ids of the characters who own or owned something, but were never at any place."""
     return [
         each.id
         for each in state.of_kind(Kind.CHARACTER)
@@ -82,12 +83,12 @@ def owners_never_met(state: WorldState) -> list[str]:
 
 
 def player_by_hands(state: WorldState, path: Iterable[tuple[WorldState, Delta]]) -> str | None:
-    """The id of a character who can only be the player's, told by whom things pass from hand to hand; None for none.
+    """The id of a character who must be the player's, judging by the transfers of items; None if there is none.
 
-    ``path``: latest turns of the path, each with the state before it. Company hands things to her in one turn and is
-    handed things by her in another, she herself is never named as company, and nothing ever passes to or from the
-    player under the player's own word. Somebody far away may be sent things; to hand over and be handed, in scenes
-    where nobody met her, is what only the player does.
+    ``path`` holds the latest turns of the path, each with the state before it. The company hands items to this
+    character in one turn and receives items in another, the character is never named as company, and no transfer
+    names the player. A distant character may be sent items; only the player both gives and receives in scenes without
+    being met.
     """
     takes, gives, met = dict[str, set[str]](), dict[str, set[str]](), set(state.present)
     for before, delta in path:

@@ -1,4 +1,4 @@
-"""The question to an extraction model: one turn as quoted data, the state before it in brief, and the block's form."""
+"""The question to an extraction model: one quoted turn, a summary of the state before it, and the block's form."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from saga_core.model_calls import Count, cut_middle, without_injected
 from saga_core.state_block import instruction
 
 LIMIT = 1_500
-"""Tokens of the whole question, at most."""
+"""The maximum number of tokens of the whole question."""
 
 QUOTE = "| "
-"""Stands before each line of a story."""
+"""The prefix of each quoted line of a story."""
 _FRAME = 24
-"""Tokens kept back for what a provider puts around messages."""
+"""Tokens reserved for the framing that a provider adds around messages."""
 _STATE = 300
 _WORDS = 250
 _NAMES = 40
@@ -24,17 +24,17 @@ _REASON = 60
 
 
 def words_of(language: str) -> ExtractionWords:
-    """The words of a question in a language."""
+    """The texts of a question in a language."""
     return language_of(language).questions.extraction
 
 
 def ask(
     user: str, reply: str, state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
 ) -> PromptPlan:
-    """The question about one turn, at most ``LIMIT`` tokens as ``count`` counts them.
+    """The question about one turn, at most ``LIMIT`` tokens as measured by ``count``.
 
-    ``user`` and ``reply`` are the turn's texts as the player saw them, ``state`` what was true before it. ``names``
-    are further known names. The system message is the same for every turn of a language; a long reply loses its
+    ``user`` and ``reply`` are the turn's texts as the player saw them, ``state`` the state before the turn. ``names``
+    are further known names. The system message is the same for every turn of a language. A long reply is cut in the
     middle.
     """
     user, reply = without_injected(user), without_injected(reply)
@@ -51,7 +51,7 @@ def ask(
 
 
 def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
-    """The same question, told that the last answer could not be used and why; still within the limit."""
+    """The same question, with a note why the last answer could not be used. It stays within the limit."""
     words = words_of(language)
     text = " ".join(reason.split())[:_REASON]
     return asked_again(plan, words.again.format(reason=text))
@@ -62,13 +62,13 @@ def _again_tokens(words: ExtractionWords, count: Count) -> int:
 
 
 def form(language: str) -> str:
-    """The state block's form, as the narrator is shown it."""
+    """The form of the state block, as it is shown to the narrator."""
     told = instruction(language_of(language).tag)
     return told[told.index("```") :]
 
 
 def quoted(text: str, limit: int, count: Count) -> str:
-    """``text`` in at most ``limit`` tokens, each line behind a mark: none can pass for a line of the question."""
+    """``text`` cut to ``limit`` tokens, with a prefix on each line so that none looks like a part of the question."""
     room = limit
     while True:
         lines = cut_middle(text, room, count).splitlines()
@@ -76,11 +76,11 @@ def quoted(text: str, limit: int, count: Count) -> str:
         over = count(shown) - limit
         if over <= 0 or not shown:
             return shown
-        room -= over  # the marks cost tokens too
+        room -= over  # the prefixes cost tokens too
 
 
 def brief(state: WorldState, told: str, names: tuple[str, ...], language: str, count: Count) -> list[str]:
-    """How things stood: who and where, what the player carries, who is there, and the names that ``told`` may use."""
+    """A summary of the state: the player, place and health, belongings, company, and names that ``told`` may use."""
     words = words_of(language)
     player = state.entities.get(state.player)
     facts = []
@@ -115,7 +115,7 @@ def _fitting(label: str, names: list[str], room: int, count: Count) -> str:
 
 
 def _known(state: WorldState, told: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The names that the turn's words use, then those of the others who were met."""
+    """The known names used in the turn's text, the names of characters met, then the given names that the text uses."""
     folded = told.casefold()
     listed = set(state.present)
     entities = state.entities.values()

@@ -1,4 +1,4 @@
-"""A window: several turns of a path, one behind another, in one question; and its answer, told apart by turn."""
+"""Windows: one question about several consecutive turns of a path, and its answer split by turn."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from saga_core.model_calls import Count, without_injected
 from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block
 
 TURNS = 12
-"""Turns of one window, at most: an answer has a block for each."""
+"""The maximum number of turns in one window. The answer has a block for each of them."""
 TOKENS = 3_000
-"""Tokens of the turns of one window, as they are quoted. One turn is a window, however long it is."""
+"""The maximum number of tokens of the quoted turns in one window. A window of a single turn may be longer."""
 
 _WORDS, _REPLY = 250, 900
-"""Tokens of the player's words and of a reply; what is longer loses its middle."""
+"""The maximum number of tokens of the player's message and of a reply. Longer texts are cut in the middle."""
 _NOTHING = StateReading("", BlockStatus.OK, BlockFields())
 
 
 @frozen
 class Told:
-    """A turn as it is quoted: its texts without what SAGA put into them, within their bounds."""
+    """A turn as it is quoted: its texts, shortened and without the text that SAGA injected."""
 
     text: str
     tokens: int
 
 
 def told(user: str, reply: str, language: str, count: Count) -> Told:
-    """The player's words and the reply, quoted."""
+    """Quote the player's message and the reply."""
     words = words_of(language)
     lines = []
     said = quoted(without_injected(user), _WORDS, count)
@@ -49,7 +49,7 @@ def told(user: str, reply: str, language: str, count: Count) -> Told:
 
 
 def fits(sizes: Sequence[int]) -> int:
-    """How many of the turns, of so many tokens each, are one window: the first at least."""
+    """How many of the turns fit into one window, given the tokens of each. A first turn always fits."""
     total = 0
     for number, size in enumerate(sizes):
         total += size
@@ -61,10 +61,10 @@ def fits(sizes: Sequence[int]) -> int:
 def ask_window(
     turns: Sequence[Told], state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
 ) -> PromptPlan:
-    """The question about turns that follow one another; they are numbered from 1.
+    """The question about consecutive turns, which are numbered from 1.
 
-    ``state`` is what was true before the first. The system message is the same for every window of a language, so that
-    providers find it in their cache.
+    ``state`` is the state before the first turn. The system message is the same for every window of a language, so
+    that it hits the provider's prompt cache.
     """
     words = words_of(language)
     block = form(language).replace("```state\n", f"```state\nturn: <{words.number}>\n", 1)
@@ -76,7 +76,7 @@ def ask_window(
 
 
 def window_schema() -> dict[str, Any]:
-    """The JSON schema of an answer: a list of turns, each with its number and the block's fields."""
+    """The JSON schema of an answer: a list of turns, each with its number and the fields of a state block."""
     each = answer_schema()
     fields = {"turn": {"type": "integer"}, **each["properties"]}
     each |= {"properties": fields, "required": list(fields)}
@@ -85,8 +85,9 @@ def window_schema() -> dict[str, Any]:
 
 
 def read_window(text: str, turns: int) -> dict[int, StateReading]:
-    """What an answer reports, by the turns' numbers. Turns that it leaves out, says twice, or of which nothing can be
-    read, are not there.
+    """Read the report of an answer, by turn number.
+
+    Turns that the answer omits, reports twice or reports unreadably are missing from the result.
     """
     found: dict[int, StateReading] = {}
     twice: set[int] = set()
@@ -113,7 +114,7 @@ def _readings(text: str, turns: int) -> list[tuple[int, StateReading]]:
 
 
 def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """The turns of an answer that is one JSON object or list, also in a fence or behind words; none for another."""
+    """The turns of an answer that is one JSON object or list, also in a fence or after text; else an empty list."""
     starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
     if not starts:
         return []
@@ -134,7 +135,7 @@ def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
 
 @cache
 def _number() -> re.Pattern[str]:
-    """The line of a block that says which turn it is of, in any language."""
+    """Matches the line of a block that gives the turn's number, in any language."""
     names = {"turn", *(each.questions.extraction.turn.casefold() for each in every())}
     names |= {each.questions.extraction.number.casefold() for each in every()}
     named = "|".join(map(re.escape, sorted(names)))

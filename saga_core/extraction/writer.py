@@ -1,4 +1,4 @@
-"""From a state block's fields to a delta."""
+"""Converts the fields of a state block to a delta."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ def read_delta(
     told: str = "",
     card: str = "",
 ) -> Delta:
-    """What the reply reports, as events on ``state``: names resolved, new entities introduced.
+    """Convert a report to events on ``state``, with names resolved and new entities introduced.
 
-    ``player_name`` is the client's name for the player, if it tells one, and ``sure`` whether it is (see
-    ``the_player``): it is known before the first name in the block is read. ``source`` says who reports. ``later`` is a
-    state further down the path, whose names are known too. ``told``: the player's words and the reply; ``card``: what
-    the client says of the characters. They prove that a title and a name are one person's, and who comes along.
+    ``player_name`` is the client's name for the player, if it sends one, and ``sure`` whether the client is sure of it
+    (see ``the_player``). It is applied before the names in the block are resolved. ``source`` says where the report
+    comes from. ``later`` is a state further down the path, whose names are known too. ``told`` is the player's message
+    and the reply, ``card`` the client's description of the characters. They are evidence that a title and a name
+    belong to one person; ``told`` also shows who comes along to another place.
     """
     head = the_player(state, player_name, sure=sure)
     if head:
@@ -56,7 +57,7 @@ def read_delta(
 
 
 def _people(fields: BlockFields) -> Iterator[str]:
-    """The names that a block's fields say of people."""
+    """The names of people in a block's fields."""
     yield from (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
     for transfer in fields.items_transferred:
         yield from (each for each in (transfer.giver, transfer.receiver) if each)
@@ -76,7 +77,7 @@ _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.s
 
 
 def _status(word: str) -> str:
-    """A status in the word that the state knows it by: whoever is dead is ``dead``, whatever the block calls it."""
+    """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
     folded = fold_name(word).strip(".!。！")
     if folded in _DEAD_WORDS or (_DEAD_ENDS and folded.endswith(_DEAD_ENDS)):
         return DEAD
@@ -84,19 +85,19 @@ def _status(word: str) -> str:
 
 
 def _is_gone(word: str) -> bool:
-    """Whether a status says that a thing is no more."""
+    """Whether a status says that a thing no longer exists."""
     return _GONE.search(word.casefold()) is not None
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
-    """The event for lore entries that a turn's words named; nothing for none."""
+    """The event for the lore entries named in a turn; empty if there are none."""
     named = tuple(lore)
     return (deltas.Mentioned(named),) if named else ()
 
 
 @frozen
 class _Reports:
-    """What a block's fields report, as events."""
+    """Converts the fields of one block to events."""
 
     fields: BlockFields
     state: WorldState
@@ -105,11 +106,12 @@ class _Reports:
     told: str
 
     def events(self) -> Iterator[Event]:
-        """In an order that the fold reads rightly: who stays behind, where one goes, whom one meets there, the rest."""
+        """The events in the order that the fold needs: separations, the move, meetings, then the rest."""
         told = list(self._statuses())
         statuses = [each for each in told if isinstance(each, deltas.StatusChanged)]
         yield from (each for each in told if not isinstance(each, deltas.StatusChanged))
-        # Whoever comes back to life can be met again in the same reply, and whoever dies in it is no company any more.
+        # A character who comes back to life can be met in the same reply, so these events come before the meetings.
+        # Deaths come after them, because the dead leave the company.
         yield from (each for each in statuses if each.status != DEAD)
         yield from self._whereabouts()
         yield from self._belongings()
@@ -146,13 +148,13 @@ class _Reports:
         said = left if present is None else [who for who in left if who not in present]
         parted = dict.fromkeys((*said, *stays))
         yield from (deltas.Separated(who, away=not moves) for who in parted if who != player)
-        # Turns above may be read later and move the player elsewhere: who says that one went there says where one is.
+        # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
 
     def _place(self, told: str) -> str:
-        """The place of that name: also the one where the player is, by the last part of its name alone."""
+        """The id of the place of that name. The last part of its name is enough for the player's current place."""
         here = self.state.location
         if here is not None and self.names.find(Kind.LOCATION, told) is None:
             short, long = sorted((told, self.state.name(here)), key=len)
@@ -164,18 +166,18 @@ class _Reports:
         return [self.names.ensure(Kind.CHARACTER, name) for name in self.names.joined(told)]
 
     def _present(self) -> list[str] | None:
-        """The complete company that the block names; None where it names none."""
+        """The complete company as the block lists it; None if the block has no list."""
         told = self.fields.present
         if told is None or (not told and self.source is Source.EXTRACTION):
-            return None  # a small model leaves an empty list for whatever it was not told
+            return None  # a small model sends an empty list when the text does not tell who is present
         return [who for name in told for who in self._people(name) if who != self.state.player]
 
     def _left_behind(self, met: list[str]) -> list[str]:
-        """Who of the company does not come along to another place, where the block has no complete list.
+        """The members of the company who stay behind on a move, if the block has no complete list.
 
-        A block that names anybody of the company again names all who come along. One that names nobody takes the
-        company along, but not those who belong to the place: who were never elsewhere with the player, and of whom
-        neither the player nor the reply speaks.
+        If the block names any member as met, it names all who come along. If it names none, the company comes along,
+        except for characters who belong to the place: they were never elsewhere with the player, and neither the
+        player's message nor the reply names them.
         """
         state = self.state
         named = [who for who in met if who in state.present]
@@ -198,14 +200,14 @@ class _Reports:
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
-            if (owner, thing) not in handed:  # else the block reports it twice
+            if (owner, thing) not in handed:  # otherwise the block reports the transfer twice
                 yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
             owner = owner or player
             thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
-            # What is lost and handed over is one loss told twice, unless there is enough of it for both.
+            # A thing both lost and handed over is one loss reported twice, unless the owner has enough for both.
             if not passed or self._count(owner, thing) >= passed + quantity:
                 yield deltas.ItemLost(owner, thing, quantity)
         for giver, receiver, thing, quantity in given:
@@ -219,9 +221,9 @@ class _Reports:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
     def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
-        """Giver, receiver, thing and quantity. What is given is something that the giver has.
+        """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.
 
-        Of whom the block does not speak is the player, but nobody hands himself anything. None: it is not known who.
+        A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
         """
         giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
         if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
@@ -231,10 +233,10 @@ class _Reports:
         return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
 
     def _handed(self, giver: str, name: str, quantity: int) -> tuple[str, int]:
-        """The thing, and how many of it, that leaves somebody's hands.
+        """The thing that leaves the giver's hands, and its quantity.
 
-        A number at the end of a name is how many, where there are as many of what it is called without, and nothing is
-        called so with it; and a number that was read as how many belongs to the name of what is called so with it.
+        A number at the end of a name is the quantity if the giver has nothing of the full name, but enough of the thing
+        without the number. Conversely, a quantity is part of the name if the giver has a thing with it in its name.
         """
         names = self.names
         hands = self.state.belongings.get(giver, {})
@@ -261,12 +263,12 @@ class _Reports:
         return deltas.ItemTransferred(holder, owner, thing, quantity)
 
     def _holder(self, thing: str, quantity: int, owner: str) -> str | None:
-        """Who of the company has just what somebody gains: then it was taken or handed over, and not found."""
+        """The only one of the company who has exactly the gained quantity of a thing; it was handed over, not found."""
         state = self.state
         hands = {who: state.belongings.get(who, {}) for who in (*state.present, state.player) if who != owner}
         holders = [who for who, own in hands.items() if thing in own and own[thing].quantity == quantity]
         if not holders and quantity == 1 and is_particular(state.name(thing)):
-            # What has a name of its own there is one of: it was taken back, wherever its holder is.
+            # A thing with a specific name is unique, so it came from its holder, wherever that holder is.
             holders = [who for who, own in state.belongings.items() if who != owner and thing in own]
         return holders[0] if len(holders) == 1 and not self._count(owner, thing) else None
 
@@ -287,15 +289,16 @@ class _Reports:
         yield from self._paid(said)
 
     def _paid(self, said: Mapping[tuple[str, str], str]) -> Iterator[Event]:
-        """Debts that are settled, where the block says so in another way than by that relation.
+        """Debts that the block settles in another way than by the relation itself.
 
-        By the relation the other way round, or in a note. A note's sentence settles what is between two if it names
-        both, of whom the player may go unnamed, and nobody else; one that names nobody settles the only debt there is.
+        This may be the relation in the other direction, or a sentence in a note. Such a sentence settles the debt
+        between two characters if it names both and nobody else; the player may be left out. A sentence that names
+        nobody settles the only debt there is.
         """
         debts = {
             pair: each
             for pair, each in self.state.relations.items()
-            if is_debt(each.type) and said.get(pair, each.type) == each.type  # a block may repeat what was so
+            if is_debt(each.type) and said.get(pair, each.type) == each.type  # a block may repeat an old relation
         }
         for source, target in list(debts):
             if is_settled(said.get((target, source), "")):
@@ -313,7 +316,7 @@ class _Reports:
                     yield deltas.RelationChanged(*pair, settled(debts.pop(pair).type), 0)
 
     def _destroyed(self) -> Iterator[Event]:
-        """Things and places that are no more, by their status. One that nobody has named yet is a thing."""
+        """Things and places that no longer exist according to their status. An unknown name is taken for a thing."""
         for status in self.fields.status_changes:
             if self.names.find(Kind.CHARACTER, status.name) is not None or not _is_gone(status.status):
                 continue
@@ -335,7 +338,7 @@ class _Reports:
             ):
                 continue  # things and places have no health
             if character is None and _BROKEN.search(status.status.casefold()):
-                continue  # a thing that nobody has named yet
+                continue  # a thing that is not known yet
             revealed = _REVEALS.fullmatch(status.status.strip(" .。"))
             if revealed is not None and revealed.lastgroup is not None:
                 yield from self._other_names().revealed(status.name, revealed[revealed.lastgroup].strip())
@@ -343,5 +346,5 @@ class _Reports:
             yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(status.status))
 
     def _participants(self, event: str) -> tuple[str, ...]:
-        """Who took part in an event: those whom it names. One that names nobody happened to the player."""
+        """The ids of the characters whom an event names; the player if it names nobody."""
         return tuple(self.names.named_in(event)) or (self.state.player,)

@@ -1,4 +1,4 @@
-"""Languages: one folder each, and what is the same in all of them: Unicode forms, detection, index terms, mentions."""
+"""Languages: one folder for each, and the shared parts: Unicode forms, detection, index terms, mentions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ __all__ = [
     "without_signs",
 ]
 
-# Records are for those that look into one: a start does without most of them.
+# Imported on first access, because the start of the process needs few of them.
 __getattr__ = lazy_face(
     {
         "Says": "saga_core.language.debts:Says",

@@ -1,7 +1,7 @@
-"""The state block: how the narrator is asked for it, and the words that a model may use in it.
+"""The state block: the request to the narrator, and the words that a model may use in it.
 
-A block is read alike whatever language the story is told in: models mix them. Texts with several words have spaces
-between them; keys and words are given as ``squash`` makes them, without spaces and signs.
+A block is read in the same way in every story, because models mix languages. A text with several words separates them
+with spaces. Keys and words are given in the form returned by ``squash``, without spaces and punctuation.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 NEVER = "(?!)"
-"""A pattern that nothing fits."""
+"""A pattern that never matches."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Request:
-    """How the narrator is asked for a block: a text, and what stands in the form's place holders."""
+    """The request for a block: its text, and the words for the placeholders of the form."""
 
     lead: str
     place: str
@@ -25,48 +25,48 @@ class Request:
     mood: str
     notes: str
     tools: str = ""
-    """What is said besides where the narrator may call tools."""
+    """An additional text for a narrator that may call tools."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BlockWords:
-    """What a language does not have is left out."""
+    """The words of a state block in one language. Fields that a language does not need keep their defaults."""
 
     request: Request
     openers: tuple[str, ...] = ()
-    """Words that make a fence the opener of a block, besides "state"."""
+    """Words besides "state" that make a fence the opener of a block."""
     headers: str = ""
-    """What may name the block as a whole, above its fields."""
+    """Names for the block as a whole, in a line above its fields."""
     fields: Mapping[str, str] = field(factory=dict)
     """Other names of the fields."""
     templates: Mapping[str, str] = field(factory=dict)
-    """Words that stand in a template where a field's value should be."""
+    """Words that a template contains in place of a field's value, by field."""
     fillers: str = ""
-    """Words that stand beside those of a field in a placeholder: [name of the NPC]."""
+    """Filler words in a placeholder, beside the words of its field: [name of the NPC]."""
     enumerators: str = ""
     """Characters other than digits and Latin letters that number placeholders."""
     keys: Mapping[str, str] = field(factory=dict)
-    """Other names of the keys inside records. ``whom``: more of those for the name of a person."""
+    """Other names of the keys inside records. ``whom`` lists further names of the key for a person."""
     levels: str = ""
-    """Of the names of ``hp_change`` those that name hit points as such, and not a change of them."""
+    """The names of ``hp_change`` that mean the hit points themselves and not a change of them."""
 
     nothing: str = ""
-    """What says that there is nothing to say; between commas."""
+    """Words for a missing value, separated by commas."""
     nothing_said: str = NEVER
-    """A pattern of an element of a list that says that there is none."""
+    """A pattern of a list element that says that there are no elements."""
     nothing_ends: str = ""
-    """Such a word at the end of a text: the text is whole."""
+    """A pattern of a word for "nothing" at the end of a text. Such a text is complete."""
     unknown: str = ""
-    """What says, where a person should be, that it is not known who; between commas."""
+    """Words for an unknown person, separated by commas."""
     nobody: str = ""
-    """What says, where a list of names should be, that nobody is there; between commas."""
+    """Words for an empty list of names, separated by commas."""
     unchanged: str = ""
-    """What a small model says instead of an empty block."""
+    """The answers that small models give instead of an empty block."""
 
     yes: str = ""
     no: str = ""
     true: str = ""
-    """What else than ``yes`` says that somebody moved."""
+    """Further words for a true flag, besides ``yes``."""
     false: str = ""
 
     minus: str = ""
@@ -75,66 +75,66 @@ class BlockWords:
     gain: str = NEVER
     negation: str = NEVER
     units: str = NEVER
-    """What says that a number is of hit points, and nothing of its sign."""
+    """A pattern of words that mark a number as hit points, but say nothing about its sign."""
     hit_points: str = NEVER
-    """Before or behind a level."""
+    """A pattern of words for hit points before a level."""
     becomes: str = NEVER
-    """Between two levels."""
+    """A pattern of words between two levels."""
     became: str = NEVER
-    """Behind the second of them."""
+    """A pattern of words behind the second of two levels."""
 
     counters: str = NEVER
-    """What stands behind a number of things."""
+    """A pattern of counter words behind a number of things."""
     money: str = NEVER
-    """What is counted and never numbered: a bare number behind it is how many."""
+    """A pattern of things that are counted but never numbered. A bare number behind them is a quantity."""
     numbers: Mapping[str, int] = field(factory=dict)
-    """Numbers in words, before a counter. Longer words first."""
+    """Numbers in words before a counter, longer words first."""
     spelled: str = NEVER
-    """A pattern of numbers that are put together of words, before a counter."""
+    """A pattern of numbers composed of several words, before a counter."""
     value: Callable[[str], int | None] = field(default=lambda written: None)
-    """The number that such a text says; None for a text of any other language."""
+    """Returns the number that such a text means; None for a text in any other language."""
     joined: str = NEVER
-    """Such a pattern of numbers that may stand right behind a name, in languages that write no spaces."""
+    """The same pattern for numbers directly behind a name, in languages without spaces."""
     named: str = NEVER
-    """A pattern of names that begin like a count and are none: 三件套, 千円札."""
+    """A pattern of names that begin like a count, but are names: 三件套, 千円札."""
     currency: str = NEVER
-    """What counts money, and is what is counted where nothing else is named: 200만 원, 二百块."""
+    """A pattern of currency words. They count money and also name it if nothing else is named: 200만 원, 二百块."""
     counted: str = NEVER
-    """What stands between a counter and the name of what is counted."""
+    """A pattern of words between a counter and the name of the thing counted."""
     countable: str = NEVER
-    """A pattern of a whole name behind which a bare number is how many, and no number that belongs to it."""
+    """A pattern of a whole name after which a bare number is a quantity and not a part of the name."""
     numbered: str = NEVER
-    """A pattern of what has a number in its name: a chapter."""
+    """A pattern of names that contain a number, such as those of chapters."""
     plurals: Mapping[str, int] = field(factory=dict)
-    """Numbers in words, before a name in the plural."""
+    """Numbers in words before a plural name."""
 
     labels: str = NEVER
-    """The names of keys where a relation is written in one line."""
+    """A pattern of the keys in a relation that is written on one line."""
     debt: str = NEVER
-    """A pattern of a kind of relation that is a debt."""
+    """A pattern of relation types that are debts."""
     paid: str = NEVER
-    """A pattern of what says of a debt that it is settled, in a kind of relation or beside it."""
+    """A pattern of words that say that a debt is settled, in a relation type or beside it."""
     over: str = NEVER
-    """A pattern of what says of any relation that there is none any more."""
+    """A pattern of words that say that a relation of any type has ended."""
     settled: str = ""
-    """The kind of a relation that was a debt."""
+    """The relation type that replaces a debt when it is settled."""
     gives: tuple[str, ...] = ()
-    """Sentences with the groups ``giver``, ``receiver`` and ``item``."""
+    """Patterns of sentences with the groups ``giver``, ``receiver`` and ``item``."""
     tells_giving: str = NEVER
-    """A pattern of what tells that something was given, in a sentence that none of ``gives`` reads."""
+    """A pattern of words for giving, to detect sentences that none of ``gives`` matches."""
     statuses: str = NEVER
-    """What may have become of somebody, at the end of a sentence."""
+    """A pattern of statuses at the end of a sentence."""
     subject: str = NEVER
-    """Between a name and a status, where no space does. A range of thousands of letters stands in ``(?-i:...)``: one
-    whose case does not count takes long to make."""
+    """A pattern of particles between a name and a status without a space. Put ranges of thousands of letters into
+    ``(?-i:...)``, because compiling them case-insensitively takes long."""
     dead: str = ""
-    """What a status says of somebody who died."""
+    """Statuses of a character who died."""
     well: str = ""
-    """What a status says of somebody who has recovered."""
+    """Statuses of a character who has recovered."""
     gone: str = NEVER
-    """A pattern of a status that says that a thing is no more."""
+    """A pattern of statuses that say that a thing no longer exists."""
     broken: str = NEVER
-    """The same, of what is hardly ever said of a person: whatever was nobody before is a thing or a place then."""
+    """The same for statuses that hardly ever describe a person. An unknown name with one is a thing or a place."""
     dead_ends: tuple[str, ...] = ()
-    """Such words at the end of a longer status, in languages that write no spaces: 坠楼身亡."""
+    """Words for dead at the end of a longer status, in languages without spaces: 坠楼身亡."""
     alive: str = ""

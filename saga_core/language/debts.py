@@ -1,4 +1,4 @@
-"""What sentences tell of debts and deaths, and which kinds of relation are a debt."""
+"""Finds sentences about debts and deaths, and recognizes relation types that are debts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a remark; a semicolon parts them too."""
+    """The sentences of a remark. A semicolon also ends a sentence."""
     return _SENTENCE.findall(text)
 
 
 class Says(Flag):
-    """What a sentence tells of debts and deaths."""
+    """What a sentence says about debts and deaths."""
 
     NOTHING = 0
     OWES = auto()
     """There is a debt."""
     SETTLES = auto()
-    """One is settled."""
+    """A debt is settled."""
     LEAVES = auto()
-    """So much of one is left."""
+    """A part of a debt is left."""
     DIES = auto()
-    """Somebody died."""
+    """A character died."""
 
 
 @cache
@@ -49,9 +49,9 @@ def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
 
 @lru_cache(maxsize=1_024)
 def telling(text: str) -> tuple[tuple[str, Says], ...]:
-    """The sentences that tell of debts and deaths. Asked of the same texts again and again: a page shows those of many
-    turns."""
-    languages = languages_in(text)  # a word of Han characters alone does not show which of theirs it is
+    """The sentences about debts and deaths. Cached, because a page shows those of many turns and checks the same texts
+    again and again."""
+    languages = languages_in(text)  # of the whole text: a sentence in Han characters alone may be in any of theirs
     return tuple((each, says) for each in sentences_of(text) if (says := _says(each, languages)))
 
 
@@ -76,23 +76,23 @@ _PARTLY = re.compile("|".join(each.story.partly for each in every()), re.I)
 
 @lru_cache(maxsize=1_024)
 def is_settled(kind: str) -> bool:
-    """Whether a kind of relation, or what stands beside it, says that a debt is settled, and not in part."""
+    """Whether a relation type, or a status beside it, says that a debt is settled completely."""
     return _PAID.search(kind.casefold()) is not None and _PARTLY.search(kind) is None
 
 
 @lru_cache(maxsize=1_024)
 def is_debt(kind: str) -> bool:
-    """Whether a kind of relation is a debt that stands."""
+    """Whether a relation type is a debt that is not settled."""
     return not is_settled(kind) and any(debt.search(kind.casefold()) for debt in _DEBT.values())
 
 
 def settled(kind: str) -> str:
-    """What a relation is when the debt that it was is settled, in the language of its kind."""
+    """The relation type that replaces a settled debt, in the language of ``kind``; "" if ``kind`` is no debt."""
     return next((each.block.settled for each, debt in _DEBT.items() if debt.search(kind.casefold())), "")
 
 
 def as_it_stands(kind: str, status: str) -> str:
-    """The kind of a relation beside which a status stands: what is over is not told as what it was."""
+    """The relation type that follows from ``kind`` and a status beside it, so that an ended relation shows as ended."""
     if not kind or not status:
         return kind or status
     over = _OVER.search(status.casefold()) is not None and _PARTLY.search(status) is None

@@ -1,4 +1,4 @@
-"""Han characters, which several languages share: one form of each for matching, and numbers written with them."""
+"""Han characters, which several languages share: their simplified forms for matching, and numbers written in them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _NUMBER = re.compile("[〇零一二两三四五六七八九十百千万]+")
 
 
 def simplified(text: str) -> str:
-    """``text`` with each Han character in its simplified form; as long as before. Traditional and Japanese forms of a
-    character then compare equal. Only for matching: several characters may have one simplified form."""
+    """``text`` with each Han character in its simplified form; the length stays the same. Traditional and Japanese
+    forms of a character then compare equal. Only for matching: several characters may share a simplified form."""
     if text.isascii():
         return text
     return text.translate(_table()) if _HAN.search(text) is not None else text
@@ -24,18 +24,18 @@ def simplified(text: str) -> str:
 def _table() -> dict[int, str]:
     from saga_core.language.han_variants import SIMPLIFIED, WRITTEN
 
-    # A ledger is written 账本 and 帐本; its traditional forms are 賬 and 帳.
+    # The word for ledger is written 账本 or 帐本, in traditional forms with 賬 or 帳.
     return {**dict(zip(map(ord, WRITTEN), SIMPLIFIED, strict=True)), ord("帳"): "账", ord("帐"): "账"}
 
 
 def numbers_in(run: str) -> list[str]:
-    """The numbers above 1 that stand in a run of simplified Han characters, in digits: "三百二十" is "320"."""
+    """The numbers above 1 in a run of simplified Han characters, as digits: "三百二十" is "320"."""
     found = (number_of(match.group()) for match in _NUMBER.finditer(run))
     return [str(number) for number in found if number > 1]
 
 
 def number_of(written: str) -> int:
-    """The value of a number in simplified Han characters, by units ("三百二十") or digit by digit ("三二〇")."""
+    """The value of a number in simplified Han characters, written with units ("三百二十") or as digits ("三二〇")."""
     if not any(char in _UNITS for char in written):
         return int("".join(str(_DIGITS[char]) for char in written))
     whole = part = digit = 0
@@ -56,4 +56,4 @@ def _spelled(number: int) -> str:
 
 
 COUNTS = {_spelled(number): number for number in sorted(range(1, 32), key=lambda number: -len(_spelled(number)))}
-"""The numbers up to 31 as they are written, the longest first."""
+"""The numbers up to 31 in Han characters, the longest first."""

@@ -1,4 +1,4 @@
-"""Counts that Chinese and Japanese write in words: 三十, 兩百五十, 3万, 十几."""
+"""Counts written in words in Chinese and Japanese: 三十, 兩百五十, 3万, 十几."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ _MORE = "多余餘几幾数数"
 
 _FIRST = rf"\d{{1,4}}(?:,\d{{3}})?[千万萬亿億]|[{_DIGITS[2:]}{_UNITS}]"
 SPELLED = rf"(?:{_FIRST})[{_DIGITS}{_UNITS}]{{0,12}}(?:[{_MORE}](?<=[{_UNITS}].))?"
-"""A pattern of a number in Han characters, or one in digits with 万. It fits some that are none: see ``value``."""
+"""A pattern of a number in Han characters, or in digits with 万. It also matches texts that are no numbers, for which
+``value`` returns None."""
 
 BEHIND = rf"(?<![第独獨唯初其同单單某每各半另这這那哪单數数几幾{_DIGITS}{_UNITS}\d])(?<!もう)(?<!あと)(?<!たった)"
-"""What stands before such a number that is written right behind a name, without a space: nothing that makes it another
-word (第三, 独一)."""
+"""A lookbehind for such a number directly behind a name, without a space. It excludes characters that form another word
+with the number (第三, 独一)."""
 
 _NUMBERED = (
     "号 號 番 室 階 章 巻 話 回 級 型 棟 区 便 機 頁 房 层 層 楼 樓 卷 集 级 等级 码 碼 密码 编号 编號 車 车厢 柜 "
@@ -25,8 +26,8 @@ _NUMBERED = (
 )
 _NO_KEY = r"(?:(?<!鍵)(?<!钥匙)(?<!鑰匙)(?<!キー)(?<!カード)(?<!卡)|(?!\s+\d{3}))"
 COUNTABLE = rf"[^A-Z]*[ぁ-ゖァ-ヺー々一-鿿]{''.join(f'(?<!{end})' for end in _NUMBERED.split())}{_NO_KEY}"
-"""A pattern of a name behind which a bare number is how many: not behind what is numbered, a room, a locker, or the key
-of one."""
+"""A pattern of a name after which a bare number is a quantity. It excludes numbered things such as rooms and lockers,
+and their keys."""
 
 _PLAIN = str.maketrans("兩萬億亿", "两万亿亿")
 _ABOUT = re.compile(rf"([{_DIGITS[2:]}])([{_DIGITS[2:]}])")
@@ -37,7 +38,7 @@ _IN_DIGITS = re.compile(rf"(\d+)(千)?((?<=千){_ONE}?百)?")
 
 
 def value(written: str) -> int | None:
-    """The number that a text of the pattern ``SPELLED`` says, of several the least; None for one that says none."""
+    """The value of a text that matches ``SPELLED``, the lowest for an approximate number; None if it is no number."""
     plain = written.replace(",", "").rstrip(_MORE).translate(_PLAIN)
     if about := _ABOUT.fullmatch(plain):
         first, second = (number_of(char) for char in about.groups())
@@ -57,7 +58,7 @@ def value(written: str) -> int | None:
 
 
 def _below(part: str) -> int | None:
-    """The number that a part without 万 says, by units; None for one that is no number."""
+    """The value of a part without 万, written with units; None if it is no number."""
     if found := _IN_DIGITS.fullmatch(part):
         return int(found[1]) * (1_000 if found[2] else 1) + (number_of(found[3]) if found[3] else 0)
     return number_of(part) if _BY_UNITS.fullmatch(part) is not None else None

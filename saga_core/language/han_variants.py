@@ -1,4 +1,4 @@
-"""Han characters that are written in several ways: traditional and new Japanese forms, each with its simplified one.
+"""Variants of Han characters: traditional and new Japanese forms, each with its simplified form.
 
 Made from ``TSCharacters.txt`` and ``JPVariants.txt`` of OpenCC 1.1 (https://github.com/BYVoid/OpenCC, Apache License
 2.0): characters of one code unit, the first choice of each. 3,181 characters in 19 kB, where OpenCC itself takes 8 MB.
@@ -130,4 +130,4 @@ SIMPLIFIED = (
     "鹡鹘鹣鹚鹚鹢鹞鸡䴘鹝鹧鹥鸥鸷鹨鸶鹪鹔鹩鹫鹇鹇鹬鹰鹭鸴㶉鹯䴙鹱鹲鸬鹴鹦鹳鹂鸾卤碱咸鹾碱盐丽麦麸面面曲曲面曲面么"
     "么黄黉黑默点党黪霉黡黩黾鼋鼌鳖鼍冬鼹齐斋赍齑齿龀龁龂龅龇龃龆龄龄出龈啮龊龉龋腭龌龙厐庞䶮龚龛龟䜤鿒"
 )
-"""What each of them is simplified to."""
+"""The simplified form of each character in ``WRITTEN``."""

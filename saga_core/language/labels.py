@@ -1,4 +1,4 @@
-"""The words of the context block: everything in it that is not from the story."""
+"""The words of the context block: all of its text that does not come from the story."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from attrs import field, frozen
 
 _SIGN = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
-"""What begins a token of a model's template, such as ``<|im_end|>``."""
+"""The first character of a token in a model's template, such as ``<|im_end|>``."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Labels:
-    """The block's first and last line, headings, and labels. A text in braces is filled in."""
+    """The block's first and last line, headings, and labels. Fields in braces are filled in."""
 
     opening: str
     closing: str = "[/SAGA]"
     sections: Mapping[str, str] = field(factory=dict)
-    """Headings by a section's name, in brackets. A section that is not here has its own English heading."""
+    """Headings in brackets, by the name of the section. A section without an entry keeps its own English heading."""
     place: str
     hp: str = "HP"
     inventory: str
@@ -47,13 +47,14 @@ class Labels:
     wish: str
     limit: str
     edges: Mapping[str, str]
-    """By an edge's type; one that is not here is called by its type."""
+    """Labels by edge type. An edge without an entry is labelled with its type."""
 
 
 def without_signs(text: str) -> str:
-    """Text of a story or a world that can form none of SAGA's own signs, and no token of a model's template.
+    """Text of a story or a world with SAGA's own markers and tokens of a model's template made harmless.
 
-    A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``: local servers may take it for one.
+    A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may interpret
+    it as a template token.
     """
     text = _SIGN.sub("(", text) if "[" in text else text
     return _TOKEN.sub("(", text) if "<|" in text else text

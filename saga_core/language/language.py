@@ -1,4 +1,4 @@
-"""A language: one folder, whose modules each fill one record. A module is read when its record is first asked for."""
+"""A language is one folder, whose modules each define one record. A module is imported on first access."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from saga_core.language.world import WorldWords
 
 PARTS = ("block", "labels", "names", "past", "persona", "questions", "requests", "story", "texts", "words", "world")
-"""The modules of a language's folder. Each has one constant of its name, in capitals."""
+"""The modules of a language's folder. Each defines one constant with its own name in capitals."""
 
 
 class Language:
-    """What is said and read in one language. ``tag``: its primary subtag by BCP 47, the folder's name."""
+    """The records of one language. ``tag`` is its primary subtag by BCP 47 and the name of its folder."""
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
@@ -34,7 +34,7 @@ class Language:
 
     @cached_property
     def block(self) -> BlockWords:
-        """The state block: what the narrator is told of it, and the words that a model may use in it."""
+        """The state block: the request to the narrator, and the words that a model may use in it."""
         found: BlockWords = self._part("block")
         return found
 
@@ -46,49 +46,49 @@ class Language:
 
     @cached_property
     def names(self) -> NameWords:
-        """What may stand around a name: titles, honorifics, and words for the player."""
+        """Titles, honorifics, and words for the player."""
         found: NameWords = self._part("names")
         return found
 
     @cached_property
     def past(self) -> PastWords:
-        """Words of time and of remembering, in what players say and stories tell."""
+        """Words for time and for remembering, in messages of players and in stories."""
         found: PastWords = self._part("past")
         return found
 
     @cached_property
     def persona(self) -> PersonaWords:
-        """What frontends, cards and players say of the player's character."""
+        """The phrases by which frontends, cards and players name the player's character."""
         found: PersonaWords = self._part("persona")
         return found
 
     @cached_property
     def questions(self) -> Questions:
-        """What small models are asked."""
+        """The questions to small models."""
         found: Questions = self._part("questions")
         return found
 
     @cached_property
     def requests(self) -> RequestWords:
-        """A frontend's own instructions."""
+        """The instructions that frontends add to requests."""
         found: RequestWords = self._part("requests")
         return found
 
     @cached_property
     def story(self) -> StoryWords:
-        """What prose tells: who acts, who dies, what weighs."""
+        """Patterns for events in prose: actions, deaths, important facts."""
         found: StoryWords = self._part("story")
         return found
 
     @cached_property
     def texts(self) -> Texts:
-        """Pages, rules, findings, and what else is written for players and narrators."""
+        """Pages, rules, findings, and other texts for players and narrators."""
         found: Texts = self._part("texts")
         return found
 
     @cached_property
     def words(self) -> WordRules:
-        """Index terms."""
+        """The rules for index terms."""
         found: WordRules = self._part("words")
         return found
 

@@ -1,4 +1,4 @@
-"""Whether a name stands in a text as a word of its own."""
+"""Checks whether a name occurs in a text as a word of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @cache
 def particles() -> frozenset[str]:
-    """What may hang on a name without being part of it, in languages that put spaces between words."""
+    """The particles that may be attached to a name, in languages with spaces between words."""
     return frozenset(particle for each in every() for particle in each.words.particles)
 
 
@@ -24,22 +24,22 @@ def _particles_of_long() -> frozenset[str]:
 
 
 def hangs_on(tail: str, name: str) -> bool:
-    """Whether ``tail`` may hang on ``name`` without being part of it."""
+    """Whether ``tail`` may be a particle attached to ``name``."""
     return tail in particles() or (len(name) > 1 and tail in _particles_of_long())
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether ``name`` stands in ``text`` as a word: bounded left by a non-letter, right by a non-letter or a particle
-    that ends the word. Where words have no spaces between them, the language of the name says what bounds it.
+    """Whether ``name`` occurs in ``text`` as a word.
 
-    'art' is not mentioned by 'party'; 'Mara' is by 'Mara가'. Both sides are expected in NFC; case is ignored, and
-    traditional and simplified Han characters are alike.
+    A non-letter must precede the name; a non-letter or a particle that ends the word must follow. In languages without
+    spaces, the language of the name decides. 'party' does not mention 'art'; 'Mara가' mentions 'Mara'. Both arguments
+    must be in NFC. Case is ignored, and traditional and simplified Han characters are equal.
     """
     return mentions_folded(match_text(text), match_text(name))
 
 
 def mentions_folded(text: str, name: str) -> bool:
-    """``mentions`` for a text and a name that ``match_text`` made."""
+    """``mentions`` for a text and a name that were passed through ``match_text``."""
     stands = standing(name) or _apart
     start = text.find(name) if name else -1
     while start >= 0:
@@ -51,7 +51,7 @@ def mentions_folded(text: str, name: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def standing(name: str) -> Callable[[str, int, int], bool] | None:
-    """What says where ``name`` is a word of its own, if its language puts no spaces between words."""
+    """The function that recognizes ``name`` as a word of its own in a language without spaces; else None."""
     if name.isascii():
         return None
     return next((stands for letter, stands in _unspaced() if letter.search(name) is not None), None)

@@ -1,4 +1,4 @@
-"""What may stand around a name, and what is called so without being a name."""
+"""The words that may surround a name, and words for persons that are no names."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ _NONE: frozenset[str] = frozenset()
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NameWords:
-    """All of it is compared folded, as ``fold_name`` does. What a language does not have is left out."""
+    """The words around names in one language. Words are compared in the form returned by ``fold_name``. Fields that a
+    language does not need keep their defaults."""
 
     player: frozenset[str] = _NONE
     """Words that mean the player's character."""
     titles: frozenset[str] = _NONE
     """Titles that may stand anywhere among the words of a name."""
     titles_around: frozenset[str] = _NONE
-    """Titles at the beginning or the end of a name, where they are told from names by their place."""
+    """Titles that are recognized only at the beginning or the end of a name."""
     title_suffixes: tuple[str, ...] = ()
-    """What may hang on a title."""
+    """Suffixes of titles."""
     honorifics: tuple[str, ...] = ()
-    """What hangs on a name of at least two letters."""
+    """Honorifics attached to a name of at least two letters."""
     many: frozenset[str] = _NONE
-    """Titles that many bear at the same place: they name nobody."""
+    """Titles that several people at one place have, so that they identify nobody."""
     diminutives: tuple[str, ...] = ()
-    """What may stand before a family name of one letter, or before a given name, among friends."""
+    """Familiar prefixes of a family name of one letter, or of a given name."""
     nicknames: tuple[str, ...] = ()
-    """What stands between somebody's name and another name, or before the other one alone."""
+    """Words between a name and a nickname, or before the nickname alone."""
     reveals: str = "(?!)"
-    """A pattern of a status that tells who somebody really is, with the group ``name``."""
+    """A pattern of a status that reveals who a person really is, with the group ``name``."""
     same: str = "(?!)"
-    """A pattern of a sentence that tells that those whom the group ``names`` joins are one person."""
+    """A pattern of a sentence that says that the people joined in the group ``names`` are one person."""
     also: str = ""
     """A pattern of a sentence that tells another name of somebody, with the groups ``name`` and ``other``; case
     counts."""
@@ -45,12 +46,12 @@ class NameWords:
     long_families: frozenset[str] = _NONE
     """Family names of two syllables, before a given name of one or two."""
     addresses: frozenset[str] = _NONE
-    """Titles by which the bearer of another one is spoken to, behind it: 폐하 of 황제 폐하."""
+    """Forms of address that follow another title: 폐하 in 황제 폐하."""
     between: frozenset[str] = _NONE
-    """What stands between a given and a family name."""
+    """Particles between a given and a family name."""
     ordinal: str = "(?!)"
-    """A pattern of what numbers the bearers of one name."""
+    """A pattern of ordinals that distinguish people of the same name."""
     joint: str = "(?!)"
-    """A pattern of what joins two names."""
+    """A pattern of a conjunction between two names."""
     letters: str = field(default="(?!)")
-    """A pattern of one letter that names are written with, of a script without capitals."""
+    """A pattern of one letter of a script without capitals that names are written in."""

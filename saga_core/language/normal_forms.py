@@ -1,4 +1,4 @@
-"""Unicode normalisation: the one door through which text enters SAGA."""
+"""Unicode normalisation of all text that enters SAGA."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Literal
 
 _SPACES = re.compile(r"\s+")
 _RUN = 30
-"""Marks in a row that are sorted together, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
+"""The maximum number of consecutive marks, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
-"""It shows nothing, and marks do not move across it."""
+"""An invisible character. Marks are not reordered across it."""
 _STARTS = re.compile("[ -~\u3041-\u3094\u4e00-\u9fff\uac00-\ud7a3]")
-"""A character that no normal form joins with the one before it."""
+"""Matches a character that no normal form combines with the previous one."""
 _FEW = 500
-"""Characters of a text of which even one run of marks is sorted in no time."""
+"""The length up to which a text is normalized directly, because sorting even a single run of marks is fast."""
 
 
 def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     """``text`` in a normal form, in time proportional to its length.
 
-    To sort the marks on one letter takes Python the square of their number, and nobody else runs meanwhile: 80 KB
-    take a second. So more than 30 in a row are parted by U+034F, which shows nothing. No writing has as many.
+    Python sorts the marks on one letter in quadratic time and holds the GIL meanwhile: 80 KB take a second. So runs of
+    more than 30 marks are split by U+034F, which is invisible. No writing system uses that many.
     """
     if text.isascii():
         return text
@@ -33,7 +33,8 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def pieces(text: str, size: int) -> Iterator[str]:
-    """``text`` in pieces of ``size`` characters or a little more, whose normal forms together are that of the text."""
+    """Split ``text`` into pieces of ``size`` characters or slightly more. Their normal forms, joined, equal the normal
+    form of the text."""
     start = 0
     while start < len(text):
         cut = _STARTS.search(text, start + size)
@@ -48,17 +49,17 @@ def _parted(run: re.Match[str]) -> str:
 
 @cache
 def _long_run() -> re.Pattern[str]:
-    """So many marks that there are too many with the next one."""
+    """Matches ``_RUN`` marks that are followed by another one."""
     marks = "".join(char for char in map(chr, range(0x300, 0x1F000)) if unicodedata.combining(char))
-    marks += "\u0f73\u0f75\u0f81\uff9e\uff9f"  # no marks themselves, and made of marks
+    marks += "\u0f73\u0f75\u0f81\uff9e\uff9f"  # not marks themselves, but composed of marks
     return re.compile(f"[{marks}]{{{_RUN}}}(?=[{marks}])")
 
 
 def nfc(text: str) -> str:
     """Canonical composition, so that Hangul typed on any system compares equal.
 
-    Names, keys and stored text go through here once, where they enter. NUL and lone surrogates cannot be
-    stored by most engines; each is replaced by U+FFFD.
+    Names, keys and stored text are passed through this function once, when they enter. NUL and lone surrogates, which
+    most storage engines reject, are replaced by U+FFFD.
     """
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
@@ -74,26 +75,26 @@ def nfc(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name as it is stored: NFC, inner white space collapsed to one space, ends stripped."""
+    """A name in the form in which it is stored: NFC, inner white space collapsed to one space, ends stripped."""
     return " ".join(nfc(text).split())
 
 
 @lru_cache(maxsize=16_384)
 def fold_name(text: str) -> str:
-    """A name as it is compared: NFKC, case folded, without white space.
+    """A name in the form used for comparison: NFKC, case folded, without white space.
 
-    ``fold_name("어둠의 숲") == fold_name("어둠의숲")``: spacing of Korean compounds varies by writer.
+    ``fold_name("어둠의 숲") == fold_name("어둠의숲")``, because the spacing of Korean compounds varies by writer.
     """
     return _SPACES.sub("", normalized("NFKC", text)).casefold()
 
 
 @lru_cache(maxsize=16_384)
 def caseless(text: str) -> bool:
-    """Whether a text has letters of a script without capitals: Hangul, kana, Han characters and the like."""
+    """Whether a text contains letters of a script without capitals, such as Hangul, kana or Han characters."""
     return not text.isascii() and any(map(_without_case, text))
 
 
 @lru_cache(maxsize=8_192)
 def _without_case(char: str) -> bool:
-    """Terms and the beginnings of words are asked about at every turn, and are of few letters."""
+    """Cached, because terms and beginnings of words are checked in every turn and use few different letters."""
     return char.isalpha() and char.lower() == char.upper()

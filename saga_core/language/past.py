@@ -1,4 +1,4 @@
-"""Words of time and of remembering. Patterns are searched in case-folded text."""
+"""Words for time and for remembering. The patterns are searched in case-folded text."""
 
 from __future__ import annotations
 
@@ -7,52 +7,53 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 NEVER = "(?!)"
-"""A pattern that nothing fits."""
+"""A pattern that never matches."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PastWords:
-    """What players say of the past, and how stories tell that days pass. What a language does not have is left out."""
+    """Phrases of players about the past, and of stories in which days pass. Fields that a language does not need keep
+    their defaults."""
 
     asking: str = NEVER
-    """What asks for something or speaks of the past."""
+    """A word that asks for something or refers to the past."""
     asking_unmarked: str = NEVER
-    """A question, or words that ask to be told, without a question mark."""
+    """A question or a request for information without a question mark."""
     ago: str = NEVER
-    """So long ago. With the groups ``number`` and ``unit``, or ``days``."""
+    """A length of time before now, with the groups ``number`` and ``unit``, or ``days``."""
     numbers: Mapping[str, int] = field(factory=dict)
-    """Of the group ``number``, where it is not in digits."""
+    """The values of the group ``number``, if it is not in digits."""
     units: Mapping[str, int] = field(factory=dict)
-    """Days of a unit."""
+    """The number of days in each unit."""
     days: Mapping[str, int] = field(factory=dict)
-    """Of the group ``days``: words that are so many days by themselves."""
+    """The values of the group ``days``: words that mean a number of days by themselves."""
     named_days: tuple[tuple[str, int], ...] = ()
-    """Patterns of words such as "yesterday", and how many days ago that is, the longest word first."""
+    """Patterns of words such as "yesterday", with the number of days ago, longest word first."""
     meeting: str = NEVER
-    """When somebody was met first."""
+    """A reference to the first meeting with a character."""
     beginning: str = NEVER
-    """When the story began."""
+    """A reference to the beginning of the story."""
     latest: str = NEVER
-    """When it happened last."""
+    """A reference to the last time that something happened."""
     date: str = NEVER
-    """A day of the calendar in digits, its month perhaps in letters, with the groups ``month1``, ``day1`` and perhaps
-    ``year1``; where there are two ways to write it, the other with ``month2`` and so on."""
+    """A calendar date in digits, possibly with the month in letters. It has the groups ``month1``, ``day1`` and
+    optionally ``year1``. If there is a second notation, its groups are ``month2`` and so on."""
     months: Mapping[str, int] = field(factory=dict)
-    """Of a month in letters, by its first three."""
+    """The number of a month in letters, by its first three letters."""
     asks_amount: str = NEVER
-    """What asks how much or how many; what asks when is ``asks_when``."""
+    """A question about how much or how many. ``asks_when`` is a question about time."""
     asks_when: str = NEVER
     amount: str = NEVER
-    """A number in digits or in words, as a sentence tells it."""
+    """A number in a sentence, in digits or in words."""
     moment: str = NEVER
     """A day, a month or a time without a number."""
     other_story: str = NEVER
-    """A story that was played in another chat."""
+    """A reference to a story that was played in another chat."""
     hints: tuple[str, ...] = ()
-    """Parts of words without which nothing of the above is found: looking for these costs a tenth."""
+    """Parts of words without which none of the patterns above can match. Searching for them costs a tenth."""
     later: str = NEVER
-    """The beginning of a sentence that tells that a day has passed, or, with the groups of ``ago``, several."""
+    """The beginning of a sentence that says that a day has passed; with the groups of ``ago``, several days."""
     turn: tuple[str, ...] = ()
-    """What an episode's line of facts begins with, before the number of its turn."""
+    """The words before the turn number at the beginning of an episode's line of facts."""
     dated: str = NEVER
-    """A day as ``Texts.day`` gives it, with the groups ``rest`` and ``year``."""
+    """A date as formatted by ``Texts.day``, with the groups ``rest`` and ``year``."""

@@ -1,4 +1,4 @@
-"""What frontends, cards and players say of the player's character, around the name."""
+"""The phrases around the name of the player's character, in frontends' texts, cards and messages of players."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterator
 from attrs import frozen
 
 NAME_PATTERN = r"[^\W\d_][^\n.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{0,39}?"
-"""A name of several words."""
+"""A pattern of a name, which may have several words."""
 WORD = r"[^\s.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{1,20}?"
-"""A name without a space."""
+"""A pattern of a name without a space."""
 _WINDOW = 220
-"""Characters beside fixed words in which a name is looked for."""
+"""The number of characters next to the fixed words that are searched for a name."""
 
 
 @frozen
 class Telling:
-    """A form of words around a name: what stands before it, or ``behind`` it.
+    """A phrase with a name: fixed words before the name, or after it if ``behind``.
 
-    Only a window at the fixed words is read for the name, so that a long text is gone through once.
+    Only a window next to the fixed words is searched for the name, so that a long text is scanned once.
     """
 
     fixed: re.Pattern[str]
     name: re.Pattern[str]
-    """With the group ``name``; in the sentence that opens a chat ``all`` who speak."""
+    """A pattern with the group ``name``, or ``all`` for all speakers in the opening sentence of a chat."""
     behind: bool = False
 
     def names(self, text: str) -> Iterator[re.Match[str]]:
@@ -38,23 +38,23 @@ class Telling:
 
 
 def before(fixed: str, name: str = rf"(?P<name>{NAME_PATTERN})\s*(?:[\n.,:;\])(]|$)") -> Telling:
-    """Fixed words that stand before the name."""
+    """A phrase with fixed words before the name."""
     return Telling(re.compile(fixed, re.I), re.compile(name))
 
 
 def behind(fixed: str, name: str = rf"(?:^|[\s\[【\]】。.,、，:：])(?P<name>{WORD})$") -> Telling:
-    """Fixed words that stand behind the name."""
+    """A phrase with fixed words after the name."""
     return Telling(re.compile(fixed, re.I), re.compile(name), behind=True)
 
 
 def bracketed(mine: str, name: str) -> Telling:
-    """The name that a line begins with, behind a heading that ends with one of ``mine`` in brackets."""
+    """A phrase for a name after a heading at the start of a line that ends with one of ``mine`` in parentheses."""
     return before(rf"(?:^|\n)[^\n:：]{{1,40}}[(（](?:{mine})[)）][ \t*]{{0,4}}[:：=–—-][ \t*]{{0,8}}", name)
 
 
 def headed(headings: str, name: str, key: str) -> Telling:
-    """The name at the beginning of what stands under a heading of the player's, or behind it: ``# The player``,
-    ``[User: Alex, ...]``. ``key``: words that may stand before the name, as those of a form (``Name:``)."""
+    """A phrase for a name below or after a heading about the player: ``# The player``, ``[User: Alex, ...]``. ``key``
+    is a pattern of a label that may precede the name, as in a form (``Name:``)."""
     mark = r"[#>*\[【<_(~=-]{0,8}[ \t]{0,8}"
     behind_it = (
         r"[ \t]{0,4}[\])*_】>:：#~=]{0,8}[ \t]{0,8}(?:[:：=–—-][ \t*]{0,8}|(?<=[:：])[ \t*]{0,8}|\n[\s>*•-]{0,12})"
@@ -65,16 +65,16 @@ def headed(headings: str, name: str, key: str) -> Telling:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PersonaWords:
-    """What a language does not have is left out."""
+    """The phrases of one language. Fields that a language does not need keep their defaults."""
 
     between: tuple[Telling, ...] = ()
-    """Frontends' opening sentence, which names all who speak: the player is the one whose reply is not asked for."""
+    """The opening sentence of frontends, which names all speakers. The player is the one who is not asked to reply."""
     about: tuple[Telling, ...] = ()
-    """What else frontends and cards write about the player's character."""
+    """Other phrases of frontends and cards about the player's character."""
     mine: str = "(?!)"
-    """A pattern of what stands in brackets behind a heading about the player's own character: ``The captain (me): …``.
-    Not "you": many cards are written to the model."""
+    """A pattern of the parenthesis after a heading about the player's own character: ``The captain (me): …``. It does
+    not include "you", because many cards address the model."""
     own: tuple[str, ...] = ()
-    """What players say of themselves; case counts."""
+    """Patterns of players introducing themselves. They are case-sensitive."""
     no_names: frozenset[str] = frozenset()
-    """Words with which no name begins; lower case. They stand where cards tell of the player without a name."""
+    """Words that cannot begin a name, in lower case. Cards use them when they mention the player without a name."""

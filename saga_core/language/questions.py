@@ -1,4 +1,4 @@
-"""What small models are asked: their tasks, and the words around the quoted material."""
+"""The questions to small models: their tasks, and the texts around the quoted material."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from attrs import frozen
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExtractionWords:
-    """The question to an extraction model. ``again``: with ``{reason}``.
+    """The texts of the question to an extraction model. ``again`` contains ``{reason}``.
 
-    ``system`` is said of one turn, ``window`` of several in one question. There ``turn`` stands before the number of
-    each, and ``number`` in the form where the answer has it.
+    ``system`` is the task for one turn, ``window`` the task for several turns in one question. In a window, ``turn``
+    precedes the number of each turn, and ``number`` stands for that number in the form of the answer.
     """
 
     system: str
@@ -34,7 +34,7 @@ class ExtractionWords:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CurationWords:
-    """The question to a curator model. ``state``: with ``{depth}``; ``again``: with ``{reason}``."""
+    """The texts of the question to a curator model. ``state`` contains ``{depth}``, ``again`` contains ``{reason}``."""
 
     task: str
     answer: str
@@ -53,7 +53,7 @@ class CurationWords:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LearningWords:
-    """The question of a memory strategy. ``frame``: with ``{limit}``; ``again``: with ``{reason}``."""
+    """The texts of a memory strategy's question. ``frame`` contains ``{limit}``, ``again`` contains ``{reason}``."""
 
     frame: str
     form: str
@@ -65,12 +65,12 @@ class LearningWords:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Questions:
-    """All of them."""
+    """The texts of all questions in one language."""
 
     extraction: ExtractionWords
     curation: CurationWords
     learning: LearningWords
     strategies: Mapping[str, str]
-    """What the memory strategies that come with SAGA tell a model, by ``strategy.task`` or ``strategy.kind``."""
+    """The texts of the built-in memory strategies, by ``strategy.task`` or ``strategy.kind``."""
     nudge: str
-    """What asks a model to go on with a reply that it began."""
+    """The request to a model to continue a reply that it has begun."""

@@ -8,9 +8,9 @@ from pkgutil import iter_modules
 from saga_core.language.language import Language
 
 DEFAULT = "en"
-"""The language of a text that is in none that is known."""
+"""The language used for a text in no known language."""
 UNSAID = "ko"
-"""The language of a world that is made without one."""
+"""The language of a world that is created without a language."""
 
 
 @cache
@@ -33,7 +33,7 @@ def primary(tag: str) -> str:
 
 
 def language_of(tag: str) -> Language:
-    """The language that a tag names, by its primary subtag; English for one that is not known."""
+    """The language of a tag, by its primary subtag; English for an unknown tag."""
     found = _by_tag().get(tag)
     return found if found is not None else _by_tag().get(primary(tag), _by_tag()[DEFAULT])
 

@@ -1,6 +1,6 @@
-"""A frontend's own instructions, in the languages that people write them in. Patterns in which case counts for nothing.
+"""Case-insensitive patterns of the instructions that frontends add to requests, in the languages of their presets.
 
-They are few, and known from frontends as they are: a language has those that its players' presets have.
+They are few, and taken literally from frontends. A language has those that occur in the presets of its players.
 """
 
 from __future__ import annotations
@@ -8,31 +8,31 @@ from __future__ import annotations
 from attrs import frozen
 
 NEVER = "(?!)"
-"""A pattern that nothing fits."""
+"""A pattern that never matches."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RequestWords:
-    """How a frontend asks for what is no turn of the story."""
+    """The instructions of one language by which a frontend requests something else than a turn of the story."""
 
     goes_on: str = NEVER
-    """Somewhere in a note: the last reply is to be continued."""
+    """Inside a note: continue the last reply."""
     next_speaker: str = NEVER
-    """Somewhere in a note: somebody else is to speak."""
+    """Inside a note: another character speaks next."""
     line_of: str = ""
-    """In such a note: whose words are asked for, with NAME for the name."""
+    """Inside such a note: the character whose words are requested, with NAME for the name."""
     tool: str = NEVER
     """The beginning of a system prompt that makes the model a tool and not a narrator."""
     payload: str = NEVER
-    """The beginning of words that bring a text to work on."""
+    """The beginning of a message that supplies a text to process."""
     task: str = NEVER
-    """The beginning of words that, all alone, are a task."""
+    """The beginning of a message that is a task if no other message accompanies it."""
     nudges: tuple[str, ...] = ()
-    """In brackets: go on, or pass the word."""
+    """In brackets: continue, or let another character speak."""
     impersonation: tuple[str, ...] = ()
-    """In brackets: the player's next line is asked for."""
+    """In brackets: write the player's next line."""
     errands: tuple[str, ...] = ()
-    """In brackets, in place of the player's words: something that is no part of the story. Behind them such a note may
-    be one that stands there at every turn, of a story that goes on."""
+    """In brackets, in place of the player's message: a task outside the story. After the player's message, such a note
+    may be a standing instruction of a story that continues."""
     stops: tuple[str, ...] = ()
-    """With brackets or without, also behind the player's words: the story does not go on."""
+    """With or without brackets, also after the player's message: the story stops for a task."""

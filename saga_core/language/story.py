@@ -1,6 +1,6 @@
-"""What prose tells: who acts, who dies, what weighs. Patterns in which case counts for nothing.
+"""Case-insensitive patterns for events in prose: actions, deaths, important facts.
 
-Careful rather than complete: a finding that is wrong costs a player's trust, one that is missed costs nothing.
+They prefer precision to completeness: a wrong finding costs a player's trust, a missed one costs nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 NEVER = "(?!)"
-"""A pattern that nothing fits."""
+"""A pattern that never matches."""
 
 
 def _none(*_: object) -> str:
@@ -23,63 +23,63 @@ def _no(sentence: str, names: Sequence[str]) -> bool:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StoryWords:
-    """The words of a language, and how its sentences are built. What is left out is not looked for.
+    """The patterns of one language. A pattern that is left out never matches.
 
-    Functions take ``named``, a pattern of the names of somebody, and give a pattern that is searched in a sentence.
+    Functions take ``named``, a pattern of a character's names, and return a pattern to search in a sentence.
     """
 
     died: str = NEVER
-    """A clause that tells of a death."""
+    """A clause about a death."""
     bonds: str = NEVER
-    """A clause that tells of what binds people: promises, debts, wounds, secrets."""
+    """A clause about something that binds people: promises, debts, wounds, secrets."""
     owed: str = NEVER
-    """A sentence that tells of a debt."""
+    """A sentence about a debt."""
     settled: str = NEVER
-    """A sentence that tells that a debt is settled."""
+    """A sentence that says that a debt is settled."""
     partly: str = NEVER
-    """What tells in such a sentence that some of the debt is left, or that nothing is settled yet."""
+    """Words in such a sentence that say that a part of the debt is left, or that it is not settled yet."""
     still_owed: str = NEVER
-    """A sentence that tells how much of a debt is left."""
+    """A sentence that says how much of a debt is left."""
     negation: str = NEVER
-    """What makes a statement say the opposite."""
+    """Words that negate a statement."""
 
     stacked: str = NEVER
-    """Things of which there are several alike."""
+    """Things that exist in identical copies."""
     hostile: str = NEVER
-    """A kind of relation that is enmity."""
+    """Hostile relation types."""
     friendly: str = NEVER
     reasons: str = NEVER
-    """What may be the reason of a change of heart."""
+    """Possible reasons for a change of heart."""
     travel: str = NEVER
-    """How somebody may have come along."""
+    """Ways in which a character may have come along."""
 
     unreal: str = NEVER
     """Dreams, memories, ghosts and the like."""
     body: str = NEVER
     """A corpse or a grave."""
     revived: str = NEVER
-    """How the dead may be alive."""
+    """Explanations for a dead character being alive."""
     helpless: str = NEVER
-    """Somebody is down, or gets up again."""
+    """A character is unconscious or down, or recovers."""
     untrue: str = NEVER
-    """A sentence that tells what does not happen, would, or is like something."""
+    """A sentence about something that does not happen: a negation, a condition, or a comparison."""
     untrue_of_death: str = NEVER
-    """The same, of a sentence that tells of a death."""
+    """The same for a sentence about a death."""
 
     acting: Callable[[str, bool], str] = _none
-    """(``named``, ``fighting``): somebody does something, by a list of verbs."""
+    """Takes ``named`` and whether to search for fighting; the character does something, by a list of verbs."""
     does: Callable[[str, Sequence[str]], bool] = _no
-    """(sentence, names): somebody does something, by how the sentence is built."""
+    """Takes a sentence and names, and returns whether such a character does something, judging by the grammar."""
     saying: Callable[[str], str] = _none
-    """``named``: who said what stands in quotation marks before it."""
+    """Takes ``named``; the character said the quotation before the name."""
     dying: Callable[[str], str] = _none
     staying: Callable[[str, str], str] = _none
-    """(``named``, a pattern of a place): somebody is there."""
+    """Takes ``named`` and a pattern of a place; the character is at that place."""
     you_fighting: Callable[[str], str] = _none
-    """``named``: the player's character fights."""
+    """Takes ``named``; the player's character fights."""
     fights: str = NEVER
-    """Words of the player that tell of fighting."""
+    """Words for fighting in the player's message."""
     fights_alone: str = NEVER
-    """A sentence that tells of fighting, whoever does it; where sentences need no subject."""
+    """A sentence about fighting with any subject, in languages whose sentences need no subject."""
     subject: str = NEVER
-    """Any subject of a sentence; where sentences need none."""
+    """Any subject of a sentence, in languages whose sentences need no subject."""

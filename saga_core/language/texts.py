@@ -1,4 +1,4 @@
-"""What is written in a language for narrators and players: rules, pages, comparisons, findings; and how long."""
+"""The texts for narrators and players in a language: rules, pages, comparisons, findings, and text lengths."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from attrs import frozen
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Sizes:
-    """How much text tells as much in this language as in others, in characters."""
+    """Lengths of texts in characters, chosen so that they hold about the same content in each language."""
 
     words: int
-    """Of the player's words that are kept for recall."""
+    """The length of a player's message that is kept for recall."""
     reply: int
-    """Of a reply that is kept for recall."""
+    """The length of a reply that is kept for recall."""
     place: int
-    """Of one place in a text: a sentence or two."""
+    """The length of one passage in a text: a sentence or two."""
     whole: int
-    """Up to which what was said is given whole."""
+    """The maximum length of a text that is quoted completely."""
     brief: int
-    """Up to which a turn of a talk is given whole, among those found best."""
+    """The maximum length of a turn in a conversation that is quoted completely, among the best matches."""
     excerpt: int
-    """Of an excerpt from what is longer."""
+    """The length of an excerpt from a longer text."""
     token: float
-    """Of a token, about: enough for telling how many turns are worth an excerpt."""
+    """The approximate length of a token, to estimate how many turns are worth an excerpt."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Comparison:
-    """How two states are told apart, with names to fill in."""
+    """The texts of a comparison of two states, with fields in braces."""
 
     labels: Mapping[str, str]
-    """By the kind of a difference."""
+    """Labels by the kind of difference."""
     only: str
-    """``{label}``, ``{subject}``, ``{where}``: what is so on one side only."""
+    """A fact that exists on one side only, with ``{label}``, ``{subject}`` and ``{where}``."""
     sides: str
-    """``{label}``, ``{one}``, ``{left}``, ``{other}``, ``{right}``."""
+    """A fact that differs, with ``{label}``, ``{one}``, ``{left}``, ``{other}`` and ``{right}``."""
     nothing: str
     count: str = "{value}"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Findings:
-    """Contradictions in words. Each takes what it tells of by name."""
+    """The texts of contradictions. Each function takes the keyword arguments listed below it."""
 
     dead_act: Callable[..., str]
     """``name``, ``turn``."""
@@ -65,31 +65,32 @@ class Texts:
     """The texts of a language."""
 
     name: str
-    """What the language is called in English."""
+    """The English name of the language."""
     player: str
-    """What a player's character is called as long as it has no name."""
+    """The name of a player's character that has no name of its own yet."""
     player_aliases: tuple[str, ...]
-    """Further names of such a character. They are part of a recorded state: those of a language stay as they are."""
+    """Further names of such a character. They are recorded in states, so those of an existing language must not change.
+    """
     rules: str
-    """What the narrator is told of the memory, the same in every turn."""
+    """The instructions to the narrator about the memory, the same in every turn."""
     sizes: Sizes
     pages: Mapping[str, str]
-    """Headings and labels of the pages."""
+    """Headings and labels on the pages."""
     comparison: Comparison
     findings: Findings
     episode: Mapping[str, str]
-    """Labels of an episode's line of facts."""
+    """Labels in the line of facts of an episode."""
     day: Callable[[date], str]
-    """A day as people say it, the month in letters where that is usual."""
+    """Formats a date in the usual way, with the name of the month where that is customary."""
     turn: str
-    """``{depth}``: what a turn is called."""
+    """The name of a turn, with ``{depth}``."""
     due: str
-    """The mark of an event whose time has come."""
+    """The mark of an event that is due."""
     turns_left: str
-    """``{left}``: behind such an event."""
+    """The text after such an event, with ``{left}``."""
     died: Callable[..., str]
-    """``name``."""
+    """Takes ``name``."""
     met: Callable[..., str]
-    """``name``."""
+    """Takes ``name``."""
     gained: Callable[..., str]
-    """``name``."""
+    """Takes ``name``."""

@@ -1,4 +1,4 @@
-"""Text to index terms. Each run of letters goes to the language of its script; numbers stand as they are."""
+"""Splits text into index terms. Each run of letters is handled by the language of its script; numbers stay as is."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from saga_core.language.registry import DEFAULT, every
 from saga_core.language.words import NEVER, WordRules
 
 _KEPT = 64
-"""Characters beyond which a text without a space is nothing to remember."""
+"""The maximum length of a text without a space whose terms are cached."""
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of ``text``, in order, repeats included. NFC and case folding are done here."""
+    """The index terms of ``text``, in order, including repeats. Applies NFC and case folding."""
     return list(folded_terms(nfc(text).casefold()))
 
 
 def folded_terms(text: str) -> Iterable[str]:
-    """As ``terms``, of a text in NFC that is folded already."""
+    """Like ``terms``, for a text that is already in NFC and case folded."""
     parts = text.split()
     known = _terms_in if not parts or len(max(parts, key=len)) <= _KEPT else _terms_in.__wrapped__
     return chain.from_iterable(map(known, parts))
 
 
 def particular_terms(text: str) -> Iterable[str]:
-    """Those of ``folded_terms`` by which a sentence may tell something that few others do."""
+    """The ``folded_terms`` that may distinguish a sentence from others."""
     if text.isascii() or _picking().search(text) is None:
         return folded_terms(text)
     pattern, rules = _runs()
@@ -42,10 +42,10 @@ def particular_terms(text: str) -> Iterable[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of ``text`` in the shape in which they stand in other sentences too, each once, in order.
+    """The words of ``text`` in a form that also matches in other sentences, each once, in order.
 
-    A Hangul word without its particle, the stem of an English word (most often its beginning). For looking where in a
-    text a query is answered: in what ``match_text`` makes of it. Words of one Latin letter are left out.
+    A Hangul word loses its particle; an English word is reduced to its stem (most often its beginning). They serve to
+    find the place in a text that answers a query, after ``match_text``. Words of one Latin letter are left out.
     """
     found: dict[str, None] = {}
     pattern, rules = _runs()
@@ -58,14 +58,15 @@ def content_words(text: str) -> list[str]:
 
 
 def match_text(text: str) -> str:
-    """``text`` as words are looked for in it: case folded, Han characters simplified."""
+    """``text`` in the form in which words are searched: case folded, with simplified Han characters."""
     return simplified(text.casefold())
 
 
 def languages_in(text: str) -> tuple[Language, ...]:
-    """The languages whose letters stand in ``text``, and English, in which presets are written whatever the story's is.
+    """The languages whose letters occur in ``text``, and English, because presets of any story may be in English.
 
-    A pattern of all languages takes long to make; one of those in a text is made when the first such text comes.
+    Compiling a pattern of all languages takes long. With this function, callers only compile patterns of the languages
+    in a text, when the first such text arrives.
     """
     found = _written_in() if not text.isascii() else ()
     return tuple(each for each, letter in found if letter is None or letter.search(text) is not None) or _english()
@@ -84,19 +85,19 @@ def _english() -> tuple[Language, ...]:
 
 @cache
 def function_terms() -> frozenset[str]:
-    """The terms that nearly every sentence of some language has."""
+    """The terms of the function words of all languages."""
     return frozenset(term for each in every() for term in each.words.function)
 
 
 @cache
 def telling_nothing() -> frozenset[str]:
-    """The words of ``content_words`` that say how something is told or asked for, and nothing of what."""
+    """The ``content_words`` that carry no content: function words and question words."""
     return function_terms() | frozenset(word for each in every() for word in each.words.asking)
 
 
 @lru_cache(maxsize=8_192)
 def _terms_in(part: str) -> tuple[str, ...]:
-    """The terms of what stands between two spaces. Most of it comes again and again, punctuation and all."""
+    """The terms of a part between two spaces. Cached, because most parts recur, including their punctuation."""
     pattern, rules = _runs()
     found: list[str] = []
     for match in pattern.finditer(part):
@@ -110,15 +111,15 @@ def _terms_in(part: str) -> tuple[str, ...]:
 
 @cache
 def _picking() -> re.Pattern[str]:
-    """A letter of a language of whose terms not all may be particular."""
+    """Matches a letter of a language that defines ``WordRules.particular``."""
     letters = "".join(each.words.letters for each in every() if each.words.particular is not None)
     return re.compile(f"[{letters}]" if letters else NEVER)
 
 
 @cache
 def _runs() -> tuple[re.Pattern[str], dict[str, WordRules]]:
-    """A pattern whose groups are named by the languages, and their rules; what is in none is a number or a word of
-    another script."""
+    """A pattern with one group per language, named by its tag, and the rules by tag. A match outside these groups is a
+    number or a word of another script."""
     rules = {each.tag: each.words for each in every()}
     groups = [f"(?P<{tag}>{rule.run})" for tag, rule in rules.items()]
     letters = "".join(rule.letters for rule in rules.values())

@@ -1,4 +1,4 @@
-"""How a language's text becomes index terms, and where a name stands in it as a word."""
+"""The rules by which text becomes index terms, and by which a name is recognized as a word of its own."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from collections.abc import Callable
 from attrs import frozen
 
 NEVER = "(?!)"
-"""A pattern that nothing fits."""
+"""A pattern that never matches."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class WordRules:
-    """Texts are cut into runs, each of which belongs to one language; texts of several languages are cut alike."""
+    """The rules of one language. A text is split into runs of letters, each of which belongs to one language."""
 
     letters: str
-    """The letters of its script, as they stand in brackets in a pattern. Lower case."""
+    """The letters of the script in lower case, as they are written inside brackets in a pattern."""
     run: str
-    """A pattern of a run of its letters. Of two languages that could have a run, the first by tag has it."""
+    """A pattern of a run of these letters. If the patterns of two languages match, the first by tag wins."""
     terms: Callable[[str], tuple[str, ...]]
-    """The index terms of a run, repeats included."""
+    """Returns the index terms of a run, including repeats."""
     content: Callable[[str], tuple[str, ...]]
-    """The words of a run in the shape in which they stand in other sentences too; each is looked for as a part."""
+    """Returns the words of a run in a form that also matches in other sentences. Each is searched as a substring."""
     particular: Callable[[str], tuple[str, ...]] | None = None
-    """The index terms of a run by which a sentence may tell something that few others do; None: all of them. Where
-    words have no spaces between them, pieces of inflection are as rare as names are."""
+    """Returns the index terms of a run that may distinguish a sentence from others; None if all terms may. In languages
+    without spaces, fragments of inflections are as rare as names, and must be left out."""
     function: frozenset[str] = frozenset()
-    """Terms that nearly every sentence has: they say how something is told, and little of what."""
+    """Terms of function words, which occur in nearly every sentence and say little about its content."""
     asking: frozenset[str] = frozenset()
-    """Words as ``content`` gives them that ask and tell nothing, where they are not among the function terms."""
+    """Question words in the form returned by ``content``, unless they are among the function terms."""
     particles: frozenset[str] = frozenset()
-    """What may hang on a name without being part of it, where words have spaces between them."""
+    """Particles that may be attached to a name, in languages with spaces between words."""
     particles_of_long: frozenset[str] = frozenset()
-    """What else may hang on a name of two letters or more."""
+    """Further particles for names of two letters or more."""
     stands: Callable[[str, int, int], bool] | None = None
-    """(text, start, end): whether what stands there is a word of its own. None: words have spaces between them."""
+    """Takes a text, a start and an end, and returns whether that span is a word of its own. None for languages with
+    spaces between words."""
     named: str = NEVER
-    """A pattern of a letter by which a name is told to be written like this; where ``stands`` is given."""
+    """A pattern of a letter that shows that a name belongs to this language. Only used together with ``stands``."""

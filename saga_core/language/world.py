@@ -9,12 +9,13 @@ from attrs import field, frozen
 
 @frozen(kw_only=True, eq=False, repr=False)
 class WorldWords:
-    """All of them may be left out: then the English ones are written."""
+    """The words of one language. All may be left out; then the English ones are written."""
 
     keys: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    """By ``character.hp``, ``lore.type`` or ``front.title``; the first is the one that is written."""
+    """Words for keys, by names such as ``character.hp``, ``lore.type`` or ``front.title``. The first word is written.
+    """
     types: Mapping[str, str] = field(factory=dict)
-    """Words for the types of lore, to the types."""
+    """Words for the types of lore, mapped to the types."""
     flags: Mapping[str, bool] = field(factory=dict)
     equipped: str = "equipped"
-    """Behind what somebody wears, in parentheses."""
+    """The mark in parentheses after an equipped item."""

@@ -1,4 +1,4 @@
-"""Naming: from a written name to the entity that it means."""
+"""Naming: resolves a name in a text to the entity that it refers to."""
 
 from __future__ import annotations
 

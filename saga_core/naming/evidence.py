@@ -1,4 +1,4 @@
-"""Evidence for a name in texts: a title beside a name, and what a card says of somebody."""
+"""Evidence in texts that a name refers to a known character: a title beside a name, or a card's description."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _WORD = re.compile(r"[\w’'-]+")
 _STOP = re.compile(r"[\n。.]")
 _MARKS = frozenset(":：“\"'「『‘")
 _REACH, _MARKS_BETWEEN = 24, 3
-"""Characters between a name and a word for a nickname, and between that word and the nickname, at most."""
+"""The maximum number of characters between a name and a word for a nickname, and between that word and the nickname."""
 _SEARCHED = 60_000
-"""Characters of a text, at most."""
+"""The maximum number of characters of a text that are searched."""
 
 
 @define(slots=False)
 class Evidence:
-    """Texts in which names stand: what was ``told``, the player's words and the reply, the ``card``, and ``notes`` of
-    turns before."""
+    """The texts that are searched for names: ``told`` is the player's message and the reply, ``card`` the client's
+    character card, and ``notes`` the notes of earlier turns."""
 
     told: str = ""
     card: str = ""
@@ -41,20 +41,20 @@ class Evidence:
         self.told, self.card = self.told[:_SEARCHED], self.card[:_SEARCHED]
 
     def has(self, name: str) -> bool:
-        """Whether a name stands in the texts. Of one that does not they say nothing."""
+        """Whether a name occurs in the texts. If it does not, the texts are no evidence for it."""
         return name in self.told or name in self.card or name in self.notes
 
     def is_beside(self, one: str, other: str) -> bool:
-        """Whether a title and a name stand side by side somewhere, as one person's: ``대사형 조일청``, ``苏晚晴师姐``.
+        """Whether a title and a name occur side by side, which means one person: ``대사형 조일청``, ``苏晚晴师姐``.
 
-        English has no such signs: there every word stands beside a name at some time.
+        Always False for ASCII names. In English almost any word may stand beside a name, so adjacency proves nothing.
         """
         if one.isascii() or other.isascii() or one in other or other in one:
             return False
         return any(pair in text for text in (self.told, self.card) for pair in _pairs(one, other))
 
     def is_nickname(self, name: str, known: str) -> bool:
-        """Whether a text says that ``name`` is what ``known`` is called besides: ``石磊，外号小石头``."""
+        """Whether a text says that ``name`` is a nickname of ``known``: ``石磊，外号小石头``."""
         if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
             return True
         return any(
@@ -62,9 +62,9 @@ class Evidence:
         )
 
     def described_as(self, title: str) -> str:
-        """Of whom the card says that he or she is ``title``: the name, if it is one person's; else "".
+        """The name of the one character whom the card describes as ``title``; "" if none or several fit.
 
-        A name that stands in a list, and with which another line begins, is somebody of whom the card tells there.
+        Also "" if ``title`` is in a list and another line begins with it: the card then describes it as a character.
         """
         wanted = fold_name(title)
         if wanted in _listed(self.card) and _begins_a_line(self.card, title):
@@ -80,18 +80,18 @@ class Evidence:
 
 
 def _says_nickname(text: str, name: str, known: str) -> bool:
-    """Whether a line has ``known``, and behind it, with no other clause between but those of a nickname, ``name``."""
+    """Whether ``known`` is followed in the same clause by a word for a nickname, and that word by ``name``."""
     return any(_is_near(text, known, start) and _follows(text, name, end) for start, end in _nicknames_in(text))
 
 
 def _is_near(text: str, known: str, start: int) -> bool:
-    """Whether ``known`` stands before ``start``, in the same clause."""
+    """Whether ``known`` occurs before ``start``, in the same clause."""
     at = text.rfind(known, max(0, start - _REACH - len(known)), start)
     return at >= 0 and _STOP.search(text, at + len(known), start) is None
 
 
 def _follows(text: str, name: str, end: int) -> bool:
-    """Whether ``name`` stands at ``end``, or behind a few marks there."""
+    """Whether ``name`` begins at ``end``, or after a few spaces or punctuation marks there."""
     for at in range(end, end + _MARKS_BETWEEN + 1):
         if text.startswith(name, at):
             return True
@@ -102,7 +102,8 @@ def _follows(text: str, name: str, end: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _nicknames_in(text: str) -> tuple[tuple[int, int], ...]:
-    """Where the words for a nickname stand in a text. One pattern for each pair of names took a tenth of a turn."""
+    """The start and end of each word for a nickname in a text. Cached: one regular expression for each pair of names
+    took a tenth of a turn."""
     found = []
     for word in _nicknames():
         at = text.find(word)
@@ -130,14 +131,14 @@ def _spaced(text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The names that a text describes line by line, with the words of the first clause about each."""
+    """The names that a text describes line by line, each with the words of the first clause about it."""
     found: dict[str, set[str]] = {}
     for line in _LINE.finditer(text):
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
         if _group().fullmatch(name) or _are_names(about):
             continue
         if mine := _mine().search(name):
-            # The heading says what she is, and the name stands behind it.
+            # The heading holds the description, and the name follows it.
             name, about = _COMMA.split(about, maxsplit=1)[0].strip(" \t*"), f"{about} {name[: mine.start()]}"
         found.setdefault(name, set()).update(_words(about))
     return tuple((name, frozenset(words)) for name, words in found.items())
@@ -145,13 +146,13 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 @lru_cache(maxsize=8)
 def _listed(text: str) -> frozenset[str]:
-    """What stands in a list behind a colon, in the first clause there; folded."""
+    """The folded items of the lists that follow a colon, each taken from the first clause after it."""
     clauses = (_CLAUSE.split(line["about"], maxsplit=1)[0] for line in _LINE.finditer(text))
     return frozenset(fold_name(part) for clause in clauses for part in _split(clause))
 
 
 def _begins_a_line(text: str, name: str) -> bool:
-    """Whether a text tells of ``name``, at the beginning of a line: "Mara, the miller", 沈若梅，二十五岁."""
+    """Whether a line of the text begins with ``name`` and a comma: "Mara, the miller", 沈若梅，二十五岁."""
     return any(name_at.startswith(name) for name_at in _line_heads(text) if _COMMA.match(name_at, len(name)))
 
 
@@ -161,26 +162,26 @@ def _line_heads(text: str) -> tuple[str, ...]:
 
 
 def _split(clause: str) -> list[str]:
-    """The parts of a list; none where there is none."""
+    """The items of a list; empty if the clause is not a list."""
     parts = [part.strip(" \t*") for part in _COMMA.split(clause)]
     return parts if len(parts) > 1 else []
 
 
 def _are_names(clause: str) -> bool:
-    """Whether a clause lists nothing but names, in a script that has capitals: "Anna, Bram and Cole"."""
+    """Whether a clause is a list of capitalized names only: "Anna, Bram and Cole"."""
     parts = [part for each in _split(clause) for part in map(str.strip, _AND.split(each)) if part]
     return len(parts) > 1 and all(part[0].isupper() and part[1:2].islower() for part in parts)
 
 
 @cache
 def _group() -> re.Pattern[str]:
-    """Headings under which several people are listed."""
+    """Matches headings under which several people are listed."""
     return re.compile("|".join(each.names.group for each in every()), re.I)
 
 
 @cache
 def _mine() -> re.Pattern[str]:
-    """What stands in brackets behind the heading about the player's own character."""
+    """Matches the remark in parentheses at the end of the heading about the player's own character."""
     return re.compile(rf"[(（](?:{'|'.join(each.persona.mine for each in every())})[)）]\Z", re.I)
 
 

@@ -1,4 +1,4 @@
-"""Forms of a name: what else it may be called without being somebody else."""
+"""Forms of a name: the other ways of writing it that still refer to the same entity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
 _PART = re.compile(r"[・·,，、/:：>»–—]\s*|(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])|(?<=\s)-\s")
-"""What stands between the parts of a place's name."""
+"""The separators between the parts of a place's name."""
 _NICKNAME = re.compile(r"(?P<before>\S.*?)\s+[\"'“‘](?P<inner>[^\"'“”‘’]{2,})[\"'”’]\s*(?P<after>\S.*)")
 
 
@@ -47,31 +47,31 @@ _BETWEEN = _all_of(lambda names: names.between)
 _ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
 _ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
 _LEAST_FUZZY = 7
-"""Letters that a name needs before one of them may be mistyped; of Hangul, the letters of its syllables."""
+"""The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 _SYLLABLES = 3
-"""Syllables of a full name in Korean, at most but for few."""
+"""The maximum number of syllables of a full Korean name, with few exceptions."""
 
 
 @cache
 def _honorifics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Each script's letters, and the honorifics that hang on names in it. Made when they are first needed."""
+    """For each script, its letters and the honorifics attached to names in it. Compiled on first use."""
     return tuple((re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics)
 
 
 @cache
 def _joined() -> re.Pattern[str]:
-    """What joins several names. Made when it is first needed."""
+    """Matches the conjunctions between names. Compiled on first use."""
     return re.compile(r"(?<!\s)\s*&\s*|" + "|".join(each.names.joint for each in every()))
 
 
 def parts(names: str) -> list[str]:
-    """The names that a text joins: by conjunctions, or commas between them."""
+    """The names that a text joins with conjunctions or commas."""
     return [part for part in (each.strip() for each in _LISTED.split(_joined().sub(",", names))) if part]
 
 
 @lru_cache(maxsize=4_096)
 def forms(name: str) -> tuple[str, ...]:
-    """A name, and what it may be a form of: without a Korean particle or honorific, an article, or a remark."""
+    """The name itself, then the names without a Korean particle or honorific, an article, or a remark."""
     return tuple(dict.fromkeys(form for form in _forms(clean_name(name)) if form))
 
 
@@ -95,7 +95,7 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def remarked(name: str) -> tuple[str, str] | None:
-    """A name and the remark in parentheses behind it; None without one."""
+    """A name and the remark in parentheses behind it; None if there is no remark."""
     found = _REMARK.fullmatch(clean_name(name))
     return (found["head"], found["remark"]) if found is not None else None
 
@@ -106,12 +106,12 @@ def bare(name: str) -> str:
 
 
 def uncommon(name: str) -> str:
-    """What a thing is called by itself: ``a rope`` is a rope. Names with capitals keep their article."""
+    """The name of a thing without its article: ``rope`` for ``a rope``. Capitalized names keep their article."""
     return _COMMON.sub("", name, count=1)
 
 
 def fold(name: str) -> str:
-    """A name as it is compared: without spaces and hyphens, all apostrophes alike."""
+    """A name in the form used for comparison: without spaces and hyphens, with all apostrophes alike."""
     plain = fold_name(name).replace("’", "'").replace("-", "").replace("・", "").replace("·", "")
     if plain.isascii():
         return plain
@@ -120,17 +120,17 @@ def fold(name: str) -> str:
 
 
 def indefinite(name: str) -> bool:
-    """Whether a name begins as somebody's who was not there before: ``a doctor``."""
+    """Whether a name begins with an indefinite article or word, and so means somebody new: ``a doctor``."""
     return _INDEFINITE.match(name) is not None
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name as they are compared."""
+    """The folded words of a name."""
     return [fold(word) for word in name.split(" ")]
 
 
 def untitled(words: list[str]) -> list[str]:
-    """``words`` without titles in front and behind; all of them when nothing else would be left."""
+    """``words`` without the titles in front and behind; all words if nothing would remain."""
     left = [word for word in words if word.strip(".") not in _TITLES]
     while len(left) > 1 and _is_title_around(left[-1]):
         left = left[:-1]
@@ -140,9 +140,9 @@ def untitled(words: list[str]) -> list[str]:
 
 
 def same_name(one: list[str], other: list[str]) -> bool:
-    """Whether ``one`` is ``other``, a known name, with more or fewer titles and names around it, word by word.
+    """Whether ``one`` is the known name ``other`` with more or fewer titles or names, compared word by word.
 
-    Not when they say that one is a man and one a woman, or number two of a name differently.
+    False if the titles give different genders, or if ``one`` has an ordinal that ``other`` does not have.
     """
     if _opposite(one, other) or _ordinals(one) - _ordinals(other):
         return False
@@ -161,30 +161,30 @@ def same_name(one: list[str], other: list[str]) -> bool:
 
 
 def _is_person(words: list[str]) -> bool:
-    """Whether words are a full name, as far as letters tell: of Hangul three, the first a family name."""
+    """Whether words look like a full name. In Hangul: three syllables that begin with a family name."""
     joined = "".join(words)
     return not is_hangul(joined[0]) or (len(joined) == 3 and joined[0] in _FAMILIES)
 
 
 def is_full_name(word: str) -> bool:
-    """Whether a word is a Korean name with its family name, as far as letters tell."""
+    """Whether a word looks like a full Korean name: three syllables that begin with a family name."""
     return len(word) == 3 and word[0] in _FAMILIES and all(map(is_hangul, word))
 
 
 def is_last_part(short: str, long: str) -> bool:
-    """Whether a place is called by the last part of a longer name: ``玄関`` of ``月影館・玄関``."""
+    """Whether ``short`` is the last part of the place name ``long``: ``玄関`` of ``月影館・玄関``."""
     part = _PART.split(clean_name(long))[-1]
     return part != clean_name(long) and fold(bare(part)) == fold(bare(clean_name(short)))
 
 
 def contradicts(one: list[str], other: list[str]) -> bool:
-    """Whether two full names of one given name have different family names: ``Tom Alder`` and "Tom Brandt"."""
+    """Whether two full names share the given name but not the family name: ``Tom Alder`` and ``Tom Brandt``."""
     left, right = _full(one), _full(other)
     return len(left) > 1 and len(right) > 1 and left[0] == right[0] and left[-1] != right[-1]
 
 
 def _full(words: list[str]) -> list[str]:
-    """The words of a name in letters of the Latin script, without titles and what tells of where one is from."""
+    """The words of a name in Latin script without titles, epithets and particles; empty for other scripts."""
     plain = [word for word in untitled(words[: len(words) - len(_epithet(words))]) if word not in _BETWEEN]
     return plain if all(word[:1].isascii() for word in plain) else []
 
@@ -195,7 +195,7 @@ def _in_other_words(one: list[str], other: list[str]) -> bool:
     shorter, longer = sorted((one, other), key=len)
     if len(one) == 1 and len(known := untitled(other)) == 1 and _given(one[0], known[0]):
         return True
-    if "".join(one) == other[-1]:  # of a name with a hyphen
+    if "".join(one) == other[-1]:  # a name that is also written with a hyphen
         return True
     if len(shorter) == len(longer):
         return False
@@ -203,7 +203,7 @@ def _in_other_words(one: list[str], other: list[str]) -> bool:
 
 
 def _called(one: list[str], other: list[str]) -> bool:
-    """Whether ``one`` is the given name alone of ``other``, which has a family name too, as names in Europe do."""
+    """Whether ``one`` is just the given name of ``other``, a European name with a given and a family name."""
     names = [word for word in _without_front_titles(other) if word not in _BETWEEN]
     if len(names) != 2 or "".join(one) != names[0] or is_title(names[0]) or is_title(names[1]):
         return False
@@ -217,7 +217,7 @@ def _without_front_titles(words: list[str]) -> list[str]:
 
 
 def _office(words: list[str]) -> bool:
-    """Whether words before a name tell by themselves who is meant: ``둘째 왕자``, ``goblin king``; no bare title."""
+    """Whether words before a name identify a person by themselves: ``둘째 왕자``, ``goblin king``; not a bare title."""
     last = words[-1]
     if len(words) > 1 and last in _TITLES:
         return True
@@ -226,7 +226,7 @@ def _office(words: list[str]) -> bool:
 
 
 def _given(one: str, other: str) -> bool:
-    """Whether one is a full Korean name, and the other is it without the family name, of two syllables."""
+    """Whether one is a full Korean name, and the other its given name of two syllables."""
     shorter, longer = sorted((one, other), key=len)
     family = longer[:-2]
     return (
@@ -239,7 +239,7 @@ def _given(one: str, other: str) -> bool:
 
 
 def _family_and_title(one: list[str], other: list[str]) -> bool:
-    """Whether ``one`` is a Korean family name with a title, and ``other`` bears both: ``강 장군``."""
+    """Whether ``one`` is a Korean family name with a title (``강 장군``), and ``other`` has both."""
     named = untitled(other)
     return (
         len(one) == 2
@@ -251,7 +251,7 @@ def _family_and_title(one: list[str], other: list[str]) -> bool:
 
 
 def traces(words: Iterable[str]) -> set[str]:
-    """Of two names that ``same_name`` takes for one, both have at least one of these."""
+    """The keys by which a name is looked up. Two names that ``same_name`` accepts share at least one key."""
     every = list(words)
     found = {*every, "".join(every)}
     for word in tuple(found):
@@ -263,7 +263,7 @@ def traces(words: Iterable[str]) -> set[str]:
 
 
 def known_as(name: str) -> tuple[str, ...]:
-    """A known name, and where a nickname stands in it in quotation marks, the name without it and it alone."""
+    """A known name; if it contains a nickname in quotation marks, also the name without it and the nickname."""
     found = _NICKNAME.fullmatch(name)
     if found is None:
         return (name,)
@@ -277,13 +277,13 @@ def _opposite(one: list[str], other: list[str]) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _told_of(words: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether a name says that its bearer is a woman, and whether a man. Each known name is asked again and again."""
+    """Whether a name has a title of a woman, and whether of a man. Cached, since each known name is checked often."""
     told = {each for word in words for each in (word.strip("."), _plain_title(word))}
     return bool(told & _WOMEN), bool(told & _MEN)
 
 
 def _epithet(words: list[str]) -> list[str]:
-    """What tells of where or how somebody is, behind the name: ``of Marr``, ``the Tall``."""
+    """The words after the name that describe the person: ``of Marr``, ``the Tall``."""
     at = next((at for at, word in enumerate(words) if at and word in ("of", "the", "from")), len(words))
     return words[at:]
 
@@ -297,19 +297,19 @@ def _is_title_around(word: str) -> bool:
 
 
 def _plain_title(word: str) -> str:
-    """A title without what hangs on it."""
+    """A title without its suffixes."""
     for suffix in _TITLE_SUFFIXES:
         word = word.removesuffix(suffix)
     return word
 
 
 def is_title(word: str) -> bool:
-    """Whether a word by itself is a title and no name."""
+    """Whether a word is a title and not a name."""
     return fold_name(word).strip(".") in _TITLES or _is_title_around(word)
 
 
 def mistyped(one: str, other: str) -> bool:
-    """Whether two folded names differ by one replaced letter, or by two neighbours that changed places."""
+    """Whether two folded names differ by one replaced letter or by two swapped neighbours."""
     left, right = _letters(one), _letters(other)
     if len(left) != len(right) or len(left) < _LEAST_FUZZY or left == right or left[0] != right[0]:
         return False
@@ -323,10 +323,10 @@ def mistyped(one: str, other: str) -> bool:
 
 
 def are_two(one: str, other: str) -> bool:
-    """Whether two names of people that differ by one letter are two people's all the same, as far as letters tell.
+    """Whether two names that differ by one letter probably belong to two people.
 
-    Korean names have two or three syllables, and sisters share all but one: 백아린 and 백하린. Word by word: titles
-    stand around them.
+    Korean names have two or three syllables, and the names of sisters share all but one: 백아린 and 백하린. The names
+    are compared word by word because titles may stand around them.
     """
     left, right = words_of(one), words_of(other)
     if len(left) != len(right):
@@ -338,7 +338,7 @@ def are_two(one: str, other: str) -> bool:
 
 
 def spelling(folded: str) -> tuple[int, str]:
-    """What two folded names have in common of which one may be the other ``mistyped``."""
+    """A key that is equal for two folded names if one may be the other ``mistyped``: their length and first letter."""
     letters = _letters(folded)
     return len(letters), letters[:1]
 

@@ -1,4 +1,4 @@
-"""Names to entities: one entity, many names, and no wrong merges."""
+"""Resolves names to entities. An entity may have many names; ambiguous names are never merged."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.p
 
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _COMMON, _NEAR = 64, 128
-"""Characters who may share a word of their names before it tells nobody apart, and characters whose names are compared
-with one. Without these bounds a reply that names hundreds of people costs time for each of them and each known one."""
+"""How many characters may share a word of their names before the word is ignored, and how many candidates are compared
+with one name. Without these limits a reply with hundreds of names is compared with every known character."""
 
 _fold = lru_cache(maxsize=16_384)(fold)
 
 
 @lru_cache(maxsize=4_096)
 def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the bearer of ``names`` is found by, folded: the names with their nicknames, then those without an article
-    that have one."""
+    """The folded forms under which an entity with these ``names`` is found: the names and the nicknames in them, and
+    separately the names without their English article, where they have one."""
     plain = (bare(name) for name in names if bare(name) != name)
     return tuple(_fold(each) for name in names for each in known_as(name)), tuple(map(_fold, plain))
 
 
 def is_word_for_player(name: str) -> bool:
-    """Whether ``name`` is a word for the player's character, and no name."""
+    """Whether ``name`` is a word for the player's character and not a name."""
     return _fold(name) in PLAYER_WORDS
 
 
@@ -63,36 +63,36 @@ def _folded(names: Iterable[str]) -> frozenset[str]:
 
 @define
 class Names:
-    """Finds the entity that a name means in a state, and introduces those that are new.
+    """Finds the entity in a state that a name refers to, and introduces unknown ones.
 
     A name is matched exactly, then without its Korean particle or honorific, its English article, or a remark behind
-    it; a character also by title and name ("고블린왕 크룩" for "크룩", "Captain Vey" for "Captain Lucan Vey") or first
-    name; a character or a place also with one letter mistyped, when the name is long and nothing tells two apart. All
-    but the first only when just one fits: what fits several stays its own entity.
+    it. Characters are also matched by title and name ("고블린왕 크룩" for "크룩", "Captain Vey" for
+    "Captain Lucan Vey") or by first name. Characters and places are also matched with one letter mistyped, if the name
+    is long. Each match but the exact one needs a single candidate; a name that fits several becomes its own entity.
 
-    ``later``: a state further down the path, when a turn is read after those behind it. Whom ``state`` does not know
-    and ``later`` does is introduced under the same identity.
+    ``later`` is a state further down the path, given when a turn is read after its successors. An entity that only
+    ``later`` knows is introduced with the same id.
     """
 
     state: WorldState
     later: WorldState | None = None
     evidence: Evidence = field(factory=Evidence)
-    """Texts of the turn, in which a title may stand beside a name."""
+    """Texts that may link a title or a nickname to a name."""
     people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
-    """Names of people that one report says: none of them is another with a letter mistyped."""
+    """Names of people in one report. None of them is taken for a misspelling of another."""
     introduced: list[Event] = field(factory=list)
     _index: dict[Kind, dict[str, list[str]]] = field(factory=dict)
-    """Of each kind, the ids by what they are found by."""
+    """For each kind, the ids by folded name."""
     _strangers: dict[str, Entity] = field(factory=dict)
-    """Entities of ``later`` that nobody introduced yet."""
+    """Entities of ``later`` that were not introduced yet."""
     _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
-    """What a character's name may be found by -> the characters, with the words of that name."""
+    """Trace of a name (see ``traces``) -> the ids of the characters, with the words of that name."""
 
     _spelled: dict[Kind, dict[tuple[int, str], list[str]]] = field(factory=dict)
-    """Of each kind, what its entities are found by, as far as was looked, by number of letters and the first."""
+    """For each kind, the keys of ``_index`` grouped by ``spelling``. Filled lazily."""
     _is_traced: bool = False
     _fresh: dict[str, Entity] = field(factory=dict)
-    """Entities that were introduced here."""
+    """Entities that this object introduced."""
     _own: frozenset[str] = frozenset()
     """The player's names, folded."""
 
@@ -120,11 +120,11 @@ class Names:
                 ids.append(id_)
 
     def _bearers(self, kind: Kind, name: str) -> list[str]:
-        """The ids of those of a kind that have this name."""
+        """The ids of the entities of a kind that have this name."""
         return self._index.get(kind, {}).get(_fold(name), [])
 
     def find(self, kind: Kind, name: str) -> str | None:
-        """The id of the one entity that ``name`` means, or None."""
+        """The id of the one entity that ``name`` refers to, or None."""
         if kind is Kind.CHARACTER and (self.is_player(name) or (bearer := self._remarked(name)) == self.state.player):
             return self.state.player
         if kind is Kind.CHARACTER and bearer is not None:
@@ -152,7 +152,7 @@ class Names:
         return same.pop() if len(same) == 1 else None
 
     def held_by(self, owner: str, name: str) -> str | None:
-        """The id of what ``owner`` has that ``name`` means: by that name, or the only thing with a name like it."""
+        """The id of a thing that ``owner`` has: the one called ``name``, or the only one with a similar name."""
         hands = self.state.belongings.get(owner, {})
         found = self.find(Kind.ITEM, name)
         if found in hands:
@@ -162,13 +162,13 @@ class Names:
         return near[0] if len(near) == 1 else None
 
     def owner_in(self, name: str) -> tuple[str, str | None]:
-        """A thing's name without a remark that names somebody, and that person: ``루비 눈 (카이)``."""
+        """A thing's name without the remark that names its owner, and the owner's id: ``루비 눈 (카이)``."""
         remark = remarked(name)
         who = self.find(Kind.CHARACTER, remark[1]) if remark is not None else None
         return (remark[0], who) if remark is not None and who is not None else (name, None)
 
     def _remarked(self, name: str) -> str | None:
-        """A known character whose very name is the remark behind another name: ``Madame Orlova (Teo)``."""
+        """The id of the known character named in the remark behind another name: ``Madame Orlova (Teo)``."""
         remark = remarked(name)
         if remark is None:
             return None
@@ -176,7 +176,7 @@ class Names:
         return ids[0] if len(ids) == 1 else None
 
     def _by_title(self, name: str) -> str | None:
-        """The one character who may be called so where titles hang on names, or who bears the title."""
+        """The one character whom a name with a title fits, or whose known name contains this bare title."""
         if not caseless(name):
             return None
         everybody = self._every(Kind.CHARACTER) if may_call(name) else ()
@@ -186,7 +186,7 @@ class Names:
         return self._one_of(sorted(fits), name) if fits else None
 
     def _by_evidence(self, name: str) -> str | None:
-        """The one character beside whose name ``name`` stands in the texts, or whom the card calls so."""
+        """The one character to whom the texts link ``name``: side by side, as a nickname, or in the card."""
         if indefinite(name):
             return None
         plain = next((form for form in forms(name) if form != name), name)
@@ -217,12 +217,12 @@ class Names:
         return self.state.entities.get(id_) or self._strangers.get(id_) or self._fresh.get(id_)
 
     def _proper(self, id_: str) -> bool:
-        """Whether an entity bears a name of its own and not a word for its kind."""
+        """Whether an entity has a proper name and not just a word for its kind."""
         known = self._entity(id_)
         return known is not None and bare(known.name)[:1].isupper()
 
     def _one_of(self, ids: list[str], form: str) -> str | None:
-        """Of entities that a name fits the one that bears it first, or the only one, or the only one present."""
+        """The one of ``ids`` whose main name is ``form``; else the only one, named in full in the turn, or present."""
         folded = _fold(form)
         bearing = [id_ for id_ in ids if id_ in self.state.entities and _fold(self.state.entities[id_].name) == folded]
         spoken = [id_ for id_ in ids if self._is_named_in_full(id_)]
@@ -232,12 +232,12 @@ class Names:
         return None
 
     def _is_named_in_full(self, id_: str) -> bool:
-        """Whether what was told names a character by the very name that the state knows."""
+        """Whether the turn's text contains the main name of a character."""
         known = self.state.entities.get(id_) or self._fresh.get(id_)
         return known is not None and bool(self.evidence.told) and known.name in self.evidence.told
 
     def joined(self, name: str) -> list[str]:
-        """``name``, or the characters that it joins ("크룩과 바르가"), if it is no name itself and all are known."""
+        """The names joined in ``name`` ("크룩과 바르가") if all are known and it is no name itself; else only it."""
         if self.knows(Kind.CHARACTER, name):
             return [name]
         several = parts(clean_name(name))
@@ -246,12 +246,12 @@ class Names:
         return [name]
 
     def knows(self, kind: Kind, name: str) -> bool:
-        """Whether something bears exactly this name."""
+        """Whether an entity has exactly this name."""
         return bool(self._bearers(kind, clean_name(name)))
 
     @staticmethod
     def parts(names: str) -> list[str]:
-        """The names that a text joins: by conjunctions, or commas between them."""
+        """The names that a text joins with conjunctions or commas."""
         return parts(clean_name(names))
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
@@ -268,18 +268,18 @@ class Names:
         return near.pop() if len(near) == 1 else None
 
     def _are_two(self, name: str, known: str, id_: str) -> bool:
-        """Whether ``name`` is not the known name of somebody, folded, with a letter mistyped."""
+        """Whether ``name`` and the folded name ``known`` of ``id_`` are two people's names and not a misspelling."""
         bearer = self._entity(id_)
         return known in self.people or any(
             _fold(each) == known and are_two(bare(clean_name(name)), each) for each in (bearer.names if bearer else ())
         )
 
     def is_player(self, name: str) -> bool:
-        """Whether ``name`` means the player's character: a word for it, or a name that the player bears."""
+        """Whether ``name`` refers to the player's character, by a word for it or by one of its names."""
         return is_word_for_player(name) or any(_fold(form) in self._own for form in forms(name))
 
     def named_in(self, text: str) -> list[str]:
-        """The ids of the characters whose names stand in ``text``, in the order in which they entered."""
+        """The ids of the characters whose names occur in ``text``, in the order in which they were introduced."""
         folded = fold_name(text)
         return [
             each.id
@@ -291,7 +291,7 @@ class Names:
         ]
 
     def _titled(self, name: str) -> str | None:
-        """A character whose name is this one with a title, or without, or with more names: word by word."""
+        """The character whose name matches word by word, with more or fewer titles or names around it."""
         if indefinite(name):
             return None
         if not self._is_traced:
@@ -311,7 +311,7 @@ class Names:
         return None
 
     def is_other(self, id_: str, words: list[str]) -> bool:
-        """Whether a character's fuller name says that ``words`` are somebody else's: Tom Alder is not Tom Brandt."""
+        """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
         return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
 
@@ -327,7 +327,7 @@ class Names:
                         self._traced.setdefault(trace, set()).add((entity.id, words))
 
     def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
-        """The id for ``name``; an unknown one is introduced, a new form of a known one becomes an alias."""
+        """The id for ``name``. An unknown name is introduced; a new form of a known name becomes an alias."""
         name = clean_name(name)
         found = self.find(kind, name)
         if found is None:
@@ -353,9 +353,9 @@ class Names:
         return found
 
     def _introducing(self, kind: Kind, name: str) -> list[str]:
-        """The name under which somebody or something unknown enters, and other names for it.
+        """The name under which an unknown entity is introduced, followed by its aliases.
 
-        A remark that names nobody is left out. Whoever is introduced by a title enters by the name that the card has.
+        A remark without digits is dropped. A character introduced by a title gets the name from the card.
         """
         if kind is Kind.ITEM:
             return [uncommon(name)]
@@ -369,7 +369,7 @@ class Names:
         return [name]
 
     def _unmask(self, name: str, bearer: str) -> None:
-        """Whoever went by the name before the remark turns out to be its bearer."""
+        """Merge the characters known by the name before the remark into ``bearer``, whom the remark names."""
         remark = remarked(name)
         assert remark is not None
         for mask in self._bearers(Kind.CHARACTER, remark[0]):
@@ -378,11 +378,11 @@ class Names:
                 self.introduced.append(deltas.Merged(mask, bearer))
 
     def learn(self, id_: str, name: str, kind: Kind = Kind.CHARACTER) -> None:
-        """Note a further name of a character, or of another entity of that kind."""
+        """Record another name of a character, or of an entity of another ``kind``."""
         self._learn(kind, clean_name(name), id_)
 
     def _learn(self, kind: Kind, name: str, id_: str) -> None:
-        """Note a new form of a known name as an alias; a mere particle or article makes none."""
+        """Record a new form of a known name as an alias, unless only a particle or an article differs."""
         if kind is Kind.ITEM:
             return
         if kind is Kind.CHARACTER and (remark := remarked(name)) is not None:
@@ -394,6 +394,6 @@ class Names:
 
 @lru_cache(maxsize=16_384)
 def _known(name: str) -> tuple[tuple[tuple[str, ...], frozenset[str]], ...]:
-    """The words of a known name, and what they may be found by; several when a nickname stands in it."""
+    """The words of a known name with their traces; several entries if the name contains a nickname."""
     spelled = [tuple(words_of(each)) for each in known_as(name)]
     return tuple((words, frozenset(traces(words))) for words in spelled)

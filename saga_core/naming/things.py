@@ -1,4 +1,4 @@
-"""Names of things: when two of them may mean one."""
+"""Names of things, and whether two of them may refer to the same thing."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from saga_core.language import clean_name, content_words
 _POSSESSIVE = re.compile(r"['’]s\b")
 _CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
 _SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
-"""Numbers and single letters, by which things are told apart: key 1, door B."""
+"""Numbers and single letters, which tell things of one kind apart: key 1, door B."""
 _SMALL = frozenset("half old new broken sealed small little big large another same".split())
-"""Words that are said or left out at will."""
+"""Words that are optional in the name of a thing."""
 
 
 @lru_cache(maxsize=4_096)
 def words_of_thing(name: str) -> frozenset[str]:
-    """The words by which a thing is known, in the shape that they have in other sentences: ``coin`` of "coins"."""
+    """The words that identify a thing, stemmed so that inflected forms match: ``coin`` for "coins"."""
     plain = _POSSESSIVE.sub("", _CLOTHES.sub(" ", clean_name(name)))
     told_apart = (word.casefold() for word in _SINGLE.findall(plain) if word != "a")
     words = frozenset((*content_words(plain), *told_apart)) - {"the", "of", "and", "an"}
@@ -28,7 +28,7 @@ def words_of_thing(name: str) -> frozenset[str]:
 def may_be(one: str, other: str) -> bool:
     """Whether one name may be a shorter form of the other: ``half tally`` of "half a brass tally", 열쇠 of 놋쇠 열쇠.
 
-    It is for telling which of a few things is meant, and proves nothing by itself.
+    Use it only to choose among a few candidates. A match by itself does not prove that the things are the same.
     """
     short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
     if short and short <= long:
@@ -42,6 +42,9 @@ def _joined(name: str) -> str:
 
 
 def is_particular(name: str) -> bool:
-    """Whether a thing's name tells it from others of its kind: of two words, or of four letters without spaces."""
+    """Whether a name is specific enough to tell a thing from others of its kind.
+
+    An ASCII name needs at least two words, any other name at least four characters without spaces.
+    """
     joined = _joined(name)
     return len(words_of_thing(name)) > 1 if joined.isascii() else len(joined) >= 4

@@ -1,6 +1,6 @@
-"""Names with titles on them in languages that put no spaces between words, and family names with a title.
+"""Names with titles in languages that put no spaces between words, and family names with a title.
 
-``苏师姐`` is 苏晚晴, ``天野先輩`` is 天野しおり, ``小叶`` is 叶知秋, 맹 사형 is 맹호연, as long as just one
+``苏师姐`` is 苏晚晴, ``天野先輩`` is 天野しおり, ``小叶`` is 叶知秋, ``맹 사형`` is 맹호연, as long as exactly one
 person fits.
 """
 
@@ -13,12 +13,12 @@ from attrs import frozen
 from saga_core.language import every, fold_name, is_hangul, is_kana, is_unspaced, match_text
 
 _LONGEST_FULL = 5
-"""Letters of a full name in Han characters, or of a Korean one, at most."""
+"""The maximum number of letters of a full name in Han characters or in Hangul."""
 
 
 @frozen
 class Core:
-    """What is left of a name without its titles. ``titled``: something was taken away, so that one letter is enough."""
+    """A name without its titles. If ``titled``, one was removed, and a single letter is enough to match a name."""
 
     text: str
     titled: bool
@@ -26,7 +26,7 @@ class Core:
 
 @lru_cache(maxsize=16_384)
 def core(name: str) -> Core:
-    """The core of a name. Empty for a title alone."""
+    """The core of a name. Its text is empty if the name is only a title."""
     plain = match_text(fold_name(name))
     if not is_unspaced(plain):
         words = name.split()
@@ -39,7 +39,7 @@ def core(name: str) -> Core:
 
 
 def _without(plain: str, least: int) -> Core:
-    """``plain`` without titles at its end and its beginning; of at least so many letters, or nothing."""
+    """``plain`` without titles at its end and its beginning; at least ``least`` letters remain, or none."""
     left, changed = plain, True
     while changed and left:
         changed = False
@@ -57,32 +57,32 @@ def _without(plain: str, least: int) -> Core:
 
 
 def may_call(name: str) -> bool:
-    """Whether ``may_be_called`` may be true of ``name`` and anybody."""
+    """Whether ``may_be_called(name, known)`` can be true for any known name."""
     one = core(name)
     return bool(one.text) and (one.titled or not _is_korean(one.text))
 
 
 def may_be_called(name: str, known: str) -> bool:
-    """Whether ``name`` may be ``known`` with other titles, or a part of that name: its family or its given name."""
+    """Whether ``name`` may refer to ``known``: with other titles, or by the family or the given name alone."""
     one, other = core(name), core(known)
     if not one.text or not other.text:
         return False
     if _is_korean(one.text):
         return one.titled and not other.titled and _is_part_in_korean(one.text, other.text)
     if one.text == other.text:
-        # Two titles on a family name alone are two people of a family.
+        # One family name with two different titles means two people of a family.
         return (one.titled or other.titled) and (len(one.text) > 1 or not (one.titled and other.titled))
     short, long = sorted((one, other), key=lambda each: len(each.text))
     if is_kana(long.text) or not 2 <= len(long.text) <= _LONGEST_FULL + 3:
-        return False  # a name in kana that begins like another one is another one
+        return False  # names in kana that merely share a part are different names
     if long.text.endswith(short.text):
         return short.titled or len(short.text) > 1 or len(long.text) > 2
-    # Of three Han characters the first two are a part of a name only where a title says so.
+    # The first two of three Han characters count as a part of the name only if a title was removed.
     return long.text.startswith(short.text) and (short.titled or (len(short.text) > 1 and len(long.text) > 3))
 
 
 def _is_part_in_korean(part: str, full: str) -> bool:
-    """Whether ``part`` is a full Korean name, or its family or its given name."""
+    """Whether ``part`` is the full Korean name ``full``, its family name or its given name."""
     if len(full) in (3, 4) and full[:2] in _long_families() and part in (full, full[:2], full[2:]):
         return True
     return len(full) == 3 and part in (full, full[0], full[1:])
@@ -95,7 +95,7 @@ def is_bare_title(name: str) -> bool:
 
 
 def bears(known: str, title: str) -> bool:
-    """Whether a known name has a title on it: ``掌门陆玄清`` has 掌门."""
+    """Whether a known name contains a title: ``掌门陆玄清`` contains 掌门."""
     plain, wanted = match_text(fold_name(known)), match_text(fold_name(_unaddressed(title)))
     if _is_korean(wanted):
         return " " in known and wanted in map(fold_name, known.split())
@@ -103,7 +103,7 @@ def bears(known: str, title: str) -> bool:
 
 
 def _unaddressed(title: str) -> str:
-    """A title without another one by which its bearer is spoken to: 황후 of 황후 마마."""
+    """A title without the form of address after it: ``황후`` for ``황후 마마``."""
     words = title.split()
     return words[0] if len(words) == 2 and fold_name(words[1]) in _addresses() else title
 

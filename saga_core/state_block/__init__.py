@@ -1,7 +1,7 @@
-"""The state block: the fenced block in which the narrator states what a reply changed.
+"""The state block: the fenced block in which the narrator reports what a reply changed.
 
-``BlockFilter`` and ``hide`` keep it from the player, ``read_reply`` and ``parse_block`` read it,
-``instruction`` asks for it and ``render_block`` writes it. ``syntax`` says what opens and closes one.
+``BlockFilter`` and ``hide`` remove it from the text for the player, ``read_reply`` and ``parse_block`` read it,
+``instruction`` asks the narrator for it, and ``render_block`` writes it. The grammar is in ``syntax``.
 """
 
 from __future__ import annotations

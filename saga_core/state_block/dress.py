@@ -1,4 +1,4 @@
-"""Dress: what a block's body wears without meaning anything by it, taken off before it is read."""
+"""Removes formatting without meaning from a block's body before it is read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u
 _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 _LINE_END = re.compile(r"\r\n?")
 _MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|/\*|!!| [-–—] ")
-"""Without any of these there is no markup."""
+"""A text without a match contains no markup."""
 
 
 def undressed(body: str) -> str:
-    """``body`` without invisible characters and markup, with HTML's entities resolved."""
+    """``body`` without invisible characters and markup, with HTML entities decoded."""
     body = _INVISIBLE.sub("", body)
     if _MARKED.search(body):
         body = unmarked(_LINE_END.sub("\n", body))

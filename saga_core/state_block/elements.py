@@ -1,4 +1,4 @@
-"""Elements: what a list of a state block holds, one by one, however its records are written."""
+"""Splits a list of a state block into its elements, whatever the notation of its records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import nothing_in_list
 
 LONGEST = 1_000
-"""Characters of one element that is written as text."""
+"""The maximum number of characters of one element that is written as text."""
 MUTUAL = re.compile(r"<-{1,3}>|<={1,3}>|↔|⇔|⟷")
 ARROW = re.compile(rf"{MUTUAL.pattern}|-{{1,3}}>|={{1,3}}>|→|➔|➜|➡\ufe0f?|⇒")
 _PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
@@ -19,7 +19,7 @@ _SLASH = re.compile(r"(?<!\s)\s+[/|／｜]\s+")
 
 
 def records(node: Node, kind: Kind) -> Iterator[Node]:
-    """The elements of ``node``, nested lists flattened, and ``from: A, to: B, …`` without braces gathered."""
+    """The elements of ``node``. Nested lists are flattened; ``from: A, to: B, …`` without braces gives one record."""
     loose: list[tuple[str, Node]] = []
     for element in _each(_elements(node, kind), kind):
         pair = _loose_pair(element, kind)
@@ -36,7 +36,7 @@ def records(node: Node, kind: Kind) -> Iterator[Node]:
 
 
 def _each(elements: Iterator[Node], kind: Kind) -> Iterator[Node]:
-    """The elements; what a slash or a bar with space around it parts are several, and what says none is none."""
+    """The elements, split at slashes and bars with spaces around them, and without phrases for "nothing"."""
     for element in elements:
         if not isinstance(element, Scalar) or element.quoted or element.literal:
             yield element
@@ -61,9 +61,9 @@ def _elements(node: Node, kind: Kind) -> Iterator[Node]:
 
 
 def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
-    """The records in ``node``: a key that comes again begins the next; a value without a key is an element.
+    """The records in ``node``. A repeated key begins the next record; a value without a key is an element.
 
-    Another word for a key that is there already is one that nobody asked for, and begins nothing.
+    A different word for a key that is already present does not begin a record.
     """
     pairs: list[tuple[str, Node]] = []
     seen: set[str] = set()
@@ -88,7 +88,7 @@ def _loose_pair(element: Node, kind: Kind) -> tuple[str, Node] | None:
 
 
 def rejoin(elements: Iterator[Node]) -> Iterator[Node]:
-    """Put ``A -> B: hostile`` and ``-2`` together again, which a comma had parted."""
+    """Join elements that were split at a comma, such as ``A -> B: hostile`` and ``-2``."""
     held: Scalar | None = None
     for element in elements:
         plain = isinstance(element, Scalar) and not element.quoted

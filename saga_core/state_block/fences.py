@@ -10,18 +10,18 @@ from attrs import evolve, frozen
 from saga_core.state_block import syntax
 
 JOINTS = (" ", " ", "\n", "\n\n")
-"""What parts two texts between which a block stood, by gap rank: two words never run together there."""
+"""The text that replaces a block between two texts, by gap rank. It keeps two words from running together."""
 
 
 @frozen
 class RawBlock:
-    """A block that was hidden, unread.
+    """A hidden block, not parsed.
 
-    ``closed`` is False when the text ended, or another block began, before the closer.
-    ``thinking`` is True for a draft inside a ``<think>`` section: before ``</think>``, and behind ``<think>``
-    if there is one. Such a block is hidden like any other and never read. ``loose``: it has no fence of its own.
-    ``open``: the text ended before anything closed it, so that more may have been meant to follow, whether or not its
-    last line is whole.
+    ``closed`` is False if the text ended, or another block began, before the closer.
+    ``thinking`` is True for a draft inside a ``<think>`` section: before ``</think>``, and after ``<think>`` if that
+    tag is present. Such a block is hidden like any other, but never read. ``loose`` is True for a block without a
+    fence of its own. ``open`` is True if the text ended before the block was closed, so that it may be incomplete even
+    if its last line is whole.
     """
 
     body: str
@@ -38,25 +38,24 @@ class _Mode(Enum):
     WORD = "word"
 
 
-# Looked up for every piece of a stream.
+# Module names, because they are looked up for every chunk of a stream.
 _FLOW, _halts = _Mode.FLOW, syntax.HALTS.search
 
 
 class FenceFilter:
     """Hides the fenced state blocks of one reply while it streams; ``saga_core.state_block.syntax`` has the grammar.
 
-    Feed the pieces of the reply in order and send on what comes back; however the reply is cut, the
-    concatenation is the same. A text without a block comes out as it went in.
+    Feed the chunks of the reply in order and send the returned text on. The concatenation does not depend on how the
+    reply is split into chunks. A text without a block is returned unchanged.
 
-    What is held back is the shortest suffix that may yet belong to a block, and no more: the white space at
-    the end of the text so far (with the quote marks of lines that hold nothing else) and behind it, if it
-    is there, a run of backticks or tildes, blanks, and a beginning of the word ``state``. Text that ends in none of
-    these is returned at once, whole.
+    The filter holds back only the shortest suffix that may still belong to a block: the white space at the end of the
+    text so far (with the quote marks of lines that contain nothing else), then a run of backticks or tildes, blanks,
+    and a beginning of the word ``state``. Text that does not end like this is returned at once.
 
-    Around a block the white space is settled: it is dropped at either end of the text, and between two texts
-    it becomes one paragraph break, one line end or one space, whichever is the strongest that stood on either side of
-    the block; the indentation of the line behind the block is kept. Text in ``<think>`` sections is left
-    as it is, but a block inside it is hidden all the same.
+    The white space around a block is normalized. It is dropped at both ends of the text. Between two texts it becomes
+    one paragraph break, one line end or one space: the strongest of those that stood on either side of the block. The
+    indentation of the line after the block is kept. Text in ``<think>`` sections stays as it is, but blocks inside it
+    are hidden too.
     """
 
     def __init__(self) -> None:
@@ -65,8 +64,8 @@ class FenceFilter:
         self._finished = False
         self._mode = _Mode.FLOW
         self.in_prose = False
-        """Whether the last text ended within a line of the story."""
-        # Outside blocks: the gap held back, and what the next visible text has to know about.
+        """Whether the last chunk ended within a line of the story."""
+        # Outside blocks: the gap that is held back, and the state that the next visible text depends on.
         self._gap: list[str] = []
         self._line_start = True
         self._shown = False
@@ -77,26 +76,26 @@ class FenceFilter:
         self._opened_by = ""
         self._opened_with = 0
         self._body: list[str] = []
-        # A fence that may open or close.
+        # A fence that may open or close a block.
         self._fence = ""
         self._run = 0
         self._blanks: list[str] = []
         self._word = ""
-        # Thinking: the last characters read, in which a tag may have begun.
+        # Thinking: the last characters read, which may contain the beginning of a tag.
         self._tail = ""
         self._thinking = False
         self._drafts = 0
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
-        """The blocks that have ended so far; after ``finish``, all of them."""
+        """The blocks that have ended so far; after ``finish``, all blocks."""
         drafts = (evolve(block, thinking=True) for block in self._blocks[: self._drafts])
         return (*drafts, *self._blocks[self._drafts :])
 
     def feed(self, text: str) -> str:
-        """The visible text that may be sent now that ``text`` has arrived.
+        """Add a chunk and return the visible text that can be sent now.
 
-        Raises RuntimeError after ``finish``.
+        Raises ``RuntimeError`` after ``finish``.
         """
         if self._finished:
             self._refuse()
@@ -120,8 +119,8 @@ class FenceFilter:
         return self._take_out()
 
     def flow(self, text: str) -> str:
-        """``feed`` where the filter is ``in_prose`` and ``text`` neither begins a block nor ends the line, as nearly
-        every piece of a stream: all but blanks at its end comes through."""
+        """The fast path of ``feed`` for a chunk ``in_prose`` that neither begins a block nor ends the line, as nearly
+        all chunks do. Returns the chunk without the blanks at its end."""
         core = text.rstrip(syntax.BLANKS)
         blanks = text[len(core) :]
         if core:
@@ -138,9 +137,9 @@ class FenceFilter:
         return core
 
     def finish(self) -> str:
-        """The visible text that was held back, now that the reply has ended.
+        """End the reply and return the visible text that was held back.
 
-        Raises RuntimeError when called twice.
+        Raises ``RuntimeError`` if called twice.
         """
         if self._finished:
             self._refuse()
@@ -245,7 +244,7 @@ class FenceFilter:
         self._mode, self._fence, self._run, self._blanks, self._word = _Mode.FLOW, "", 0, [], ""
 
     def _drop_candidate(self) -> None:
-        """The fence opens nothing: it closes a block, or is text, or is part of a body."""
+        """Handle a fence that opens no block: it closes one, is visible text, or is part of a body."""
         run, blanks, word = self._fence * self._run, self._blanks, self._word
         closing = self._closes()
         self._forget_candidate()
@@ -279,7 +278,7 @@ class FenceFilter:
         self._tail = ""
 
     def _show(self, text: str) -> None:
-        """Release the gap and then ``text``, which begins with something other than a gap."""
+        """Release the gap and then ``text``, which must not begin with white space."""
         gap = "".join(self._gap)
         self._gap.clear()
         if self._joining:
@@ -294,7 +293,7 @@ class FenceFilter:
         self._watch(text)
 
     def _watch(self, text: str) -> None:
-        """Keep track of thinking: what stands before an end tag that nothing began was thinking too."""
+        """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
         seen = self._tail + text
         for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
             if tag.group(1) and not self._thinking:
@@ -303,6 +302,6 @@ class FenceFilter:
         self._keep(seen)
 
     def _keep(self, seen: str) -> None:
-        """Remember the end of what was read, if a tag may have begun in it."""
+        """Remember the end of the text read so far, if a tag may begin in it."""
         tail = seen[-syntax.THINK_REACH :]
         self._tail = tail if "<" in tail else ""

@@ -1,4 +1,4 @@
-"""The fields of a state block: their values, and the names by which a model may call them."""
+"""The fields of a state block: their values, and the names that a model may use for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saga_core.state_block.spelling import squash
 
 @frozen
 class ItemAmount:
-    """An item and how many of it, at least 1."""
+    """An item and its quantity, at least 1."""
 
     name: str
     quantity: int = 1
@@ -23,9 +23,10 @@ class ItemAmount:
 
 @frozen
 class ItemTransfer:
-    """An item that went from one hand to another; None for a hand that the block does not name.
+    """An item that passed from one character to another.
 
-    "" for one of which the block says that it is not known: whoever has it now, it is not the player.
+    A side is None if the block does not name it, and "" if the block says that it is unknown. An unknown side is not
+    the player.
     """
 
     item: str
@@ -36,7 +37,7 @@ class ItemTransfer:
 
 @frozen
 class RelationChange:
-    """How ``source`` stands to ``target`` now. ``type`` is "" and ``delta`` 0 where the block does not say."""
+    """The new relation of ``source`` to ``target``. ``type`` is "" and ``delta`` is 0 if the block does not say."""
 
     source: str
     target: str
@@ -46,7 +47,7 @@ class RelationChange:
 
 @frozen
 class StatusChange:
-    """What has become of ``name``, in a word: "dead", "captured"."""
+    """The new status of ``name``, such as "dead" or "captured"."""
 
     name: str
     status: str
@@ -54,7 +55,7 @@ class StatusChange:
 
 @frozen
 class HitPoints:
-    """Hit points as they stand: how many are left, and of how many; ``top`` is None where the block does not say."""
+    """The current hit points, and the maximum in ``top``, which is None if the block does not say."""
 
     now: int
     top: int | None = None
@@ -62,11 +63,11 @@ class HitPoints:
 
 @frozen
 class BlockFields:
-    """What one block says. None and () mean that it says nothing about the field.
+    """The content of one block. None and () mean that the block does not mention the field.
 
-    All text is NFC on one line, as ``clean_name`` gives it. ``hp_change`` is signed: negative is harm. ``present``,
-    ``hp`` and ``money`` say how things stand at the end of the reply, and not what changed: an empty ``present`` means
-    that nobody is with the player, None that the block does not say.
+    All text is NFC on one line, as returned by ``clean_name``. A negative ``hp_change`` is harm. ``present``, ``hp``
+    and ``money`` give the state at the end of the reply and not a change. An empty ``present`` means that nobody is
+    with the player, None that the block does not say.
     """
 
     location: str | None = None
@@ -115,13 +116,13 @@ class Field:
 
     @property
     def aliases(self) -> str:
-        """The other names that a model may call it by."""
+        """Other names that a model may use for the field, separated by spaces."""
         found = (alias for each in every() for alias in each.block.fields.get(self.name, "").split())
         return " ".join(dict.fromkeys(found))
 
     @property
     def templates(self) -> Placeholders:
-        """What stands in templates where its value should be."""
+        """The placeholders that templates contain in place of its value."""
         return _TEMPLATES[self.name]
 
 
@@ -152,16 +153,16 @@ RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.STATUSES: ("name", "status"),
 }
 WHOM = "whom"
-"""In the words of a language: more names of the key that names a person."""
+"""The key under which a language lists further names of the key for a person."""
 _OF_PEOPLE = frozenset({Kind.NAMES, Kind.COMPANY, Kind.STATUSES})
 
 
 _NAMED_BY = {"name": ("present", "npc_met", "npc_separated"), "item": ("items_gained", "items_lost")}
-"""The fields that hold nothing but what a slot names: their words stand for it in records too."""
+"""For a slot, the fields that contain only its values. Their placeholders are used for it in records too."""
 
 
 def _slots(field: Field) -> tuple[str, ...]:
-    """The slots of a field in the form; where its line has none, those of the fields like it."""
+    """The slots of a field in the form. If its line has none, those of another list field of the same kind."""
     if SLOTS.get(field.name):
         return SLOTS[field.name]
     alike = (SLOTS.get(each.name, ()) for each in FIELDS if each.kind is field.kind and field.kind in LIST_KINDS)
@@ -169,7 +170,7 @@ def _slots(field: Field) -> tuple[str, ...]:
 
 
 def _placeholders(field: Field) -> Placeholders:
-    """From each language's form, from its other template words, and from the names of the field that hold one."""
+    """The placeholders of a field: the slot names and template words of each language, and aliases containing them."""
     slots = [getattr(each.block.request, slot) for each in every() for slot in _slots(field)]
     alike = {field.name, *(name for slot in _slots(field) for name in _NAMED_BY.get(slot, ()))}
     others = [word for each in every() for name in alike for word in each.block.templates.get(name, "").split()]
@@ -184,11 +185,11 @@ def _placeholders(field: Field) -> Placeholders:
 _TEMPLATES = {each.name: _placeholders(each) for each in FIELDS}
 
 _WORDS = tuple(each.block for each in every())
-# Of two fields that claim a word the first has it: "hp" is a change, unless its value says how many are left.
+# If two fields have the same alias, the first field wins: "hp" is a change, unless its value is a level.
 _BY_ALIAS: dict[str, Field] = {
     alias: field for field in reversed(FIELDS) for alias in (squash(field.name), *field.aliases.split())
 }
-# Keys inside the records of the composite kinds. Where they name nobody but a person there are more words for that.
+# Keys inside the records of the composite kinds. Kinds that only name people have more words for the name.
 _RECORD_KEYS = {
     kind: {
         key: frozenset(
@@ -202,30 +203,30 @@ _RECORD_KEYS = {
     for kind, keys in RECORD_KEYS_OF.items()
 }
 _HEADERS = frozenset(header for each in _WORDS for header in each.headers.split())
-# Beside these an unsigned number may just as well be what is left, and not what changed.
+# Under these keys, an unsigned number may be the hit points left and not a change.
 _LEVELS = frozenset(level for each in _WORDS for level in each.levels.split())
 _MAX_KEY = 60
 
 
 def _spellings(key: str) -> tuple[str, ...]:
-    """A key as it is, and for ``place (location)`` the two parts of it."""
+    """The squashed key, and for ``place (location)`` also its two parts."""
     return _short_spellings(key) if len(key) <= _MAX_KEY else ()
 
 
 @lru_cache(maxsize=1_024)
 def _short_spellings(key: str) -> tuple[str, ...]:
-    """A model writes the same keys in every block."""
+    """Cached, because a model writes the same keys in every block."""
     head, _, tail = normalized("NFKC", key).partition("(")
     return tuple(squash(part) for part in (key, head, tail))
 
 
 def field_of(key: str) -> Field | None:
-    """The field that ``key`` names, however it is spelled; None if it names none."""
+    """The field that ``key`` names, in any spelling; None if there is none."""
     return next((_BY_ALIAS[spelling] for spelling in _spellings(key) if spelling in _BY_ALIAS), None)
 
 
 def names_level(key: str) -> bool:
-    """Whether ``key`` names hit points as such, and not a change of them."""
+    """Whether ``key`` names hit points themselves and not a change of them."""
     return next((spelling for spelling in _spellings(key) if spelling in _BY_ALIAS), "") in _LEVELS
 
 
@@ -235,7 +236,7 @@ def is_header(key: str) -> bool:
 
 
 def record_key(kind: Kind, key: str) -> str | None:
-    """The name of ``key`` inside a record of ``kind``: "from" for "giver"; None if there is none."""
+    """The canonical name of ``key`` in a record of ``kind``: "from" for "giver"; None if there is none."""
     spellings = _spellings(key)
     for name in RECORD_KEYS_OF.get(kind, ()):
         if any(spelling in _RECORD_KEYS[kind][name] for spelling in spellings):

@@ -1,4 +1,4 @@
-"""The filter that hides what a reply reports of the state from the player, as it streams or whole. Sans-IO."""
+"""The filter that hides state blocks from the player, in a streamed or a complete reply. Sans-IO."""
 
 from __future__ import annotations
 
@@ -15,43 +15,44 @@ from saga_core.state_block.loose.reports import ReportFilter
 from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
 
 _LONG = 4_096
-"""Characters from which on what a text hides is remembered: a request asks for it ten times, at up to 3 µs each."""
+"""The length in characters from which results are cached. One request needs the result of a text about ten times, and
+computing it takes up to 3 µs per character."""
 _REMEMBERED = 16 << 20
-"""Characters of such texts, as they were and as they are shown."""
+"""The maximum size of the cache in characters, counting the texts and their visible parts."""
 
 
 @frozen
 class Hidden:
-    """A text without its state blocks, and the blocks: those in fences of their own in order, then the loose ones."""
+    """A text without its state blocks, and the blocks: the fenced ones in order, then the loose ones."""
 
     visible: str
     blocks: tuple[RawBlock, ...]
 
     @property
     def size(self) -> int:
-        """Characters that are kept with it, about."""
+        """The approximate number of characters that the cache entry holds."""
         return _LONG + 2 * len(self.visible) + 2 * sum(len(block.body) for block in self.blocks)
 
 
 _SECONDS = 60.0
-"""How long: a request is over by then, and long texts are not kept in memory for nobody."""
+"""The lifetime of a cache entry. A request is over by then, so long texts do not stay in memory unused."""
 _HIDDEN: TTLCache[tuple[str, bool], Hidden] = TTLCache(_REMEMBERED, _SECONDS, getsizeof=lambda hidden: hidden.size)
 _LOCK = Lock()
 
 
 _halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>]").search
-"""What in a line of the story may begin anything that is hidden, or ends the line."""
+"""Finds a character that may begin a hidden part or that ends the line."""
 
 
 class BlockFilter:
-    """Hides the state blocks of one reply while it streams, and the reports that have no fence of their own.
+    """Hides the state blocks of one reply while it streams, including reports without a fence of their own.
 
-    Feed the pieces of the reply in order and send on what comes back; however the reply is cut, the
-    concatenation is the same, that of ``hide``. A text that reports nothing comes out as it went in.
-    ``saga_core.state_block.syntax`` has the grammar of blocks, ``reports`` that of loose reports.
+    Feed the chunks of the reply in order and send the returned text on. The concatenation is the same as the result of
+    ``hide``, however the reply is split. A text without a report is returned unchanged. The grammar of blocks is in
+    ``saga_core.state_block.syntax``, that of loose reports in ``loose.reports``.
 
-    Held back is what may yet belong to a block: white space at the end of the text so far, a run of backticks or
-    tildes with a beginning of the word ``state``, and a line, or a run of lines, with which a report may begin.
+    The filter holds back text that may still belong to a block: white space at the end of the text so far, a run of
+    backticks or tildes with a beginning of the word ``state``, and lines that may begin a report.
     """
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class BlockFilter:
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
-        """The blocks that have ended so far; after ``finish``, all of them."""
+        """The blocks that have ended so far; after ``finish``, all blocks."""
         return (*self._fences.raw_blocks, *self._reports.blocks)
 
     @property
@@ -69,9 +70,9 @@ class BlockFilter:
         return tuple(block.body for block in self.raw_blocks)
 
     def feed(self, text: str) -> str:
-        """The visible text that may be sent now that ``text`` has arrived.
+        """Add a chunk and return the visible text that can be sent now.
 
-        Raises RuntimeError after ``finish``.
+        Raises ``RuntimeError`` after ``finish``.
         """
         fences, reports = self._fences, self._reports
         if fences.in_prose and reports.in_prose and _halts(text) is None:
@@ -80,17 +81,17 @@ class BlockFilter:
         return reports.feed(shown) if shown else ""
 
     def finish(self) -> str:
-        """The visible text that was held back, now that the reply has ended.
+        """End the reply and return the visible text that was held back.
 
-        Raises RuntimeError when called twice.
+        Raises ``RuntimeError`` if called twice.
         """
         return self._reports.feed(self._fences.finish()) + self._reports.finish()
 
 
 def hide(text: str, *, loose: bool = True) -> Hidden:
-    """``text`` without its state blocks: what a ``BlockFilter`` gives for it, in one piece.
+    """Remove the state blocks from ``text``. The result is that of a ``BlockFilter`` for the whole text.
 
-    ``loose`` false leaves reports without a fence of their own where they are.
+    If ``loose`` is False, reports without a fence of their own stay in the text.
     """
     if len(text) < _LONG:
         return _hide(text, loose)
@@ -103,8 +104,8 @@ def hide(text: str, *, loose: bool = True) -> Hidden:
 
 
 def note_hidden(text: str, found: Hidden | None, *, loose: bool = True) -> None:
-    """Remember what ``hide`` gave for a long text, here or in another process; None: all of it is visible."""
-    with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+    """Cache the result of ``hide`` for a long text, computed here or in another process. None: nothing is hidden."""
+    with _LOCK, suppress(ValueError):  # the entry alone exceeds the cache size
         _HIDDEN[text, loose] = found or Hidden(text, ())
 
 

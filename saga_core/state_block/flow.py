@@ -1,6 +1,6 @@
-"""The reader of written values: quoted text, lists and maps, in YAML's flow style, JSON or something between.
+"""Reads values: quoted text, lists and maps, in YAML's flow style, JSON or a mixture of them.
 
-Total: any text gives a node. What a bracket or quote mark cannot mean, it is taken to be text.
+The reader is total: any text gives a node. A bracket or quote mark without a valid meaning is read as text.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _KEY_END = re.compile(rf"[{ASSIGNS}{SEPARATORS}{re.escape(_CLOSERS)}\n]")
 
 @frozen
 class Scalar:
-    """One piece of text. ``literal``: it was quoted with an escape in it, so it stands for itself and is never
-    a placeholder, whatever it says."""
+    """One piece of text. ``literal`` says that it was quoted and contained an escape. Such a text is taken literally
+    and never as a placeholder."""
 
     text: str
     quoted: bool = False
@@ -41,7 +41,7 @@ class Scalar:
 
 @frozen
 class Seq:
-    """A list. ``closed`` is False when its closing bracket is missing, as in every unclosed node."""
+    """A list. ``closed`` is False if its closing bracket is missing."""
 
     items: tuple[Node, ...] = ()
     closed: bool = True
@@ -49,7 +49,7 @@ class Seq:
 
 @frozen
 class Pairs:
-    """A map, in the order written; a value that stands without a key has the key ``""``."""
+    """A map in the order written. A value without a key has the key ``""``."""
 
     pairs: tuple[tuple[str, Node], ...] = ()
     closed: bool = True
@@ -59,19 +59,19 @@ Node = Scalar | Seq | Pairs
 
 
 def read_value(text: str) -> tuple[Node, str]:
-    """The value that ``text`` begins with, and the rest of ``text`` behind it."""
+    """The value at the beginning of ``text``, and the rest of ``text``."""
     reader = _Reader(text)
     node = reader.node("")
     return node, text[reader.pos :].strip()
 
 
 def read_sequence(text: str) -> Seq:
-    """``text`` as the inside of a list whose brackets were left out: ``불꽃 검, 방패``."""
+    """Read ``text`` as the inside of a list without brackets: ``불꽃 검, 방패``."""
     return _Reader(text).seq("")
 
 
 def read_pairs(text: str) -> Pairs:
-    """``text`` as the inside of a map whose braces were left out: ``"mood": "tense", "hp": 5``."""
+    """Read ``text`` as the inside of a map without braces: ``"mood": "tense", "hp": 5``."""
     return _Reader(text).map("")
 
 
@@ -85,7 +85,7 @@ def is_closed(node: Node) -> bool:
 
 
 def unquote(text: str) -> Scalar:
-    """``text`` as one scalar: without its quote marks, if it stands in quote marks as a whole."""
+    """``text`` as one scalar, without quote marks if they enclose the whole text."""
     text = text.strip()
     reader = _Reader(text)
     if text and text[0] in QUOTES and (scalar := reader.quoted()) and reader.pos == len(text):
@@ -94,14 +94,14 @@ def unquote(text: str) -> Scalar:
 
 
 class _Reader:
-    """A cursor in ``text``. ``enclosing`` holds the closers that may end the node that is read."""
+    """A cursor in ``text``. The ``enclosing`` arguments hold the closers of the nodes around the cursor."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.pos = 0
 
     def _skip_space(self) -> str:
-        """Go to the next character that is no white space, and give it; "" at the end."""
+        """Move to the next character that is not white space, and return it; "" at the end."""
         while self.text[self.pos : self.pos + 1].isspace():
             self.pos += 1
         return self.text[self.pos : self.pos + 1]
@@ -112,13 +112,13 @@ class _Reader:
             self.pos += 1
             if len(enclosing) < _MAX_DEPTH:
                 return self.seq(enclosing + "]") if char in LIST_OPENERS else self.map(enclosing + "}")
-            char = self._skip_space()  # nested beyond reason: the bracket is passed over
+            char = self._skip_space()  # nested too deeply: skip the bracket
         if char and char in QUOTES and (scalar := self.quoted()):
             return scalar
         return self._plain()
 
     def _at_end(self, char: str, enclosing: str) -> bool | None:
-        """None inside; True at the node's own closer, which is consumed; False if that one is missing."""
+        """None if the node goes on; True at its closer, which is consumed; False if its closer is missing."""
         if not char:
             return not enclosing
         if char not in _CLOSERS:
@@ -129,7 +129,7 @@ class _Reader:
             return True
         if closer in enclosing:
             return False
-        self.pos += 1  # a closer of nothing
+        self.pos += 1  # a closer without an opener
         return None
 
     def seq(self, enclosing: str) -> Seq:
@@ -190,7 +190,7 @@ class _Reader:
             self.pos += 1
 
     def _plain(self) -> Scalar:
-        """Text up to the next separator, closer or line end; never empty unless at the end."""
+        """The text up to the next separator, closer or line end. Empty only at the end of the text."""
         text, start, pos = self.text, self.pos, self.pos
         while pos < len(text):
             char = text[pos]
@@ -207,10 +207,10 @@ class _Reader:
         return Scalar(text[start:pos].strip())
 
     def quoted(self) -> Scalar | None:
-        """The quoted text that begins here; None, without moving, if the quote mark is not one.
+        """The quoted text at the cursor; None, without moving, if the quote mark does not quote anything.
 
-        A closing mark is one behind which a separator, a closer or the line's end stands, so that
-        ``'Dragon's Tooth'`` and ``"he said "no", twice"`` keep what they hold as far as possible.
+        A quote mark only closes the text if a separator, a closer or the end of the line follows, so that
+        ``'Dragon's Tooth'`` and ``"he said "no", twice"`` keep their inner marks as far as possible.
         """
         opener = self.text[self.pos]
         closer, escaping = QUOTES[opener], opener in _ESCAPING

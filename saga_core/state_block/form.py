@@ -1,4 +1,4 @@
-"""The form of a state block, as the narrator is shown it: slots in braces are filled in each language's words."""
+"""The form of a state block that the narrator is shown. The slots in braces are filled with words of each language."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ notes: <{notes}>
 _LINE = re.compile(r"^(?P<field>\w+): (?P<value>.*)$", re.M)
 _SLOT = re.compile(r"<\{(\w+)\}>")
 SLOTS = {found["field"]: tuple(dict.fromkeys(_SLOT.findall(found["value"]))) for found in _LINE.finditer(FORM)}
-"""The slots that stand in a field's line."""
+"""The slots in the line of each field."""

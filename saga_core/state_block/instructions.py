@@ -1,4 +1,4 @@
-"""What the narrator is told about the block, and the block as SAGA itself writes it."""
+"""The instruction that asks the narrator for a state block, and the rendering of a block by SAGA itself."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from saga_core.state_block.values import (
 
 
 def instruction(language: str = DEFAULT, *, tools: bool = False) -> str:
-    """The text that asks the narrator for a state block: fixed for each language, so that it can be cached.
+    """The text that asks the narrator for a state block. It is fixed for each language, so that it can be cached.
 
-    ``language`` is a known tag, or one that begins with it, like "ko-KR". Raises ValueError for another. A model
-    that copies the form unfilled states nothing. ``tools``: the narrator may call tools; the block is asked for in the
-    reply that follows their results.
+    ``language`` is a known tag or an extension of one, such as "ko-KR". Raises ``ValueError`` for any other. A model
+    that copies the form without filling it in states nothing. ``tools`` says that the narrator may call tools; the
+    block is then requested in the reply that follows their results.
     """
     if primary(language) not in known():
         raise ValueError(f"language {language!r} has no state block instruction: use one of {', '.join(known())}")
@@ -56,20 +56,20 @@ def _instruction(tag: str, tools: bool) -> str:
 
 
 def block_form(language: str = DEFAULT) -> str:
-    """The form of the block itself, fences included, in the words of a language."""
+    """The form of the block in a language, including its fences."""
     asked = language_of(language).block.request
     return FORM.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
 
 
 def render_block(fields: BlockFields) -> str:
-    """``fields`` as a block, fences included, without a line end behind it.
+    """Render ``fields`` as a block, including its fences, without a line end after it.
 
-    Every field has a line, but for those that a block may leave out: ``status_changes``, ``present``, ``hp`` and
-    ``money`` are written only when they say something.
+    Every field gets a line, except that ``status_changes``, ``present``, ``hp`` and ``money`` are omitted if they have
+    no value.
 
-    ``parse_block`` gives the same fields back, whatever the names hold. Raises ValueError, naming the
-    field, for a value that no block can state: an empty or overlong text, text that is not clean (see
-    ``clean_name``), a quantity below 1, a number or a list beyond the parser's limits.
+    ``parse_block`` returns the same fields, whatever text the names contain. Raises ``ValueError`` with the name of the
+    field for a value that no block can state: an empty or overlong text, text that is not clean (see ``clean_name``), a
+    quantity below 1, or a number or list beyond the parser's limits.
     """
     stated = (
         field
@@ -151,7 +151,7 @@ def _reads_as_nothing(text: str) -> bool:
 
 
 def _is_ambiguous(name: str) -> bool:
-    """Whether a name by itself would be read as a name with a quantity, or not as it is."""
+    """Whether an unquoted name would be read as a name with a quantity or as a different name."""
     try:
         return split_amount(name) != (name, None)
     except Unreadable:
@@ -159,9 +159,9 @@ def _is_ambiguous(name: str) -> bool:
 
 
 def _text(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
-    """``text`` plain where that is safe, else in double quotes, with fences and tags escaped.
+    """``text`` as it is where that is safe, else in double quotes, with fences and tags escaped.
 
-    A word that would be read as nothing, or as less than it is, gets one character escaped: an escape makes it literal.
+    If a text would be read as "nothing" or be shortened, one character is escaped, because an escape makes it literal.
     """
     nothing = _reads_as_nothing(text) or unclothed(text) != text
     if plain.fullmatch(text) and not nothing:
@@ -178,7 +178,7 @@ def _quoted(text: str, *, escape_first: bool = False) -> str:
             parts.append("\\" + char)
             escaped = False
             continue
-        # A combining mark must not meet the last digit of an escape: "c" and "e" compose with many.
+        # A combining mark must not follow the last digit of an escape: many compose with "c" and "e".
         escaped = bool(_UNSAFE.match(char)) or (escaped and (not parts or unicodedata.combining(char) > 0))
         parts.append(_escape(char) if escaped else char)
     return '"' + "".join(parts) + '"'

@@ -1,4 +1,4 @@
-"""The line structure of a block's body: which lines begin a field, and which go on with the one before."""
+"""The line structure of a block's body: which lines begin a field, and which continue the previous one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?")
 _QUOTED = r'"(?:\\.|[^"\\\n])*"|“[^“”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])'
 _COMMENT_STARTS = (
     r"(?:^[ \t]*|(?<![ \t\u3000])[ \t\u3000]{2,}|\t|(?<=[\]}])[ \t])(?:#|//)",
-    r"(?<=[,{\[])[ \t]*//",  # as in JSON with comments
+    r"(?<=[,{\[])[ \t]*//",  # JSON with comments
     r"(?<=[ \t])//(?=[ \t])",
 )
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
 _EMPHASIS = "*_`"
-# Fields that share a line are told apart by their own names only: any other word may be part of a value.
+# Fields that share a line are recognized by their canonical names only, because any other word may belong to a value.
 _INLINE_FIELD = re.compile(
     r"(?:^|(?<=[\s,，;；|]))(" + "|".join(sorted((f.name for f in FIELDS), key=len, reverse=True)) + r")\s*[:：=]"
 )
@@ -38,7 +38,7 @@ _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝]
 
 @frozen
 class Line:
-    """One line: its indentation in columns and its text without bullet, comment and quote marks."""
+    """One line: its indentation in columns, and its text without bullet, comment and quote marks."""
 
     indent: int
     text: str
@@ -48,9 +48,9 @@ class Line:
 
 @define
 class Entry:
-    """A key, the field it names (None for an unknown one), and the lines that belong to it.
+    """A key, the field that it names (None if unknown), and the lines that belong to it.
 
-    ``cut`` is True when the text ended inside a line of this entry, which was dropped.
+    ``cut`` is True if the text ended inside a line of this entry; that line was dropped.
     """
 
     key: str
@@ -67,7 +67,7 @@ class Entry:
         return _BLOCK_SCALAR.fullmatch(self.inline) is not None
 
     def holds(self, line: Line, key: str) -> bool:
-        """Whether ``line``, which may begin with ``key``, belongs here although it could stand alone."""
+        """Whether ``line`` belongs to this entry even if its ``key`` could begin another one."""
         deeper = line.indent > self.indent
         if self.is_block_scalar:
             return deeper
@@ -79,7 +79,7 @@ class Entry:
         return nested and record_key(self.field.kind, key) is not None
 
     def accepts(self, line: Line) -> bool:
-        """Whether ``line``, which names no field, goes on with this entry."""
+        """Whether ``line``, which names no field, continues this entry."""
         deeper = line.indent > self.indent
         if self.depth > 0:
             return True
@@ -96,7 +96,7 @@ class Entry:
         return deeper and self.field.name == "notes"
 
     def add(self, line: Line) -> None:
-        """Take ``line``; a cut one only marks the entry."""
+        """Add ``line``. A cut line is not added, but marks the entry as cut."""
         if line.cut:
             self.cut = True
             return
@@ -107,16 +107,16 @@ class Entry:
 
 @frozen
 class Body:
-    """A body taken apart: the entries in order, and the lines that belong to none."""
+    """A body split into entries, in order, and the lines that belong to no entry."""
 
     entries: tuple[Entry, ...]
     strays: tuple[str, ...]
 
 
 def whole_lines(body: str, *, closed: bool) -> tuple[list[str], str]:
-    """The lines of ``body`` without quote marks and comments, and the line that the end of the text cut.
+    """The lines of ``body`` without quote marks and comments, and the line that was cut by the end of the text.
 
-    The latter is "" when nothing was cut but white space or a closing fence.
+    The cut line is "" if it contains only white space or the beginning of a closing fence.
     """
     lines = [_clean(line) for line in _LINE_END.split(body)]
     cut = "" if closed else lines.pop()
@@ -124,7 +124,7 @@ def whole_lines(body: str, *, closed: bool) -> tuple[list[str], str]:
 
 
 def split_lines(lines: list[str], cut: str) -> Body:
-    """The entries of a body that is written line by line."""
+    """Split a body that is written line by line into entries."""
     entries: list[Entry] = []
     strays: list[str] = []
     for line in _parts(lines, cut):
@@ -147,7 +147,7 @@ def split_lines(lines: list[str], cut: str) -> Body:
 
 
 def split_key(text: str) -> tuple[str, str]:
-    """``**location:** 숲`` as its key and its value; ("", "") for a line without a key."""
+    """Split ``**location:** 숲`` into key and value; ("", "") for a line without a key."""
     match = _KEY.fullmatch(text)
     if not match:
         return "", ""
@@ -159,7 +159,7 @@ def split_key(text: str) -> tuple[str, str]:
 
 
 def node_of(entry: Entry) -> Node:
-    """The value of an entry, as far as its field's kind decides how it is written."""
+    """The value of an entry as a node. Its structure depends on the kind of the field."""
     kind = entry.field.kind if entry.field else Kind.TEXT
     inline = "" if entry.is_block_scalar else entry.inline
     if kind in LIST_KINDS:
@@ -167,13 +167,13 @@ def node_of(entry: Entry) -> Node:
     if not inline and len(entry.more) > 1 and all(line.bullet for line in entry.more):
         return Seq(tuple(_text_node(line.text) for line in entry.more))
     if not inline and kind is Kind.CHANGE and any(line.bullet for line in entry.more):
-        return Seq(tuple(_text_node(line.text) for line in entry.more))  # "- 15" is no minus
+        return Seq(tuple(_text_node(line.text) for line in entry.more))  # "- 15" is a bullet, not a minus
     joint = "\n" if inline[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS) else " "
     return _text_node(joint.join(filter(None, (inline, *(line.text for line in entry.more)))))
 
 
 def _clean(line: str) -> str:
-    """``line`` without quote marks and comment; its indentation stays."""
+    """``line`` without quote marks and comment, but with its indentation."""
     if marks := _QUOTE_MARKS.match(line):
         line = line[marks.end() :]
     for match in _COMMENT.finditer(line):
@@ -197,7 +197,7 @@ def _parts(lines: list[str], cut: str) -> Iterator[Line]:
 
 
 def _inline_fields(text: str) -> list[str]:
-    """The fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of their line."""
+    """Split the fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of the line."""
     starts: list[int] = []
     nested = _nested(text) if _INLINE_FIELD.search(text, 1) else deque[tuple[int, int]]()
     for match in _INLINE_FIELD.finditer(text):
@@ -218,7 +218,7 @@ def _inline_fields(text: str) -> list[str]:
 
 
 def _nested(text: str) -> deque[tuple[int, int]]:
-    """The outermost spans of ``text`` that stand in quote marks, or in brackets that are closed."""
+    """The outermost spans of ``text`` inside quote marks or closed brackets."""
     spans: list[tuple[int, int]] = []
     opened: list[int] = []
     for match in _BRACKET.finditer(text):
@@ -249,7 +249,7 @@ def balance(text: str) -> int:
 
 
 def _list_node(inline: str, more: list[Line], kind: Kind) -> Node:
-    """A list: what stands inline or in plain lines is read as one flow, each bullet is an element."""
+    """A list. Inline text and plain lines are read as one flow-style list; each bullet is an element."""
     items: list[Node] = []
     plain = [inline] if inline else []
     groups: list[list[str]] = []
@@ -268,12 +268,12 @@ def _list_node(inline: str, more: list[Line], kind: Kind) -> Node:
 
 
 def _goes_on(group: list[str], line: Line, kind: Kind) -> bool:
-    """Whether ``line`` is one more key of the record that ``group`` holds, one that means nothing here."""
+    """Whether ``line`` is another key of the record in ``group``, one that is not known."""
     return _is_pair(group[0], kind) and _UNKNOWN_KEY.fullmatch(split_key(line.text)[0]) is not None
 
 
 def _is_pair(text: str, kind: Kind) -> bool:
-    """Whether ``text`` begins with a key of the records that a field of ``kind`` holds."""
+    """Whether ``text`` begins with a key of a record of ``kind``."""
     bracket = text[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS)
     return not bracket and record_key(kind, split_key(text)[0]) is not None
 
@@ -291,7 +291,7 @@ def _flow_list(text: str, kind: Kind) -> Node:
 
 
 def _text_node(text: str) -> Node:
-    """One value that takes the whole of ``text``: quoted, bracketed, or just text."""
+    """The whole of ``text`` as one value: quoted, bracketed, or plain."""
     text = text.strip()
     stripped = text[:-1].rstrip() if text[-1:] in tuple(",，;；") else text
     if stripped[:1] and stripped[0] in flow.QUOTES:

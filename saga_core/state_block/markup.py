@@ -1,7 +1,7 @@
-"""Markup: HTML, XML, headings, tables and brackets that a block's lines wear, brought to ``key: value``.
+"""Converts HTML, XML, headings, tables and brackets in the lines of a block to ``key: value``.
 
-A line is touched only where what stands in the place of a key names a field, so that nothing becomes a field that was
-none. What is markup alone goes; what no rule knows stays as it is, and is the reader's problem.
+A line is only converted if the text in place of the key names a field, so no new fields are invented. Lines of pure
+markup are removed. Text that no rule covers stays unchanged for the parser.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _untagged(body: str) -> str:
 
 
 def _element(found: re.Match[str]) -> str:
-    """``<mood>calm</mood>`` as a line; what is in an element that is no field is one thing of the field around it."""
+    """``<mood>calm</mood>`` as a line. An element that names no field is a list item of the field around it."""
     if field_of(found["tag"]):
         return f"{found['tag']}: {found['value'].strip()}"
     return found.group() if is_header(found["tag"]) else f"- {found['value'].strip()}"
@@ -82,12 +82,12 @@ def _lines(body: str) -> Iterator[str]:
         if _HEADING.fullmatch(line):
             under = plain.endswith(":")
         elif under and plain.strip() and not field_of(re.split(r"[:：=]", plain, maxsplit=1)[0].strip(_EDGES + "->•+")):
-            plain = f"  {plain}"  # what stands under a heading is its value
+            plain = f"  {plain}"  # lines under a heading are its value
         yield plain
 
 
 def _line(line: str) -> str:
-    """One line, as ``key: value`` where it is one in other clothes."""
+    """One line, converted to ``key: value`` if it is a field in other notation."""
     if len(line) > 2_000 or not line.strip():
         return line
     if _STRUCK.fullmatch(line):
@@ -114,7 +114,7 @@ def _line(line: str) -> str:
 
 
 def _heading(found: re.Match[str]) -> str:
-    """``## location`` and ``## location: 숲``; "" for a heading that names no field, which is a comment."""
+    """Convert ``## location`` and ``## location: 숲``; "" for a heading that names no field and so is a comment."""
     rest = found["rest"].rstrip(" #")
     key = re.split(r"[:：=]", rest, maxsplit=1)
     if field_of(key[0].strip(_EDGES)) or is_header(key[0].strip(_EDGES)):
@@ -123,7 +123,7 @@ def _heading(found: re.Match[str]) -> str:
 
 
 def _row(found: re.Match[str]) -> str:
-    """A table's row whose first cell names a field: what stands in the second is its value."""
+    """Convert a table row whose first cell names a field and whose second cell is its value; "" for other rows."""
     cells = [cell.strip() for cell in found["cells"].split("|")]
     key = cells[0].strip(_EDGES)
     return f"{found['prefix']}{key}: {cells[1]}" if len(cells) > 1 and field_of(key) else ""

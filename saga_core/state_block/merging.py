@@ -1,4 +1,4 @@
-"""Merging: a block that was cut off, and what somebody else says of the rest."""
+"""Merges a block that was cut off with a second report of the same turn."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from saga_core.state_block.fields import (
 from saga_core.state_block.parser import parse_block
 
 _HIT_POINTS = {"hp", "hp_change"}
-"""Two ways to say the same: who states one has said it."""
+"""Two fields for the same fact. If the block states one of them, both count as stated."""
 
 
 def merged(cut: str, rest: BlockFields) -> BlockFields:
-    """The fields of ``cut``, the body of a block that was cut off, and of ``rest`` what the block did not get to.
+    """The fields of ``cut``, the body of a block that was cut off, completed with the fields of ``rest``.
 
-    A field that the block states whole is the block's. A list that was cut keeps what was read of it, and gains what it
-    does not hold yet. Another field is that of ``rest``.
+    A field that the block states completely is taken from the block. Any other list keeps the elements read from the
+    block and gains the missing ones from ``rest``. Any other field comes from ``rest``, if the block gave no value.
     """
     parsed = parse_block(cut, closed=False)
     stated = set(parsed.stated) - set(parsed.invalid)
@@ -44,7 +44,7 @@ def merged(cut: str, rest: BlockFields) -> BlockFields:
 
 
 def _same(element: object) -> tuple[str, ...]:
-    """What two elements of a list have in common that tell the same."""
+    """A key that is equal for two elements of a list if they report the same thing."""
     if isinstance(element, ItemAmount | StatusChange):
         return (fold_name(element.name),)
     if isinstance(element, ItemTransfer):

@@ -1,4 +1,4 @@
-"""From a block, or a whole reply, to the fields that it states."""
+"""Parses a block, or a whole reply, into the fields that it states."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
 class BlockStatus(Enum):
     """How much of a block could be read.
 
-    ``OK``: every field that is there. ``PARTIAL``: at least one, and some could not be read or the block
-    was cut. ``FALLBACK``: there is no block, or nothing in it can be read, so an extractor has to be asked.
+    ``OK``: every field in the block was read. ``PARTIAL``: at least one field was read, but others could not be, or the
+    block was cut. ``FALLBACK``: there is no block, or nothing in it can be read, so an extractor is needed.
     """
 
     OK = "ok"
@@ -49,10 +49,10 @@ class BlockStatus(Enum):
 
 @frozen
 class ParsedBlock:
-    """A block as read.
+    """A parsed block.
 
-    ``invalid`` names the fields of which something could not be read, in the order of their lines; what
-    could be read of such a field is in ``fields``. ``problems`` says what was wrong, for people.
+    ``invalid`` names the fields that could not be read completely, in the order of their lines. The readable part of
+    such a field is in ``fields``. ``problems`` describes the errors for people.
     """
 
     status: BlockStatus
@@ -60,12 +60,12 @@ class ParsedBlock:
     problems: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
-    """The fields of which something could be read, also that they say nothing."""
+    """The fields that could be read at least partly, including fields with a word for "nothing"."""
 
 
 @frozen
 class StateReading:
-    """A reply as read: the text for the player, and what its state block says (see ``ParsedBlock``)."""
+    """A parsed reply: the text for the player, and the content of its state block (see ``ParsedBlock``)."""
 
     visible: str
     status: BlockStatus
@@ -73,7 +73,7 @@ class StateReading:
     problems: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     cut: str = ""
-    """The body of the block that counts, where it was cut off and something of it could be read."""
+    """The body of the block that counts, if it was cut off and could be read at least partly; else ""."""
 
 
 @define(kw_only=True)
@@ -95,13 +95,13 @@ class _Findings:
         self.invalid[field.name] = None
 
     def say(self, field: Field, value: tuple[Any, ...] | None) -> None:
-        """Keep a list that says how things stand, an empty one too; the last one counts. None says nothing."""
+        """Keep a list that gives the complete company, even an empty one. The last one counts; None is ignored."""
         self.readable.add(field.name)
         if value is not None:
             self.values[field.name] = value
 
     def take(self, field: Field, value: Any) -> None:
-        """Keep a value; a list goes on with an earlier one, and two different single values cancel out."""
+        """Keep a value. A list is appended to an earlier one; two different single values cancel each other out."""
         earlier = self.values.get(field.name)
         self.readable.add(field.name)
         if not value and value is not False and value != 0:
@@ -119,10 +119,10 @@ _HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
 
 
 def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
-    """What the body of a block says. Never raises, and guesses nothing.
+    """Parse the body of a block. Never raises, and never guesses.
 
-    ``closed`` is False for a block that the end of the text cut: its whole lines count, the last line is
-    dropped and its field is named in ``invalid``. A body beyond ``MAX_BODY`` characters is cut there.
+    ``closed`` is False for a block that was cut by the end of the text. Its complete lines count; the last line is
+    dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
     """
     findings = _Findings()
     if not closed:
@@ -145,16 +145,16 @@ def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
 
 
 def read_reply(text: str) -> StateReading:
-    """The visible part of a reply, and what its state block says. Never raises.
+    """Read the visible text of a reply and its state block. Never raises.
 
-    Of several blocks the last counts. Blocks inside a ``<think>`` section are drafts: hidden, and not
-    read. The thinking itself is left in ``visible`` as it is.
+    Of several blocks the last one counts. Blocks inside a ``<think>`` section are drafts, which are hidden but not
+    read. The thinking itself stays in ``visible``.
     """
     return read_hidden(hide(text))
 
 
 def read_hidden(hidden: Hidden) -> StateReading:
-    """``read_reply`` for a reply whose blocks are hidden already. A block in a fence of its own precedes loose ones."""
+    """``read_reply`` for a reply whose blocks are already hidden. Loose blocks count only if no fenced one exists."""
     blocks = _readable(hidden)
     if not blocks:
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
@@ -168,9 +168,9 @@ def read_hidden(hidden: Hidden) -> StateReading:
 
 
 def read_ended(hidden: Hidden, *, whole: bool) -> StateReading:
-    """``read_hidden`` for a reply of which is known whether it ended by itself (``whole``) or was cut off.
+    """``read_hidden`` for a reply that is known to have ended by itself (``whole``) or to have been cut off.
 
-    Of one that ended by itself, an open block is whole but for its fence, unless its last line shows that it is not.
+    In a reply that ended by itself, an open block only lacks its closing fence, unless its last line is incomplete.
     """
     if whole:
         ended = (block if is_half(block.body) else evolve(block, closed=True, open=False) for block in hidden.blocks)
@@ -184,7 +184,7 @@ def read_ended(hidden: Hidden, *, whole: bool) -> StateReading:
 
 
 def is_half(body: str) -> bool:
-    """Whether the last line of an open block is half: a bracket that is not closed, a comma, a name without a value."""
+    """Whether an open block ends incompletely: with an unclosed bracket, a comma, or a field name without a value."""
     end = body.rstrip()
     last = end.rpartition("\n")[2]
     return end.endswith((",", "，")) or lines.balance(end) > 0 or bool(begun_name(last))
@@ -196,7 +196,7 @@ def _readable(hidden: Hidden) -> list[RawBlock]:
 
 
 def _counting(blocks: list[RawBlock]) -> RawBlock:
-    """The last of them. An empty one takes nothing back."""
+    """The last block that is not empty; the last one if all are empty."""
     return ([block for block in blocks if block.body.strip()] or blocks)[-1]
 
 
@@ -230,7 +230,7 @@ def _read_lines(whole: list[str], cut: str, findings: _Findings) -> None:
 
 
 def _is_data(text: str) -> bool:
-    """Whether a body is one JSON or flow-style map, with or without its braces."""
+    """Whether a body is a single JSON or flow-style map, with or without braces."""
     if _MAP_START.match(text):
         return True
     return text[:1] in tuple('"＂“') and field_of(lines.split_key(text.partition("\n")[0])[0]) is not None

@@ -1,4 +1,4 @@
-"""Placeholders: what stands in a template where a value should be, and says nothing when a model copies it."""
+"""Placeholders: the words that a template contains in place of values. A copied placeholder states nothing."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FILLERS = frozenset(word for each in every() for word in each.block.fillers.spl
 
 @frozen
 class Placeholders:
-    """The placeholders of a field, in every language. ``words`` are whole ones, squashed as keys are.
+    """The placeholders of a field in every language. ``words`` are complete placeholders, squashed like keys.
 
-    ``parts``: of these, and of words that only fill, one may be put together that stands in brackets: ``[name of the
-    NPC]``. ``numbered``: whether a number behind one makes it another one (``item 2``), and is not how many.
+    A placeholder in brackets may also be composed of ``parts`` and filler words: ``[name of the NPC]``. ``numbered``
+    says whether a number behind a placeholder is part of it (``item 2``) and not a quantity.
     """
 
     words: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class Placeholders:
     numbered: bool = True
 
     def holds(self, text: str, *, bracketed: bool = False) -> bool:
-        """Whether ``text`` is a placeholder. ``bracketed``: it stood in brackets of its own, which are gone."""
+        """Whether ``text`` is a placeholder. ``bracketed`` says that brackets around it were already removed."""
         if len(text) > _LONGEST:
             return False
         while found := _BRACKETED.fullmatch(text.strip()):
@@ -51,7 +51,7 @@ class Placeholders:
         return word in self.words or (bracketed and self._is_made_of_parts(word))
 
     def _is_made_of_parts(self, word: str) -> bool:
-        """Whether ``word`` can be parted into words of a placeholder and words that fill, and not only the latter."""
+        """Whether ``word`` can be split into ``parts`` and filler words, with at least one of ``parts``."""
         reached = {0: False}
         for end in range(1, len(word) + 1):
             for start in [start for start in reached if start < end]:
@@ -62,4 +62,4 @@ class Placeholders:
 
 
 NONE = Placeholders()
-"""Where no template has a value."""
+"""For values that no template contains."""

@@ -1,4 +1,4 @@
-"""The lists of a state block: items, names, transfers and changes of relation, read element by element."""
+"""Reads the lists of a state block element by element: items, names, transfers, relations and statuses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from saga_core.state_block.values import (
 MAX_ENTRIES = 100
 MAX_DELTA = 1_000
 _LONGEST_SENTENCE = 120
-"""Characters of a sentence that says who gives what to whom; its parts can be divided in many ways."""
+"""The maximum number of characters of a sentence about a transfer. Longer ones can be split in too many ways."""
 _NOBODY = frozenset(squash(word) for each in every() for word in each.block.nobody.split(",") if word)
 
 T = TypeVar("T")
@@ -62,11 +62,11 @@ _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*"
 _COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
 _BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,13}")
-"""What is left of ``[rope] x2`` where the brackets part the name from it."""
+"""A count without a name, as in ``[rope] x2``, where the brackets separate the name from it."""
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 
 
-# Patterns of all languages take long to make: these are made when they are first needed.
+# Patterns with the words of all languages take long to compile, so these are compiled on first use.
 
 
 @cache
@@ -89,7 +89,7 @@ def _ended() -> re.Pattern[str]:
 
 
 def read_destination(node: Node, templates: Placeholders) -> str | None:
-    """One place. Of ``from -> to`` the second counts: that is where one is now. Raises Unreadable for more arrows."""
+    """One place. In ``from -> to`` it is the second one. Raises ``Unreadable`` for several arrows."""
     way = sole(node)
     if isinstance(way, Scalar) and not way.quoted and len(way.text) <= LONGEST:
         parts = ARROW.split(way.text)
@@ -101,17 +101,17 @@ def read_destination(node: Node, templates: Placeholders) -> str | None:
 
 
 def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount, ...]:
-    """Items with their quantities; what cannot be read goes to ``complain``, one message for each element."""
+    """Read items with their quantities. Calls ``complain`` with a message for each element that cannot be read."""
     return _collect(records(node, field.kind), lambda element: _items(element, field), complain)
 
 
 def read_names(node: Node, field: Field, complain: Complain) -> tuple[str, ...]:
-    """Names; as ``read_items``."""
+    """Read names, in the way of ``read_items``."""
     return _collect(records(node, field.kind), lambda element: _names(element, field), complain)
 
 
 def read_company(node: Node, field: Field, complain: Complain) -> tuple[str, ...] | None:
-    """The complete list of those who are present: () for nobody, None where the block does not say."""
+    """The complete list of the characters present: () for nobody, None if the block does not say."""
     names = read_names(node, field, complain)
     if names:
         return names
@@ -124,19 +124,19 @@ def read_company(node: Node, field: Field, complain: Complain) -> tuple[str, ...
 
 
 def read_transfers(node: Node, field: Field, complain: Complain) -> tuple[ItemTransfer, ...]:
-    """Transfers: ``{item, from, to}``, ``item: from -> to``, ``from -> to: item``, ``item (from -> to)``."""
+    """Read transfers: ``{item, from, to}``, ``item: from -> to``, ``from -> to: item``, ``item (from -> to)``."""
     elements = rejoin(records(node, field.kind))
     return _collect(elements, lambda element: _transfers(element, field), complain)
 
 
 def read_relations(node: Node, field: Field, complain: Complain) -> tuple[RelationChange, ...]:
-    """Changes of relation: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` makes two."""
+    """Read changes of relations: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` gives two."""
     elements = rejoin(records(node, field.kind))
     return _collect(elements, lambda element: _relations(element, field), complain)
 
 
 def read_statuses(node: Node, field: Field, complain: Complain) -> tuple[StatusChange, ...]:
-    """What has become of whom: ``{name, status}``, ``name: status``, ``name -> status``, ``name (status)``."""
+    """Read changes of status: ``{name, status}``, ``name: status``, ``name -> status``, ``name (status)``."""
     return _collect(records(node, field.kind), lambda element: _statuses(element, field), complain)
 
 
@@ -158,7 +158,7 @@ def _collect(
 
 
 def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
-    """The known keys of a record, by the first word for each, and what else it holds."""
+    """The known keys of a record by their names, and its other keys. The first value for a name counts."""
     known: dict[str, Node] = {}
     other: list[tuple[str, Node]] = []
     for key, value in pairs.pairs:
@@ -186,7 +186,7 @@ def _amount(node: Node | None, templates: Placeholders, quantity: Node | None) -
     count = read_quantity(quantity) if quantity else None
     if count is None and not node.literal:
         if not node.quoted and ARROW.search(node.text):
-            raise Unreadable(f"{shown(node)} does not say what of it is the name of an item")
+            raise Unreadable(f"{shown(node)} does not say which part is the name of the item")
         name, count = split_amount(node.text)
         if count is None and not node.quoted and split_remark(node.text)[1]:
             head, number = split_amount(split_remark(node.text)[0])
@@ -213,7 +213,7 @@ def _items(element: Node, field: Field) -> list[ItemAmount]:
 
 
 def _unsigned(element: Node, field: Field) -> Node:
-    """An item without a sign before it that says again what the field says. Raises Unreadable for the other sign."""
+    """An item without a leading sign that repeats the field's meaning. Raises ``Unreadable`` for the opposite sign."""
     if not isinstance(element, Scalar) or element.quoted or not (found := _SIGN.fullmatch(element.text)):
         return element
     if (found["sign"] in "+＋") is not (field.name == "items_gained"):
@@ -233,7 +233,7 @@ def _names(element: Node, field: Field) -> list[str]:
 
 
 def _unremarked(scalar: Scalar) -> Scalar:
-    """Who is named, without a role behind the name. A remark in parentheses stays: it may be another name."""
+    """The name without a role behind it. A remark in parentheses stays, because it may be another name."""
     if not scalar.quoted and (role := _ROLE.fullmatch(scalar.text)):
         scalar = Scalar(role["head"])
     return scalar
@@ -260,14 +260,14 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
     amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
     giver, receiver = (_hand(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text))
     if amount is None and field.templates.holds(item_text) and giver is None and receiver is None:
-        return []  # the form, copied
+        return []  # a copy of the form
     if amount is None:
         raise Unreadable(f"{shown(element)} names no item")
     return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
 
 
 def _hand(node: Node | None, templates: Placeholders) -> str | None:
-    """Who gives or takes; None where that is not said, "" where it is said that nobody knows."""
+    """The name of the giver or the receiver; None if it is missing, "" if the block says that it is unknown."""
     node = sole(node or Scalar(""))
     if not isinstance(node, Scalar):
         raise Unreadable(f"{shown(node)}, where the name of a person belongs")
@@ -275,7 +275,7 @@ def _hand(node: Node | None, templates: Placeholders) -> str | None:
 
 
 def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
-    """Item, giver and receiver, "" for one that is not there."""
+    """The texts of item, giver and receiver; "" for a missing one."""
     text = scalar.text
     arrows = list(ARROW.finditer(text))
     if not arrows and not scalar.literal:
@@ -321,11 +321,11 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
     else:
         source, target, type_, delta, mutual = _relation_parts(element.text, field)
         if source is None and target is None:
-            return []  # the form, copied
+            return []  # a copy of the form
     if source is None or target is None:
         raise Unreadable("a relation that does not name both sides")
     if not type_ and delta is None:
-        raise Unreadable(f"nothing is said of {shown(source)} and {shown(target)}")
+        raise Unreadable(f"no type and no delta for the relation of {shown(source)} and {shown(target)}")
     if delta is not None and abs(delta) > MAX_DELTA:
         raise Unreadable(f"a change of relation by {delta} is too large (at most {MAX_DELTA})")
     changes = [RelationChange(source, target, type_, delta or 0)]
@@ -374,8 +374,8 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
         if parts is None and len(element.text) <= 2 * _LONGEST_SENTENCE:
             parts = _ended().fullmatch(element.text)
         if parts is None:
-            raise Unreadable(f"{shown(element)} does not say what has become of whom")
+            raise Unreadable(f"{shown(element)} does not give a name and a status")
         name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))
     if status and not isinstance(element, Pairs) and len(ways := ARROW.split(status)) > 1:
-        status = ways[-1].strip()  # of "alive -> dead" the last is how it is now
+        status = ways[-1].strip()  # in "alive -> dead" the last one is the current status
     return [StatusChange(name, status)] if name and status else []

@@ -1,4 +1,4 @@
-"""How keys and words of a block are compared, however they are spelled."""
+"""Normalizes keys and words of a block, so that different spellings compare equal."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from saga_core.language import normalized
 
 
 def squash(text: str) -> str:
-    """``text`` as keys and words are compared: NFKC, case folded, letters and digits only."""
+    """``text`` in the form used to compare keys and words: NFKC, case folded, letters and digits only."""
     return "".join(filter(str.isalnum, normalized("NFKC", text).casefold()))

@@ -1,4 +1,4 @@
-"""What opens and what closes a state block: the one grammar, for streams and for whole texts.
+"""The grammar of the fences of a state block, for streams and for whole texts.
 
 ::
 
@@ -7,21 +7,19 @@
     word    = "state", in any case, or that word in a known language
     closer  = a whole run of the opener's character, at least as long as the opener's
 
-A whole run is one that its own character does not touch on either side. An opener may stand anywhere,
-also in mid-line and also inside an ordinary code fence: models do both, and they never nest a state block
-on purpose. So ordinary fences are not tracked at all, and cannot be confused with a block's. "```statement",
-"```state_machine" and "```state```" open nothing.
+A run is whole if no further fence character of its kind is next to it. An opener may occur anywhere, also in the
+middle of a line and inside an ordinary code fence. Models do both, but never nest a state block on purpose, so ordinary
+fences are not tracked. "```statement", "```state_machine" and "```state```" open nothing.
 
-A closer may stand anywhere too, and the text goes on right behind it. Inside a block a complete opener,
-of either character and any length, ends that block and starts the next; it counts as the first one's closer
-if it is long enough. A block that nothing ends is open to the end of the text. One more thing ends a block: the
-tag ``</think>`` (or ``</thinking>``), which stays in the text, so that an unclosed draft in a model's
-thinking cannot swallow the reply after it.
+A closer may occur anywhere too, and the text continues directly after it. Inside a block, a complete opener of either
+character and any length ends that block and starts the next. It counts as the closer of the first block if it is long
+enough. A block without an end is open to the end of the text. The tag ``</think>`` (or ``</thinking>``) also ends a
+block and stays in the text, so that an unclosed draft in a model's thinking cannot swallow the reply after it.
 
-The body begins behind the word, one optional colon and one optional line end, and ends where the closer begins.
+The body begins after the word, one optional colon and one optional line end, and ends where the closer begins.
 
-Gap: the white space around a block belongs to it, and so do blank lines that hold nothing but quote marks
-(">"), and the quote marks and indentation of the opener's own line.
+The gap of a block is the white space around it, including lines that contain only quote marks (">"), and the quote
+marks and indentation of the opener's own line.
 """
 
 from __future__ import annotations
@@ -48,17 +46,17 @@ _LINE_END = re.compile(r"\r\n|[\r\n]")
 
 BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
 SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
-# Words, and the white space between them; a word that begins with a quote mark may be part of a gap.
+# Words and the white space between them. A word that begins with a quote mark is excluded: it may be part of a gap.
 TEXT_SPAN = re.compile(rf"[^{_SPECIAL}]+(?:[{BLANKS}{NEWLINES}]+[^{_SPECIAL}{QUOTE_MARK}][^{_SPECIAL}]*)*")
 HALTS = re.compile(f"[{FENCE_CHARS}{NEWLINES}]")
-"""What in a line of text may begin a block, or ends the line."""
+"""Matches a character that may begin a block or that ends the line."""
 BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
 RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
 
 THINK_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
 THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE | re.ASCII)
 THINK_REACH = len("</thinking>") - 1
-"""How many characters of a tag can already have been read when its ``>`` arrives."""
+"""The maximum number of characters of a tag before its ``>``."""
 
 
 _FENCES = tuple(char * MIN_FENCE for char in FENCE_CHARS)
@@ -68,7 +66,7 @@ _MAY_OPEN = re.compile(
 
 
 def may_open(text: str) -> bool:
-    """Whether a fence in ``text`` may open a block, told quickly: one with the first letter of the word behind it."""
+    """A quick check whether ``text`` may contain an opener: a fence followed by the first letter of the word."""
     return any(fence in text for fence in _FENCES) and _MAY_OPEN.search(text) is not None
 
 
@@ -78,12 +76,12 @@ def begins_word(text: str) -> bool:
 
 
 def is_word(text: str) -> bool:
-    """Whether ``text`` is that word, whole."""
+    """Whether ``text`` is the complete word."""
     return text.lower() in _WORDS
 
 
 def ends_word(char: str) -> bool:
-    """Whether ``char`` may follow the word; any other character makes it a different word."""
+    """Whether ``char`` may follow the word. Any other character makes it a different word."""
     return char in _WORD_ENDS
 
 
@@ -99,12 +97,12 @@ def strip_info(body: str) -> str:
 
 
 def gap_rank(gap: str) -> int:
-    """How strongly a gap parts two texts: 0 nothing, 1 blanks, 2 a line end, 3 a paragraph."""
+    """How strongly a gap separates two texts: 0 no gap, 1 blanks, 2 a line end, 3 a paragraph break."""
     ends = len(_LINE_END.findall(gap))
     return min(ends, 2) + 1 if ends else int(bool(gap))
 
 
 def last_line(gap: str) -> str:
-    """What stands behind the last line end of ``gap``; nothing if it has none."""
+    """The text after the last line end of ``gap``; "" if it has none."""
     end = max(gap.rfind("\n"), gap.rfind("\r"))
     return gap[end + 1 :] if end >= 0 else ""

@@ -1,4 +1,4 @@
-"""What a model thought before it spoke, where its server leaves that in the text: no part of the story."""
+"""The ``<think>`` sections that some model servers leave in a reply. They are no part of the story."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from saga_core.state_block.syntax import THINK_END, THINK_TAG
 def without_thoughts(text: str) -> str:
     """A reply without its closed ``<think>`` sections.
 
-    Behind a prompt that opens the section itself, the first tag is the closing one, and all before it was thought.
-    What is never closed stays: nobody knows where the story begins in it.
+    If the prompt already opened the section, the first tag in the reply closes it, and all text before it is removed.
+    An unclosed section stays, because the beginning of the story in it is unknown.
     """
     if "</" not in text:
         return text
@@ -25,7 +25,7 @@ def without_thoughts(text: str) -> str:
 
 
 def thinks_only(text: str) -> bool:
-    """Whether a text begins with a thought that is never closed: of a reply that was stopped, nothing was told yet."""
+    """Whether a text begins with an unclosed ``<think>`` section, so that a stopped reply contains no story yet."""
     start = len(text) - len(text.lstrip())
     opened = THINK_TAG.match(text, start)
     return opened is not None and not opened[1] and THINK_END.search(text, start) is None

@@ -14,16 +14,16 @@ MAX_NAME = 200
 MAX_TEXT = 2_000
 MAX_CHANGE = 1_000_000
 MAX_QUANTITY = 1_000_000_000_000
-_MAX_WRITTEN = 200  # of a flag, a number, or nothing
+_MAX_WRITTEN = 200  # characters of a flag, a number, or a word for nothing
 _SHOWN = 40
 
 
 class Unreadable(Exception):
-    """A value that cannot be read; the message says why. It does not leave the parser."""
+    """A value cannot be read; the message says why. The parser catches it and never lets it escape."""
 
 
 def shown(value: str | Node) -> str:
-    """``value`` for a message: quoted, and short."""
+    """``value`` for a message: quoted and shortened."""
     if isinstance(value, Scalar):
         value = value.text
     if isinstance(value, str):
@@ -47,20 +47,20 @@ _EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?P<inner>[^*_`].*)\1", re.DOTAL
 
 
 def split_remark(text: str) -> tuple[str, str]:
-    """``-15 (goblin)`` as its head and the remark in parentheses behind it, which may be ""."""
+    """Split ``-15 (goblin)`` into the text and the remark in parentheses behind it; "" if there is no remark."""
     match = _REMARK.fullmatch(text)
     return (match["head"].strip(), match["remark"].strip()) if match else (text, "")
 
 
 def strip_emphasis(text: str) -> str:
-    """``text`` without Markdown emphasis around the whole of it."""
+    """``text`` without Markdown emphasis, if the emphasis encloses the whole text."""
     match = _EMPHASIS.fullmatch(text)
     return match["inner"].strip() if match else text
 
 
 def unclothed(text: str) -> str:
-    """A name without brackets around the whole of it (``「wood」``, ``[[wood]]``), pictures before and behind it, or a
-    full stop."""
+    """A name without enclosing brackets (``「wood」``, ``[[wood]]``), emoji before and after it, or a full stop after a
+    letter without case."""
     if match := _WHOLE.fullmatch(text):
         text = next(part for part in match.groups() if part is not None).strip()
     bare = _PICTURES.sub("", text)
@@ -69,15 +69,15 @@ def unclothed(text: str) -> str:
 
 
 def nothing_in_list(scalar: Scalar) -> bool:
-    """Whether an element of a list says that there is none: ``nobody else``, ``no new items``."""
+    """Whether an element of a list is a phrase for "nothing": ``nobody else``, ``no new items``."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     return _NOTHING_SAID.fullmatch(scalar.text.strip()) is not None
 
 
 def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: bool = False) -> bool:
-    """Whether ``scalar`` says that there is nothing to say: ``none``, ``none (stayed)``, ``...``, ``<item>``, or
-    one of the field's placeholders. ``bracketed``: it stood in brackets of its own."""
+    """Whether ``scalar`` means that there is no value: ``none``, ``none (stayed)``, ``...``, ``<item>``, or one of the
+    field's placeholders. ``bracketed`` says that brackets around it were already removed."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     text = strip_emphasis(scalar.text.strip())
@@ -88,7 +88,7 @@ def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: boo
 
 
 def is_unknown(scalar: Scalar) -> bool:
-    """Whether ``scalar`` says, where a person should be, that it is not known who: ``unknown``, ``???``."""
+    """Whether ``scalar`` stands for an unknown person: ``unknown``, ``???``."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     text = split_remark(strip_emphasis(scalar.text.strip()))[0]
@@ -96,7 +96,7 @@ def is_unknown(scalar: Scalar) -> bool:
 
 
 def sole(node: Node) -> Node:
-    """``node``, or the one item of a list that holds just one."""
+    """The item of a list with a single item, at any depth of nesting; any other node as it is."""
     while isinstance(node, Seq) and len(node.items) == 1:
         node = node.items[0]
     return node
@@ -113,9 +113,9 @@ YES_WORDS = frozenset(word for each in _WORDS for word in each.yes.split())
 def read_name(
     scalar: Scalar, templates: Placeholders = NONE, limit: int = MAX_NAME, *, bracketed: bool = False
 ) -> str | None:
-    """A name or a line of text, cleaned; None for nothing, and for ``false``.
+    """A name or a line of text, cleaned; None for "nothing" and for ``false``.
 
-    Raises Unreadable for ``true``, which says that there is something but not what, and beyond ``limit``.
+    Raises ``Unreadable`` for ``true``, which gives no text, for unbalanced quote marks, and beyond ``limit``.
     """
     if len(scalar.text) > 2 * limit:
         raise Unreadable(f"{len(scalar.text)} characters are too many (at most {limit})")
@@ -139,9 +139,9 @@ def read_name(
 
 
 def read_text(node: Node, templates: Placeholders, *, one_name: bool) -> str | None:
-    """A line of text. A list of texts is joined with commas, unless ``one_name`` is asked for.
+    """A line of text. A list of texts is joined with commas, unless ``one_name`` is set.
 
-    Raises Unreadable for a map, and for a list where one name is asked for.
+    Raises ``Unreadable`` for a map, and for a list of several values if ``one_name`` is set.
     """
     bracketed = not isinstance(node, Scalar)
     node = sole(node)
@@ -166,7 +166,7 @@ _TICKS, _CROSSES = "✓✔✅⭕", "✗✘❌"
 
 
 def read_flag(node: Node) -> bool | None:
-    """True or False in any language; None for nothing. Raises Unreadable for anything else."""
+    """A flag in any language; None if there is no value. Raises ``Unreadable`` for anything else."""
     node = sole(node)
     if isinstance(node, Seq) and not node.items:
         return None
@@ -216,9 +216,9 @@ _BARE_LEVEL = re.compile(r"(?P<now>\d{1,9})\s*(?:hp|%)?")
 
 
 def read_level(node: Node) -> HitPoints | None:
-    """Hit points as they stand: ``85/100``, ``85``; None for anything that says something else, or nothing.
+    """The current hit points: ``85/100``, ``85``; None for anything else.
 
-    A bare 0 says nothing: a model that counts changes writes it for "no change".
+    A bare 0 gives None, because models that report changes write it for "no change".
     """
     node = sole(node)
     if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
@@ -232,10 +232,10 @@ def read_level(node: Node) -> HitPoints | None:
 
 
 def read_change(node: Node, *, level: bool = False) -> int | None:
-    """A signed whole number, with the sign written or said: ``-15``, ``lost 15``, ``+5 (healed)``, ``100 -> 85``.
+    """A signed integer with its sign as a symbol or in words: ``-15``, ``lost 15``, ``+5 (healed)``, ``100 -> 85``.
 
-    ``level``: the key named a level rather than a change, so that a bare ``85`` is no change. None for nothing.
-    Raises Unreadable where the number, or its sign, would be a guess.
+    ``level`` says that the key names a level, not a change; a bare ``85`` is then unreadable. None if there is no
+    value. Raises ``Unreadable`` if the number or its sign would be a guess.
     """
     listed = isinstance(node, Seq)
     node = sole(node)

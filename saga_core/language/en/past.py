@@ -1,4 +1,4 @@
-"""English words of time and of remembering."""
+"""English words for time and for remembering."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PAST = PastWords(
         r"(?! (?:to|at|in|on|with|for|home|there|by|\w+ing)\b)"
     ),
     latest=r"\b(?:the )?(?:last|previous|other) time\b|\bmost recently\b",
-    # "On March 16, 2023", "the 16th of March"; but "we march 10 miles".
+    # Matches "On March 16, 2023" and "the 16th of March", but not "we march 10 miles".
     date=(
         rf"\b(?:(?P<month1>{_MONTH})\.? (?:the )?(?P<day1>{_DAY})\b(?! ?(?::|miles|leagues|hours|days|steps|men\b))"
         rf"(?:,? (?P<year1>[12]\d{{3}})\b)?"

@@ -1,7 +1,7 @@
-"""Whether an English sentence says that somebody does something, told from its build and not from a list of verbs.
+"""Decides by grammar, without a list of verbs, whether an English sentence says that a character does something.
 
-The name begins a clause, and a verb in the present, the past or the progressive follows. What tells of earlier times
-reads alike, so verbs that mostly do so are left out.
+A name must begin a clause, and a verb in the present, the past or the progressive must follow. Sentences about earlier
+events look the same, so verbs that mostly describe those are excluded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CLAUSE = r"(?:^|[,;:]\s|\b(?:and|(?<!one )(?<!all )(?<!body )but|then|while)\s)
 
 
 def does(sentence: str, names: Sequence[str]) -> bool:
-    """Whether somebody of those names does what a clause of an English sentence tells."""
+    """Whether a character with one of ``names`` does something in a clause of an English sentence."""
     named = "|".join(map(re.escape, (name for name in names if name.isascii())))
     if not named:
         return False

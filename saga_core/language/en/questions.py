@@ -1,4 +1,4 @@
-"""What small models are asked in English."""
+"""The questions to small models in English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What frontends ask in English: most presets are English whatever the story is told in."""
+"""Instructions of frontends in English. Most presets are in English, whatever the language of the story."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A light English stemmer: inflections and the commonest derivations off, irregular story verbs to their base.
+"""A light English stemmer. It removes inflections and common derivations, and maps irregular story verbs to their base.
 
-A subset of what Porter's second algorithm does. It need not give words, only the same stem for forms of one word.
+It implements a subset of Porter's second algorithm. Stems need not be words, but all forms of a word must share one.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def _derivation(word: str) -> str:
 
 
 def _final_y(word: str) -> str:
-    """``y`` after a consonant becomes ``i`` and a silent ``e`` goes: "hurried" meets "hurry", "forging" "forge"."""
+    """Replace ``y`` after a consonant by ``i`` and drop a silent ``e``, so that "hurried" matches "hurry" and "forging"
+    matches "forge"."""
     if len(word) > 2 and word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1] + "i"
     if len(word) > 4 and word.endswith("e") and word[-2] not in "aeiouy":

@@ -1,4 +1,4 @@
-"""English prose: who acts, who dies, what weighs."""
+"""Patterns for English prose: actions, deaths, important facts."""
 
 from __future__ import annotations
 

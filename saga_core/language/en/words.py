@@ -1,4 +1,4 @@
-"""English index terms: stems. A number in words is the same term as in digits."""
+"""English index terms are stems. A number in words gives the same term as in digits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _COUNTS = "zero one two three four five six seven eight nine ten eleven twelve t
 _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split()) if number > 1}
 _NUMBERS |= {word: str(10 * number) for number, word in enumerate(_TENS.split(), 1)}
-"""Numbers in words, which are found by their digits. "One" says too many other things."""
+"""Numbers in words, which become digits. "One" is missing because it has too many other meanings."""
 _SHORTEST = 3
-"""Letters of a beginning that few other words have."""
+"""The minimum length of a word's beginning that few other words share."""
 
 
 def _terms(run: str) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _content(run: str) -> tuple[str, ...]:
     found = stem(run)
     if run.startswith(found) or found in _FUNCTION:
         return (found,)
-    # The stem of "mercy" is "merci", and that of "waving" "wave": neither stands in a text that has the word.
+    # The stem of "mercy" is "merci" and that of "waving" is "wave". A text with these words does not contain the stems.
     begun, last = found[:-1], found[-1:]
     if last == "i" and run.startswith(f"{begun}y"):
         return (f"{begun}y",)

@@ -1,4 +1,4 @@
-"""Japanese titles and honorifics, which hang on a name without a space."""
+"""Japanese titles and honorifics, which are attached to a name without a space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Japanese words of time and of remembering."""
+"""Japanese words for time and for remembering."""
 
 from __future__ import annotations
 

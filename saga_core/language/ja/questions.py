@@ -1,4 +1,4 @@
-"""What small models are asked in Japanese."""
+"""The questions to small models in Japanese."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What frontends and their presets ask in Japanese."""
+"""Instructions of frontends and their presets in Japanese."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Japanese prose: who acts, who dies, what weighs."""
+"""Patterns for Japanese prose: actions, deaths, important facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIED = "(?:死んだ|死亡した|亡くなった|息絶えた|息を引き取�
 
 
 def _subject(named: str) -> str:
-    """The names as the subject of a sentence."""
+    """A pattern of the names as the subject of a sentence."""
     return rf"(?<![ァ-ヺー])(?:{named})(?:は|が|も)"
 
 

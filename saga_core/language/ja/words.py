@@ -1,8 +1,8 @@
-"""Japanese index terms: bigrams, and each Han character besides.
+"""Japanese index terms are bigrams, and also each single Han character.
 
-Measured on things told and asked for in other words, that finds as many as morphological analysers with dictionaries
-of 40 to 250 MB do (docs/dependencies.md has the figures), and needs nothing. Kana are folded to hiragana, Han
-characters to simplified forms, so that spellings of a word are one term.
+In measurements with questions in other words than the story's, this finds as much as morphological analysers with
+dictionaries of 40 to 250 MB (docs/dependencies.md has the figures), without any dependency. Kana are folded to hiragana
+and Han characters to simplified forms, so that all spellings of a word give one term.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _terms(run: str) -> tuple[str, ...]:
 
 
 def _content(run: str) -> tuple[str, ...]:
-    """Katakana words and Han characters by twos; what is in hiragana is inflection for the most part."""
+    """Katakana words, and Han characters in pairs. Hiragana are left out, because most of them are inflection."""
     found: list[str] = []
     for part in _CONTENT.findall(simplified(run)):
         if len(part) <= 2 or not _IS_HAN.match(part):
@@ -50,12 +50,12 @@ def _content(run: str) -> tuple[str, ...]:
 
 
 def _particular(run: str) -> tuple[str, ...]:
-    """What is in hiragana is inflection for the most part, as rare as a name: but "の" joins what is told of."""
+    """Terms without hiragana, which are mostly inflections as rare as names. "の" is kept, because it joins nouns."""
     return tuple(chain.from_iterable(map(_terms, _JOINED.findall(run))))
 
 
 def _stands(text: str, start: int, end: int) -> bool:
-    """A katakana name has no katakana beside it; behind a hiragana one stands a particle or other letters."""
+    """A katakana name must not touch other katakana. A hiragana name must precede a particle or other letters."""
     first, last = text[start], text[end - 1]
     before, behind = text[start - 1 : start], text[end : end + 1]
     if _KATAKANA.match(first) and _KATAKANA.match(before):

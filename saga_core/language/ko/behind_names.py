@@ -1,14 +1,14 @@
-"""What may stand behind a Korean name in one word with it: particles, several of them, and the copula.
+"""The endings that may follow a Korean name within one word: particles, combinations of them, and the copula.
 
-Only for telling where a name stands. Words of recall lose simple particles alone (``particles.py``): their terms are
-stored. Left out is what common names end with: 엔, 론, 란, 든, 라, 네, and 들 by itself for "아들" and its like.
+They serve only to find names. For recall, words lose only simple particles (``particles.py``), because their terms are
+stored. Endings of common names are left out: 엔, 론, 란, 든, 라, 네, and also a bare 들 because of "아들" and the like.
 """
 
 from __future__ import annotations
 
 from saga_core.language.ko.particles import PARTICLES
 
-# Each with what may follow it. Particles of place, direction and person take nearly everything.
+# Particles with the particles that may follow them. Those of place, direction and person take nearly all.
 _FOLLOWED = {
     "에 에서 에게 에게서 한테 한테서 으로 으로부터 로부터 으로서 로서": (
         "는 도 만 만은 만이 만도 의 나 라도 까지 까지는 까지도 조차 마저 야 요"
@@ -55,7 +55,7 @@ BEHIND_NAMES: frozenset[str] = frozenset(
         *("들" + tail for tail in _PLURAL.split()),
     }
 )
-"""All of them, for looking one up."""
+"""All endings, for lookup."""
 
 _OPEN_FORMS = (
     "가 는 를 도 의 만 만은 만이 와 랑 랑은 랑도 하고 야 에게 에게는 에게도 에게만 에게서 에게서도 한테 한테는 한테도 "
@@ -71,5 +71,5 @@ _HONORIFICS = {"님": f"{_OPEN_FORMS} {_CLOSED_FORMS}", "이": _OPEN_FORMS}
 BEHIND_LONG_NAMES: frozenset[str] = frozenset(
     {"님", *(head + tail for head, tails in _HONORIFICS.items() for tail in tails.split())}
 )
-"""What hangs on names of two syllables or more: 님, the 이 of 지훈이, and particles behind them. Behind one
-syllable it makes other words: 손님 of 손, 종이를 of 종. 씨 is left out for 마음씨 and its like."""
+"""Endings of names of two syllables or more: 님, the 이 of 지훈이, and particles after them. After one syllable they
+form other words: 손님 from 손, 종이를 from 종. 씨 is left out because of 마음씨 and the like."""

@@ -14,7 +14,8 @@ _NOT_NUMBERED = "".join(
     [rf"(?<!(?<![가-힣]){word})" for word in _NUMBERED_WORDS] + [f"(?<!{end})" for end in ("호", "번", *_NUMBERED_ENDS)]
 )
 _NO_KEY = r"(?:(?<!열쇠)(?<!카드)(?<!키)|(?!\s+\d{3}))"
-"""Behind a word that is not numbered: 방 3 and 3번 are no counts, 가방 3 is one. 열쇠 101 is the key of a room."""
+"""Together with ``_NOT_NUMBERED``, excludes words with a number of their own: 방 3 and 3번 are no counts, but 가방 3 is
+one. 열쇠 101 is the key of a room."""
 
 BLOCK = BlockWords(
     request=Request(

@@ -14,13 +14,13 @@ _TENS = {
 _AFTER_TENS = [word for word in _ONES if word not in ("석", "서", "넉", "너")]
 
 COUNTING: dict[str, int] = {"스무": 20, **{ten: tens for ten, tens in _TENS.items() if ten != "스물"}, **_ONES}
-"""Korean numbers of one word before a counter."""
+"""Korean numbers that consist of one word before a counter."""
 
 ABOUT: dict[str, int] = {
     "한두": 1, "두어": 2, "두세": 2, "서너": 3, "너댓": 4, "네댓": 4, "네다섯": 4, "너덧": 4, "대여섯": 5, "예닐곱": 6,
     "일고여덟": 7, "여덟아홉": 8, "여남은": 10,
 }  # fmt: skip
-"""Numbers that leave open which one it is; the least of them."""
+"""Approximate numbers, with their lowest value."""
 
 _DIGITS = {word: number for number, word in enumerate("일이삼사오육칠팔구", 1)}
 _UNITS = {"십": 10, "백": 100, "천": 1_000}
@@ -37,14 +37,15 @@ _WHOLE = re.compile(f"{_NATIVE}|{_CHINESE}")
 _APART = r"(?:(?<=[일이삼사오육칠팔구십백천만억\d]{2})|(?<=\s)|(?=\s))"
 
 SPELLED = f"(?:{_NATIVE}|{_CHINESE}{_APART})"
-"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 천, 만, 억. A single syllable
-is one only if a space parts it from its counter: 사원 지도 is the map of a temple, and 천장 열쇠 no thousand keys."""
+"""A pattern of a native Korean number of two words, a Sino-Korean number, or a number in digits with 천, 만, 억. A
+single syllable needs a space before it or before its counter: 사원 지도 is the map of a temple, and 천장 열쇠 is not a
+thousand keys."""
 
 _PART = re.compile(r"(\d+|[일이삼사오육칠팔구])?([십백천])?")
 
 
 def value(written: str) -> int | None:
-    """The number that a text of the pattern ``SPELLED`` says; None for any other."""
+    """The value of a text that matches ``SPELLED``; None for any other text."""
     if two := _TWO_WORDS.fullmatch(written):
         return _TENS[two[1]] + _ONES[two[2]]
     plain = written.replace(" ", "").replace(",", "")

@@ -8,7 +8,7 @@ from string import ascii_letters
 
 _FIRST, _LAST = 0xAC00, 0xD7A3
 
-# Longest first, so that "에게서" is taken whole before "서" is tried.
+# Longest first, so that "에게서" is tried before "서".
 _PARTICLES: tuple[str, ...] = tuple(
     sorted(
         (
@@ -20,16 +20,16 @@ _PARTICLES: tuple[str, ...] = tuple(
     )
 )
 PARTICLES = frozenset(_PARTICLES)
-"""All of them, for looking one up."""
+"""All particles, for lookup."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 _OPEN, _LIEUL, _OTHER = 0, 8, 4
-"""No final consonant, ㄹ, and any other."""
+"""Numbers of final consonants: none, ㄹ, and any other."""
 _DIGITS = {digit: _LIEUL if digit in "178" else _OTHER for digit in "013678"} | dict.fromkeys("2459", _OPEN)
 _SPELLED = {"L": _LIEUL, "R": _LIEUL, "M": _OTHER, "N": _OTHER}
 _CLOSED = re.compile(r"(?:ll?|m|n|ng|(?<=[^\Waeiou])[aeiou](?:ck|tt|[bckpt])|\A[aeiou](?:ck|tt|[bckpt]))\Z")
-"""The end of a word in small Latin letters that is read with a final consonant."""
+"""Matches the end of a word in lower-case Latin letters that is pronounced with a final consonant."""
 
 
 def is_hangul(char: str) -> bool:
@@ -38,12 +38,12 @@ def is_hangul(char: str) -> bool:
 
 
 def has_final(text: str) -> bool:
-    """Whether ``text`` ends in a consonant (받침) as it is read aloud: 검, "3" (삼), "XL" (엑스엘), "John" (존)."""
+    """Whether ``text`` ends in a consonant (받침) when read aloud: 검, "3" (삼), "XL" (엑스엘), "John" (존)."""
     return _final(text) != _OPEN
 
 
 def _final(text: str) -> int:
-    """The number of the final consonant among those of Hangul; 0 for none, and where nobody can tell."""
+    """The number of the final consonant in Hangul's order; 0 if there is none or it is unknown."""
     end = next((at for at in range(len(text), 0, -1) if text[at - 1].isalnum()), 0)
     last = text[end - 1 : end]
     if not last:
@@ -66,9 +66,9 @@ def _final_of_latin(letters: str) -> int:
 
 
 def josa(word: str, pair: str) -> str:
-    """``word`` with the right one of two particle forms: ``josa("검", "을/를") == "검을"``.
+    """``word`` with the correct one of two particle forms: ``josa("검", "을/를") == "검을"``.
 
-    ``pair`` is "after a consonant/after a vowel". "으로/로" follows its own rule: a final ㄹ takes "로".
+    ``pair`` is "after a consonant/after a vowel". "으로/로" has an exception: a final ㄹ takes "로".
     """
     closed, open_ = pair.split("/")
     final = _final(word)
@@ -77,9 +77,9 @@ def josa(word: str, pair: str) -> str:
 
 
 def particle_stems(word: str) -> Iterator[str]:
-    """``word`` and what is left of it with one trailing particle taken off, longest stem first.
+    """``word``, then its stems without one trailing particle, longest stem first.
 
-    A stem keeps at least two syllables, so that short names are not eaten ("나이" is not "나" + "이").
+    A stem keeps at least two syllables, so that short names stay whole ("나이" is not "나" + "이").
     """
     yield word
     if not word or not is_hangul(word[-1]):
@@ -101,7 +101,7 @@ def is_particle(text: str) -> bool:
 
 
 def bigrams(word: str) -> Iterator[str]:
-    """The syllable bigrams of a Hangul word; the word itself when it has one syllable."""
+    """The syllable bigrams of a Hangul word; the word itself if it has one syllable."""
     if len(word) < 2:
         yield word
         return

@@ -1,4 +1,4 @@
-"""Korean words of time and of remembering."""
+"""Korean words for time and for remembering."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NUMBER = (
 _COUNT = rf"(?:(?P<days>{'|'.join(_DAYS)})|{_NUMBER})"
 _TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}+(?:그로부터 |그렇게 |그러고 |그 후 )?"
 _AGO = r"전(?![가-힣])|전(?=에|의|부터|쯤|까지|인|이[었야]|만 |처럼|보다|과 |날|일)"
-"""But 사흘 전쟁, 3일 전투."""
+"""Matches the word for "ago", but not the beginning of other words: 사흘 전쟁, 3일 전투."""
 _TENS = "스물|스무|서른|마흔|쉰|예순|일흔|여든|아흔"
 _COUNTED = (
     r"원|번|개|시|분|초|달|년|주|일|월|명|사람|마리|권|장|잔|병|킬로|미터|센티|살|층|퍼센트|배|대|그릇|박|냥|닢|푼|골드|줌|모금|호|점|위|등|짝|통|벌"

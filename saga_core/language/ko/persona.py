@@ -1,4 +1,4 @@
-"""What is said of the player's character in Korean."""
+"""Korean phrases that name the player's character."""
 
 from __future__ import annotations
 

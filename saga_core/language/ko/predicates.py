@@ -1,7 +1,7 @@
-"""Whether a Korean sentence says that somebody does something, told from its build and not from a list of verbs.
+"""Decides by grammar, without a list of verbs, whether a Korean sentence says that a character does something.
 
-The name is the only subject of the sentence, and what ends it is no state, no trait and nothing that happens to the
-dead. What tells of earlier times reads alike, so verbs that mostly do so are left out.
+The name must be the only subject of the sentence. The final verb must not express a state, a trait or something that
+happens to the dead. Sentences about earlier events look the same, so verbs that mostly describe those are excluded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SAYING = re.compile(r"[다라냐자]고(?:도|만|는)?\s")
 
 
 def does(sentence: str, names: Sequence[str]) -> bool:
-    """Whether somebody of those names does what a Korean sentence tells."""
+    """Whether a character with one of ``names`` does something in a Korean sentence."""
     named = "|".join(map(re.escape, (name for name in names if any(map(is_hangul, name)))))
     if not named or _SAYING.search(sentence):
         return False
@@ -52,8 +52,8 @@ def does(sentence: str, names: Sequence[str]) -> bool:
 
 
 def _adnominal(word: str) -> bool:
-    """Whether a Korean word may be a verb that describes the noun behind it."""
+    """Whether a Korean word may be a verb that modifies the noun after it."""
     last = word[-1]
     if last in "을를" and len(word) > 1:
-        return False  # what is done something to
+        return False  # an object, marked by its particle
     return last in "던는" or (is_hangul(last) and (ord(last) - 0xAC00) % 28 in (4, 8))

@@ -1,4 +1,4 @@
-"""What small models are asked in Korean."""
+"""The questions to small models in Korean."""
 
 from __future__ import annotations
 

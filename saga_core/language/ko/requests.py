@@ -1,4 +1,4 @@
-"""What frontends and their presets ask in Korean."""
+"""Instructions of frontends and their presets in Korean."""
 
 from __future__ import annotations
 

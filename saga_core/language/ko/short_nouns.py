@@ -1,8 +1,8 @@
-"""Korean nouns of one syllable in a text: 칼 in "칼을", and not in "칼집".
+"""Finds Korean nouns of one syllable in a text: 칼 in "칼을", but not in "칼집".
 
-One syllable and a particle often look like another word: "종이" is paper, or a bell that does something. Which
-particles may follow a syllable sorts out most of it: "마을" and "나이" are no noun with a particle, for 마 takes 를 and
-나 takes 가. What is left is listed here, but for words that mostly are the noun ("길이", "입을").
+A syllable with a particle often looks like another word: "종이" is paper, or a bell as the subject. The form of the
+particle decides most cases: "마을" and "나이" are not a noun with a particle, because 마 takes 를 and 나 takes 가. The
+other cases are listed here, except for words that are mostly the noun ("길이", "입을").
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from saga_core.language.ko.behind_names import BEHIND_LONG_NAMES, BEHIND_NAMES
 from saga_core.language.ko.particles import has_final, is_hangul
 
 _CLOSED = tuple("이 은 을 과 으 아".split())
-"""How particles begin that stand behind a final consonant alone."""
+"""Beginnings of the particles that only follow a final consonant."""
 _OPEN = tuple("가 는 를 와 랑 나 며 야 여 였 예".split())
-"""How those begin that stand behind a vowel alone."""
+"""Beginnings of the particles that only follow a vowel."""
 _NO_NOUN = frozenset("아 야 여 며 께".split())
-"""Particles that hardly ever stand behind a thing, and often end a verb: "잡아", "하며"."""
+"""Particles that hardly ever follow a noun for a thing, but often end a verb: "잡아", "하며"."""
 
 _OTHER_WORDS = frozenset(
     "종이 같이 많이 깊이 높이 없이 굳이 먹이 놀이 맏이 검은 죽은 먹은 담은 감은 품은 안은 입은 신은 남은 묵은 "
@@ -30,32 +30,32 @@ _OTHER_WORDS = frozenset(
     "미로 피로 화로 가로 세로 때로 대로 별로 실로 주로 수로 해로 기와 나와 결과 성과 학과 통과 불과 안과 경과 "
     "약과 함께 아들 그들 이들 산들 흔들 만들 건들".split()
 )
-"""Words that would be a noun of one syllable with a particle, and mostly are not."""
+"""Words that look like a noun of one syllable with a particle, but mostly are not."""
 _BOTH: Mapping[str, tuple[str, ...]] = {
     "종이": ("울", "흔들", "매달", "걸려", "깨졌"),
     "화가": ("나", "났", "난", "치밀", "풀"),
     "초가": ("타", "탔", "켜", "꺼", "녹"),
 }
-"""Those of them that often are the noun as well, and how the next word begins where they are."""
+"""Such words that are often the noun too, with the beginnings of the next word in that case."""
 _ENDINGS = frozenset("고 며 던 니 는데 지만 면서 다고 냐고 자고 고는 고서".split())
-"""What may follow a whole sentence in one word with its last one: somebody is quoted."""
+"""Endings of quoted sentences, attached to the last word of the sentence."""
 
 
 def short_nouns(words: Sequence[str]) -> list[str]:
-    """For each of the ``words`` of a text, in their order: the noun of one syllable that it is, with particles or
-    without; "" where it is another word."""
+    """For each of the ``words`` of a text, in order: its noun, if it is a noun of one syllable with or without
+    particles; else ""."""
     following = [*words[1:], ""]
     return [_noun(word, behind if word in _BOTH else "") for word, behind in zip(words, following, strict=False)]
 
 
 def maybe_noun(word: str) -> str:
-    """The noun of one syllable that ``word`` may be although it mostly is another word; "" for none."""
+    """The noun of one syllable that ``word`` may contain, although it is mostly another word; "" for none."""
     return word[0] if word in _BOTH else ""
 
 
 def ends_word(word: str, rest: str, following: str = "") -> bool:
-    """Whether ``rest`` may stand behind ``word`` in one word with it without making another word of it. ``following``
-    is the word behind both."""
+    """Whether ``rest`` may be attached to ``word`` without forming a different word. ``following`` is the next word in
+    the text."""
     if not rest:
         return True
     if len(word) == 1:
@@ -83,8 +83,8 @@ def _noun(word: str, following: str) -> str:
 
 
 def _agrees(word: str, tail: str) -> bool:
-    """Whether the particle ``tail`` has the form that it takes behind ``word``."""
+    """Whether the particle ``tail`` has the form required after ``word``."""
     closed = has_final(word)
     if tail.startswith("로"):
-        return not closed or (ord(word[-1]) - 0xAC00) % 28 == 8  # ㄹ takes 로 too
+        return not closed or (ord(word[-1]) - 0xAC00) % 28 == 8  # a final ㄹ also takes 로
     return not tail.startswith(_OPEN if closed else _CLOSED)

@@ -1,4 +1,4 @@
-"""Korean prose: who acts, who dies, what weighs."""
+"""Patterns for Korean prose: actions, deaths, important facts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _YOU = r"(?:당신|너|그대|나|여러분)(?:은|는|이|가)|네가|내가|�
 
 
 def _subject(named: str) -> str:
-    """The names as the subject of a sentence."""
+    """A pattern of the names as the subject of a sentence."""
     return rf"(?<!\w)(?:{named})(?:이|가|은|는|께서|도)"
 
 

@@ -1,7 +1,7 @@
-"""Korean index terms: syllable bigrams, for words fail as terms.
+"""Korean index terms are syllable bigrams, because whole words do not work as terms.
 
-A word loses its longest particle first, and gives its first syllable besides its bigrams: often that is all that forms
-of a verb have in common ("끊겨서", "끊어져"), or of a noun of one syllable ("숲에", "숲은").
+A word first loses its longest particle. It gives its bigrams and also its first syllable, which is often the only part
+that the forms of a verb ("끊겨서", "끊어져") or of a noun of one syllable ("숲에", "숲은") share.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NUMBERS = {
     "스물": "20",
     "스무": "20",
 }
-"""Numbers in words, which are found by their digits. 하나 says too many other things; 세 and 네 too."""
+"""Numbers in words, which become digits. 하나, 세 and 네 are missing because they have too many other meanings."""
 
 
 def _terms(word: str) -> tuple[str, ...]:

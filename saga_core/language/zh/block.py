@@ -13,7 +13,7 @@ _NUMBERS = {
 
 _N = rf"(?:\d[\d,]*+|{SPELLED})"
 _OWED = "欠条|欠條|借据|借據|借条|借條|收据|收據|支票|债|債|账|帳|欠款|借款|赏金|賞金|悬赏|懸賞|通缉|通緝"
-"""What says for how much money it is."""
+"""A pattern of papers and claims whose name states an amount of money, such as IOUs and bounties."""
 
 BLOCK = BlockWords(
     request=Request(

@@ -1,4 +1,4 @@
-"""Chinese titles, which hang on a name without a space."""
+"""Chinese titles, which are attached to a name without a space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese words of time and of remembering, in simplified and traditional characters."""
+"""Chinese words for time and for remembering, in simplified and traditional characters."""
 
 from __future__ import annotations
 

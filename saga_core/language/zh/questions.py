@@ -1,4 +1,4 @@
-"""What small models are asked in Chinese."""
+"""The questions to small models in Chinese."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What frontends and their presets ask in Chinese."""
+"""Instructions of frontends and their presets in Chinese."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese prose: who acts, who dies, what weighs. In simplified and traditional characters."""
+"""Patterns for Chinese prose, in simplified and traditional characters: actions, deaths, important facts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reports of a state that stand in no fence of their own: between tags, under a heading, as bare key lines."""
+"""Reports of state changes without a fence of their own: between tags, under a heading, or as bare key lines."""

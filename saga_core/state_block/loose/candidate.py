@@ -1,4 +1,4 @@
-"""Lines that may be a report without a fence of its own: which lines belong to it, and whether it is one."""
+"""Collects lines that may be a report without a fence of its own, and decides whether they are one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DATA_STARTS = tuple("\"'“[{［｛")
 
 
 def without_gap(text: str) -> str:
-    """``text`` without the white space at its end, and without lines there that hold nothing but quote marks."""
+    """``text`` without the white space at its end and without final lines that contain only quote marks."""
     core = text.rstrip(SPACE)
     line, end, _ = text[len(core) :].partition("\n")
     return (core + line if end else text).rstrip(WHITE)
@@ -32,7 +32,7 @@ class ReportKind(Enum):
 
 
 class Take(Enum):
-    """What a report does with a line."""
+    """The decision about a line of a report."""
 
     YES = "it is a line of the report, however it goes on"
     NO = "it is none"
@@ -46,15 +46,15 @@ class Candidate:
 
     kind: ReportKind
     closer: str = ""
-    """The run or the tag that closes it."""
+    """The fence or the tag that closes the report."""
     text: list[str] = field(factory=list)
-    """All that was read, opener included."""
+    """All text that was read, including the opener."""
     body: list[str] = field(factory=list)
     names: set[str] = field(factory=set)
     keys: set[str] = field(factory=set)
-    """Names of fields, by which name ever."""
+    """Canonical names of the fields stated, under any name."""
     rooted: bool = False
-    """Whether a heading or a brace names what follows."""
+    """Whether a heading or an opening brace precedes the fields."""
     behind_blank: bool = False
     open_list: bool = False
     depth: int = 0
@@ -67,15 +67,15 @@ class Candidate:
 
     @property
     def is_heading(self) -> bool:
-        """Whether there is nothing yet but a heading, which a fence may follow."""
+        """Whether only a heading has been read, after which a fence may follow."""
         return self.kind is ReportKind.BARE and bool(self.text) and not self.body
 
     def is_report(self) -> bool:
-        """Whether it can be nothing else. Between tags the fields may have other names: no story is written so."""
+        """Whether the lines can only be a report. Between tags, aliases of two fields suffice: no story has those."""
         return is_telling(self.names) or (self.kind is ReportKind.TAGGED and len(self.keys) >= 2)
 
     def reads(self, line: str, *, ended: bool) -> Take:
-        """Whether ``line``, as far as it goes, belongs to it."""
+        """Decide whether ``line``, as far as it was read, belongs to the report."""
         bare = line.strip(SPACE)
         if not bare:
             return Take.YES if ended else Take.WAIT
@@ -124,11 +124,11 @@ class Candidate:
         return None
 
     def _may_be_ended_by(self, bare: str) -> bool:
-        """Whether a line begins as the counterpart of a heading in brackets does: ``[/state]``."""
+        """Whether a line may be the counterpart of a heading in brackets: ``[/state]``."""
         return self.kind is ReportKind.BARE and self.has_fields and not self.depth and bare[:2] in ("[/", "【/")
 
     def _goes_on(self, line: str, bare: str) -> bool:
-        """Whether a line that need not name a field goes on with what stands above it."""
+        """Whether a line continues the lines above it, so that it need not name a field."""
         if bare[0] in "]}］｝":
             return True
         if self.behind_blank:
@@ -138,14 +138,14 @@ class Candidate:
         return self.open_list and _BULLET.match(bare) is not None
 
     def own(self, line: str) -> tuple[str, bool]:
-        """What of a line stands before the closing tag, and whether that is there."""
+        """The part of a line before the closing tag, and whether the line contains that tag."""
         found = re.search(re.escape(self.closer), line, re.I) if self.kind is ReportKind.TAGGED else None
         return (line[: found.start()], True) if found else (line, False)
 
     def take(self, line: str, end: str) -> str | None:
-        """Take a line that belongs to it, with what ends the line. Where it closes the report, what stands behind.
+        """Add a line that belongs to the report, with its line end.
 
-        None while it goes on.
+        Returns the text after the closer if the line closes the report, else None.
         """
         tail = None
         content, closes = self.own(line)

@@ -1,6 +1,6 @@
-"""The lines of a report that has no fence of its own: what a line may be, told from as little of it as possible.
+"""Classifies the lines of a report without a fence of its own, from as few characters as possible.
 
-A line that is read bit by bit is unfinished first (``UNFINISHED``), and then one of the others for good.
+While a line is still being read, its sort may be one of ``UNFINISHED``. Any other sort is final.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TELLING = re.compile("|".join(name for name in sorted(_CANONICAL) if "_" in nam
 
 
 def _decomposed(text: str) -> str:
-    """``text`` so that a beginning of it gives a beginning of the result, whatever its Unicode form."""
+    """``text`` in a form in which a prefix of ``text`` gives a prefix of the result, whatever its Unicode form."""
     return "".join(filter(str.isalnum, normalized("NFKD", text.casefold())))
 
 
@@ -50,14 +50,14 @@ def _beginnings(words: Iterable[str]) -> frozenset[str]:
 
 
 def _first_letters(words: Iterable[str]) -> str:
-    """The letters with which words begin, in any case and Unicode form."""
+    """The first letters of words, in any case and Unicode form."""
     found: set[str] = set()
     for word in words:
         for form in ("NFC", "NFD"):
             first = normalized(form, word)[0]
             found |= {first.lower(), first.upper()}
             parts = normalized("NFD", first)
-            if len(parts) > 2:  # the syllable without its last consonant, which may come apart from it
+            if len(parts) > 2:  # the syllable without its last consonant, which may arrive in a later chunk
                 found.add(normalized("NFC", parts[:2]))
     return "".join(sorted(found))
 
@@ -65,14 +65,14 @@ def _first_letters(words: Iterable[str]) -> str:
 _HEADS = {header for each in every() for header in each.block.headers.split()}
 _LETTERS = "A-Z" + "".join(each.words.letters for each in every())
 begins_story = re.compile(rf"[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[{_LETTERS}]").match
-"""Finds the beginning of a line with which no report begins, as nearly every line of a reply has it. Tells nothing
-where it finds none."""
+"""Matches the beginning of a line that cannot begin a report, as nearly every line of a reply does. No match proves
+nothing."""
 _OF_HEADS = _beginnings(_HEADS)
 _LONGEST_TAG = 40
 
 
 class Sort(Enum):
-    """What a line is, as far as it has been read."""
+    """The sort of a line, as far as it has been read."""
 
     NO = "no line of a report"
     BEGUN = "a line that may go on as a heading, or as anything"
@@ -97,7 +97,7 @@ UNFINISHED = frozenset({Sort.BEGUN, Sort.BEGUN_FIELD, Sort.BEGUN_KEY, Sort.BEGUN
 
 
 def sort_of(line: str, *, ended: bool) -> Sort:
-    """What ``line`` is; ``ended`` says whether anything may follow on it."""
+    """The sort of ``line``. ``ended`` says that the line is complete."""
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
@@ -144,9 +144,9 @@ def _sort_of_key(word: str, tail: str, *, ended: bool) -> Sort:
 
 
 def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
-    """The run with which ``line`` opens a fence and the map that begins behind it; ("", "") while it is not whole.
+    """The run that opens a fence in ``line``, and the beginning of a map after it.
 
-    None for a line that opens no fence.
+    ("", "") while the line is incomplete; None for a line that opens no fence.
     """
     bare = line.strip(_SPACE)
     if not ended and bare and bare[0] in "`~" and len(set(bare)) == 1:
@@ -160,12 +160,12 @@ def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
 
 
 def names_in(line: str) -> set[str]:
-    """The form's own names of the fields that ``line`` states."""
+    """The canonical names of the fields that ``line`` states under these names."""
     return {found["name"].casefold() for found in _FIELD.finditer(_PARTS.sub("\n", line))}
 
 
 def field_in(line: str) -> set[str]:
-    """The field with whose name ``line`` begins, whatever name that is, as a set of one or none."""
+    """A set with the canonical name of the field that ``line`` begins with, under any name; empty if there is none."""
     dress = _DRESS.match(line)
     word = _WORD.match(line, dress.end() if dress else 0)
     field = field_of(word.group()) if word and sort_of(line, ended=True) in (Sort.FIELD, Sort.KEY) else None
@@ -173,14 +173,14 @@ def field_in(line: str) -> set[str]:
 
 
 def begun_name(line: str) -> str:
-    """A field whose own name a line breaks off in, when nothing else begins so; "" for none."""
+    """The field whose canonical name begins with the text of ``line``; "" for none, or without an underscore."""
     dress = _DRESS.match(line)
     word = (line[dress.end() :] if dress else line).strip().lstrip("]}］｝> \t").casefold()
     return next((field.name for field in FIELDS if "_" in word and field.name.startswith(word)), "")
 
 
 def begins_tag(text: str) -> bool:
-    """Whether ``text``, from its ``<``, may go on as a tag that names a report."""
+    """Whether ``text``, which begins with ``<``, may become a tag that names a report."""
     name = text[1:]
     if len(name) > _LONGEST_TAG or any(char.isspace() or char in "<>/" for char in name):
         return False
@@ -188,10 +188,10 @@ def begins_tag(text: str) -> bool:
 
 
 def is_telling(names: set[str]) -> bool:
-    """Whether fields by these names can only be a report: two of them, and one that no prose has."""
+    """Whether fields with these names can only be a report: at least two, one of them with an underscore."""
     return len(names) >= 2 and any("_" in name for name in names)
 
 
 def may_hold_report(text: str) -> bool:
-    """Whether a report may be in ``text``, told quickly."""
+    """A quick check whether ``text`` may contain a report."""
     return "<" in text or ("_" in text and (_TELLING.search(text) is not None or "_" in text[-_LONGEST_TAG:]))

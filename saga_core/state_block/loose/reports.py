@@ -1,20 +1,20 @@
-"""Loose reports: what a reply says in the state block's own words, without the block's fence. Sans-IO.
+"""Hides loose reports: the fields of a state block without the fence of a state block. Sans-IO.
 
-Small models put the fields into a fence of another name, between tags, or bare at the end of the reply. That is a
-report only where it can be nothing else: two fields by the very names of the form, one of them a name that no prose
-has, and nothing but fields around them.
+Small models put the fields into a fence of another name, between tags, or bare at the end of the reply. Such lines are
+a report only if they can be nothing else: they state at least two fields by the names in the form, at least one of
+these names contains an underscore, and all lines around them are fields too.
 
 ::
 
     report = fenced | tagged | bare
-    fenced = an ordinary fence ("```", "```json", "~~~yaml") whose lines are those of a report, to its closing run
-    tagged = "<state>", in mid-line too, the lines of a report, "</state>"; by any word that names the block
-    bare   = the lines of a report to the end of the reply, or to "[/state]", behind a heading ("[state]", "**State**",
-             "state:", "{", "---"), a blank line or nothing at all
+    fenced = an ordinary fence ("```", "```json", "~~~yaml"), the lines of a report, the closing fence
+    tagged = "<state>", also in the middle of a line, the lines of a report, "</state>"; any word for the block
+    bare   = the lines of a report to the end of the reply, or to "[/state]", after a heading ("[state]", "**State**",
+             "state:", "{", "---"), a blank line, or at the start of the reply
 
-A fence or tag that the end of the reply cuts off is a report as well. Text that such lines only begin with is given
-back as soon as a line comes that no report has. So a story may quote what looks like a report: other keys, fewer
-fields, or prose behind them.
+A fence or tag that is cut off by the end of the reply is a report too. Text that was held back is released as soon as
+a line follows that cannot belong to a report. So a story may quote text that resembles a report: with other keys, fewer
+fields, or prose after them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from saga_core.state_block.loose.candidate import SPACE, WHITE, Candidate, Repor
 from saga_core.state_block.loose.lines import Sort, begins_story, begins_tag, begun_name, fence_of, sort_of
 
 LONGEST = 20_000
-"""Characters of a report; what is longer is text."""
+"""The maximum number of characters of a report. Longer text is shown."""
 _GLANCE = 256
-"""Characters of a line that are looked at first."""
+"""The number of characters of a line that are examined first."""
 _PLAIN = re.compile(r"[^<>\n]+")
 _HALTS = re.compile(r"[<>\n]")
-"""What may begin a tag, or ends the line."""
+"""Matches a character that may begin a tag or that ends the line."""
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
 
@@ -49,26 +49,26 @@ class _Mode(Enum):
     IN = "in a candidate"
 
 
-_halts = _HALTS.search  # looked up for every piece of a stream
+_halts = _HALTS.search  # a module name, because it is looked up for every chunk of a stream
 
 
 class ReportFilter:
-    """Hides the loose reports of one reply while it streams. Feed it what a ``FenceFilter`` lets through."""
+    """Hides the loose reports of one reply while it streams. Feed it the output of a ``FenceFilter``."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
         self._reports: list[RawBlock] = []
         self._mode = _Mode.START
         self.in_prose = False
-        """Whether the last text ended within a line of the story."""
+        """Whether the last chunk ended within a line of the story."""
         self._line = ""
         self._more: list[str] = []
-        """What followed on a line that the candidate takes however it goes on."""
+        """The rest of a line that the candidate takes whatever follows."""
         self._sure = False
         self._held = 0
-        """Characters of the line that is read."""
+        """The number of characters of the current line."""
         self._too_long = False
-        """Whether this line was given up for its length: nothing else begins in it."""
+        """Whether this line was given up because of its length. No other candidate begins in it."""
         self._candidate: Candidate | None = None
         self._gap: list[str] = []
         self._shown = False
@@ -86,15 +86,15 @@ class ReportFilter:
         return (*drafts, *self._reports[self._drafts :])
 
     def feed(self, text: str) -> str:
-        """The visible text that may be sent now that ``text`` has arrived."""
+        """Add a chunk and return the visible text that can be sent now."""
         if self.in_prose and _halts(text) is None:
             return self.flow(text)
         self._read(text)
         return self._take_out()
 
     def flow(self, text: str) -> str:
-        """``feed`` where the filter is ``in_prose`` and ``text`` neither begins a tag nor ends the line: it comes
-        through, but for white space at its end, which goes with what may be hidden behind it."""
+        """The fast path of ``feed`` for a chunk ``in_prose`` that neither begins a tag nor ends the line. Returns the
+        chunk without the white space at its end, which belongs to a report that may follow."""
         core = text.rstrip(WHITE)
         white = text[len(core) :]
         if core:
@@ -109,7 +109,7 @@ class ReportFilter:
         return core
 
     def finish(self) -> str:
-        """The visible text that was held back, now that the reply has ended."""
+        """End the reply and return the visible text that was held back."""
         while not self._end():
             pass
         if not self._joining:
@@ -146,7 +146,7 @@ class ReportFilter:
                     text, pos = again, 0
 
     def _pass(self, text: str, pos: int) -> int:
-        """Let a line of the story through, up to what may be a tag."""
+        """Show a line of the story, up to a character that may begin a tag."""
         if plain := _PLAIN.match(text, pos):
             self._show(plain.group())
             return plain.end()
@@ -175,8 +175,8 @@ class ReportFilter:
         return pos, ""
 
     def _read_line(self, text: str, pos: int) -> tuple[int, str]:
-        """Read on in a line of which nothing was let through. Gives back what of it has to be read once more."""
-        # No more than is needed: the rest of a long line may begin many candidates, and would be copied for each.
+        """Continue a line that is held back. Returns the new position and the text that must be read again."""
+        # Take no more than needed: the rest of a long line may begin many candidates, and is copied for each.
         most = LONGEST + 1 - self._held if self._sure else max(_GLANCE, self._held)
         stop = min(len(text), pos + max(most, 1))
         end = text.find("\n", pos, stop)
@@ -192,7 +192,7 @@ class ReportFilter:
         return (pos + 1, "") if ended and again is None else (pos, again or "")
 
     def _start(self, *, ended: bool, end: str = "\n") -> str | None:
-        """The start of a line of the story. None: the line is held, or taken with its end."""
+        """Handle the start of a line outside a candidate. Returns the text to read again; None if the line was kept."""
         line = self._line
         if not line.strip(SPACE):
             if ended:
@@ -215,7 +215,7 @@ class ReportFilter:
         return line
 
     def _open_fence(self, candidate: Candidate, fence: tuple[str, str], end: str) -> str | None:
-        """The line opens a fence. Gives back the map that begins behind it."""
+        """Begin a candidate at a line that opens a fence. Returns the beginning of a map after it, to read again."""
         candidate.kind, (candidate.closer, rest) = ReportKind.FENCED, fence
         candidate.text.append(self._line[: len(self._line) - len(rest)] + ("" if rest else end))
         self._begin(candidate)
@@ -229,7 +229,7 @@ class ReportFilter:
         return not self._shown or self._joining or self._behind_thought or syntax.gap_rank(gap) > 2
 
     def _go_on(self, *, ended: bool) -> str | None:
-        """A line of a candidate. None: the line is held, or taken with its end."""
+        """Handle a line of a candidate. Returns the text to read again; None if the line was kept."""
         candidate = self._candidate
         assert candidate is not None
         if candidate.is_heading and (fence := fence_of(self._line, ended=ended)):
@@ -268,7 +268,7 @@ class ReportFilter:
         return line
 
     def _close_tag(self, line: str) -> str:
-        """The closing tag stands in ``line``: what stands behind it is read on."""
+        """Handle the closing tag in ``line``. Returns the text after it, to read again."""
         candidate = self._candidate
         assert candidate is not None
         self._whole_line()
@@ -281,7 +281,7 @@ class ReportFilter:
         return behind
 
     def _give_up(self) -> None:
-        """The candidate is closed and no report: it is shown, whole."""
+        """Show a candidate that is closed, but is no report."""
         candidate, self._candidate = self._candidate, None
         assert candidate is not None
         text = "".join(candidate.text)
@@ -289,7 +289,7 @@ class ReportFilter:
         self._mode = _Mode.START if text.endswith("\n") else _Mode.PASS
 
     def _give_back(self, *, passing: bool = False) -> str:
-        """The candidate is no report: it is shown but for the line that says so, which is read once more."""
+        """Show a candidate that is no report. Returns its last line, which must be read again."""
         line = self._whole_line()
         candidate, self._candidate = self._candidate, None
         assert candidate is not None
@@ -303,7 +303,7 @@ class ReportFilter:
     # -- ending ------------------------------------------------------------------------------------------------
 
     def _end(self) -> bool:
-        """Settle what is held when the text is over; False: there is more to settle."""
+        """Handle the text held back at the end of the reply. False if there is more to handle."""
         if self._mode is _Mode.TAG:
             line, self._line = self._line, ""
             self._show(line)
@@ -314,7 +314,7 @@ class ReportFilter:
 
     def _end_line(self) -> bool:
         again = self._start(ended=True, end="")
-        if again is None:  # white space, or a fence that nothing follows
+        if again is None:  # white space, or an opening fence at the very end
             return self._mode is _Mode.START
         self._read(again)
         return False
@@ -326,7 +326,7 @@ class ReportFilter:
         if line.strip(SPACE) and not sure:
             taken = candidate.reads(line, ended=True)
             if taken is Take.NO and candidate.has_fields:
-                taken = candidate.reads(line, ended=False)  # it may be cut
+                taken = candidate.reads(line, ended=False)  # the line may be cut
             if taken is Take.NO:
                 again = self._give_back()
                 self._read(again)
@@ -362,7 +362,7 @@ class ReportFilter:
         self._tail = ""
 
     def _show(self, text: str) -> None:
-        """Let ``text`` through. White space at its end waits for what follows."""
+        """Show ``text``. White space at its end is held back until more text follows."""
         if text and text[0] not in WHITE and text[-1] not in SPACE:
             self._release(text)
             return
@@ -390,7 +390,7 @@ class ReportFilter:
             self._behind_thought = False
 
     def _watch(self, text: str) -> None:
-        """Keep track of thinking: what stands before an end tag that nothing began was thinking too."""
+        """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
         seen = self._tail + text
         read = 0
         for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
@@ -402,6 +402,6 @@ class ReportFilter:
         self._keep(seen[read:])
 
     def _keep(self, seen: str) -> None:
-        """Remember the end of what was read, if a tag may have begun in it."""
+        """Remember the end of the text read so far, if a tag may begin in it."""
         tail = seen[-syntax.THINK_REACH :]
         self._tail = tail if "<" in tail else ""
