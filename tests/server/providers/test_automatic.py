@@ -231,7 +231,7 @@ async def test_a_player_who_never_pauses_costs_no_turn_its_reading(upstream: Ups
     """Calls that are broken off again and again are no failures of the turn, and no degraded mode."""
     async with serve(**near(upstream)) as client:
         said: list[str] = []
-        for number in range(7):
+        for number in range(6):
             arrived = asyncio.Event()
 
             async def slow(request: web.Request, received: Received, arrived: asyncio.Event = arrived) -> Any:
@@ -247,7 +247,7 @@ async def test_a_player_who_never_pauses_costs_no_turn_its_reading(upstream: Ups
         # A narration that ends the last call, and reports itself.
         upstream.then(says("문이 열린다. 안은 어둡다.\n\n" + TOLD))
         await client.chat(words(*said, "들어간다."))
-        await read(client, 7)
+        await read(client, 6)
         status = (await client.get("/api/status")).json
         assert status["work"]["failed"] == [] and "extraction" not in status["degraded"]
-        assert status["counters"]["extraction.gave_way"] == 7
+        assert status["counters"]["extraction.gave_way"] == 6
