@@ -1,4 +1,7 @@
-"""Recall: finding what matters now, without a model: lexical index, fusion, graph walk, the lorebook's rules."""
+"""Recall: ranks past turns and lore for a request without calling a model.
+
+Contains the lexical index, score fusion, the graph walk and the lorebook's rules.
+"""
 
 from __future__ import annotations
 

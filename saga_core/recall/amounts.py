@@ -1,4 +1,4 @@
-"""Amounts: the player asks how many or when, and a turn tells some number or time. Which one, nobody says."""
+"""Amounts: detects questions about a number or a time, and turns that state any number or time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cache, lru_cache
 from saga_core.language import Language, languages_in
 
 _LOOKED_AT = 4_000
-"""Characters of the player's words that are looked through."""
+"""Characters of the player's words that are searched."""
 
 
 @cache
 def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
-    """What asks when, what asks how many, and what answers either. Made when they are first needed."""
+    """Return the patterns of "when" questions, "how many" questions, and of their answers. Compiled on first use."""
     words = [each.past for each in languages]
     return tuple(
         re.compile("|".join(parts))
@@ -27,9 +27,9 @@ def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
 
 
 def amount_asked(words: str) -> re.Pattern[str] | None:
-    """What a turn must tell that answers ``words``, if they ask for a number or a time: a pattern for ``tells``.
+    """Return the pattern that a turn must match to answer ``words``, for use with ``tells``.
 
-    Expected in NFC, in any case.
+    Returns None unless ``words`` ask for a number or a time. ``words`` must be in NFC; case does not matter.
     """
     folded = words[:_LOOKED_AT].casefold()
     when, many, moment, amount = _patterns(languages_in(folded))
@@ -40,6 +40,8 @@ def amount_asked(words: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=2_048)
 def tells(episode: str, asked: re.Pattern[str]) -> bool:
-    """Whether what was said in an episode has what ``amount_asked`` gave. Of a talk, the same turns are looked at
-    again and again."""
+    """Whether the spoken part of an episode matches ``asked``, the result of ``amount_asked``.
+
+    Results are cached because successive reads check the same turns.
+    """
     return asked.search(episode.casefold(), episode.find("\n") + 1) is not None

@@ -1,4 +1,4 @@
-"""Bearing: which turns have to do with what the player says, where nothing is asked for."""
+"""Bearing: finds the turns related to the player's words when the player does not ask for anything."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from saga_core.recall.episodes import Episodes
 from saga_core.recall.particular import few
 
 _ENOUGH = 2
-"""Seldom terms that tell as much as a rare one."""
+"""Number of seldom terms that count as much as one rare term."""
 
 
 def bearing(words: str, episodes: Episodes) -> frozenset[str]:
-    """The turns that share a rare term with ``words``, or two seldom ones: "the silver seal", but not "I walk on".
+    """Return the turns that share one rare term or two seldom terms with ``words``.
 
-    ``words``: in NFC, in lower case.
+    For example, "the silver seal" finds turns and "I walk on" does not. ``words`` must be in NFC and lower case.
     """
     rare, seldom = few(episodes.last)
     times: Counter[str] = Counter()
     for term in dict.fromkeys(particular_terms(words)):
-        if len(term) == 1 and not term.isdigit():  # a single syllable or letter is a part of too much else
+        if len(term) == 1 and not term.isdigit():  # a single syllable or letter is too ambiguous
             continue
         turns = episodes.having(term, seldom)
         part = _ENOUGH if len(turns) <= rare else 1

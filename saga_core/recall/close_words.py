@@ -1,4 +1,4 @@
-"""Closeness: whether a long text tells of several words of a query at one place, or of each somewhere else."""
+"""Closeness: measures whether a long text has several words of a query close together or far apart."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ D = TypeVar("D", int, str)
 
 
 class Sought:
-    """Words that are looked for in the texts of one read, as parts, in lower case (``content_words`` gives them). Each
-    text is looked through once."""
+    """The words that one read searches its texts for, as lower-case substrings (from ``content_words``).
+
+    Each text is searched once.
+    """
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
         self._standing: dict[str, list[str]] = {}
 
     def standing(self, text: str) -> list[str]:
-        """Those that stand in ``text``, in their order."""
+        """Return the words that occur in ``text``, in the order of ``words``."""
         found = self._standing.get(text)
         if found is None:
             folded = matched(text)
@@ -30,14 +32,14 @@ class Sought:
         return found
 
     def possible(self, text: str) -> Sequence[str]:
-        """Those that may stand in ``text`` or a part of it: all, before it was looked through."""
+        """Return the words that may occur in ``text`` or a part of it: all words until ``text`` was searched."""
         return self._standing.get(text, self.words)
 
 
 def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, float]:
-    """For each text the part of the words, 0 to 1, that stands within ``reach`` characters of each other at its best.
+    """Return for each text the largest share of the words, 0 to 1, that occurs within ``reach`` characters.
 
-    A word that few of the texts have counts for more: what all of them have tells nothing apart, and counts 0.
+    A word counts more when fewer of the texts have it. A word that all texts have counts 0.
     """
     standing = {document: sought.standing(text) for document, text in texts.items()}
     having = Counter(word for words in standing.values() for word in words)
@@ -59,12 +61,12 @@ def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, flo
 
 @lru_cache(maxsize=512)
 def matched(text: str) -> str:
-    """A turn's text as words are looked for in it. Mostly the same turns are found from one question to the next."""
+    """Return a turn's text normalized for word search. Cached: successive questions find mostly the same turns."""
     return match_text(text)
 
 
 def _places(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """(where, which word) of every word in a text, from its beginning on."""
+    """Return (offset, word number) for every occurrence of a word in ``text``, ordered by offset."""
     found: list[tuple[int, int]] = []
     find = text.find
     for number, word in enumerate(words):
@@ -77,7 +79,7 @@ def _places(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _best(found: Sequence[tuple[int, int]], weights: Sequence[float], reach: int) -> float:
-    """The most that different words weigh whose places lie within ``reach``."""
+    """Return the largest total weight of different words that occur within ``reach`` characters."""
     best = 0.0
     total = 0.0
     inside = [0] * len(weights)

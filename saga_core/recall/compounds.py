@@ -1,4 +1,4 @@
-"""Compounds: words of a query that its documents write apart, or in one ("icecream", "ice cream")."""
+"""Compounds: matches query words that documents spell as one word or as two ("icecream", "ice cream")."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from saga_core.language import function_terms, terms
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST = 3
-"""Letters of each part: shorter ones make words by chance."""
+"""Minimum letters of each part. Shorter parts form words by chance."""
 
 
 def compounds(query: str, known: Callable[[str], bool]) -> list[str]:
-    """Terms to look for besides those of ``query``: two words next to each other as one, if that is ``known``, and of a
-    word that is not the two known ones that it is made of. Of several ways to part it, that into the longest parts.
+    """Return the terms to search for in addition to those of ``query``.
 
-    Only for scripts with spaces and letters that make words one by one: terms of the others are parts of words anyway.
+    Two adjacent words are joined when the joined term is ``known``. An unknown word is split into two known words; of
+    several possible splits the most even one is used. Only ASCII words are handled: in scripts without spaces, terms
+    are parts of words anyway.
     """
     found: list[str] = []
     words = [word for word in _WORD.findall(query.casefold()) if len(word) >= _LEAST and word.isascii()]

@@ -13,11 +13,11 @@ from saga_core.recall.particular import few
 
 
 class Episodes(Protocol):
-    """The remembered turns of a session, seen from one turn of it."""
+    """The remembered turns of a session on the path to one of its turns."""
 
     @property
     def last(self) -> int:
-        """The number of the turn that they are seen from."""
+        """The depth of the last turn of the path."""
         ...
 
     def search(
@@ -31,56 +31,57 @@ class Episodes(Protocol):
         told: Callable[[Sequence[str]], Sequence[str]] | None = None,
         fed: Fed | None = None,
     ) -> dict[str, float]:
-        """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``.
+        """Return the ``k`` turns of the path whose words match ``query`` best, with their scores.
 
-        Also the turns up to ``reach`` before or after one of them that have a score of their own. ``feedback``: what
-        words of the best turns count beside those of ``query``. ``told``: gives the parts of their texts whose words
-        are meant, seldom ones only; the rarest of the whole texts without it. ``fed`` takes in what came of it.
-        ``function``: what is left of the weight of function words.
+        Turns in ``skip`` are left out. Turns up to ``reach`` before or after a found turn are included if they have a
+        score. ``feedback`` is the weight of words from the best turns relative to those of ``query``. ``told`` selects
+        the parts of the turns' texts from which feedback takes seldom words; without ``told``, feedback takes the
+        rarest words of the whole texts. ``fed`` receives the results of the feedback. ``function`` is the factor for
+        the weight of function words.
         """
         ...
 
     def spread(self, term: str, most: int) -> int:
-        """In how many turns of the path ``term`` stands; when they are more than ``most``, some number above it."""
+        """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do."""
         ...
 
     def having(self, term: str, most: int) -> Sequence[str]:
-        """The turns of the path in which ``term`` stands, the latest first; none where they are more than ``most``."""
+        """Return the turns of the path that contain ``term``, latest first; none if more than ``most`` turns do."""
         ...
 
     def common(self, most: int) -> AbstractSet[str]:
-        """Terms among which are all that stand in more than ``most`` turns of the path, and only these unless there
-        are paths ``aside``."""
+        """Return all terms that occur in more than ``most`` turns of the path, and possibly more terms if there are
+        other paths (``aside``)."""
         ...
 
     @property
     def aside(self) -> bool:
-        """Whether there are other paths beside this one."""
+        """Whether the session has turns on other paths."""
         ...
 
     def on_path(self, turn: str) -> bool:
-        """Whether ``turn`` is remembered and stands on the path."""
+        """Whether ``turn`` is remembered and on the path."""
         ...
 
     def at(self, depth: int) -> str | None:
-        """The turn of the path with that number, if there is one and it is remembered."""
+        """Return the turn of the path at ``depth``, or None if there is none or it is not remembered."""
         ...
 
     def depth(self, turn: str) -> int:
-        """The turn's number."""
+        """Return the depth of the turn."""
         ...
 
     def text(self, turn: str) -> str:
-        """What is remembered of it."""
+        """Return the remembered text of the turn."""
         ...
 
     def present(self, turn: str) -> tuple[str, ...] | None:
-        """Who was with the player then, by entity id; None when nobody noted it."""
+        """Return the ids of the entities with the player in that turn, or None if this was not recorded."""
         ...
 
     def since(self, moment: float) -> int:
-        """The depth of the first turn of the path that was played at ``moment`` (seconds since the epoch) or later;
-        one more than the last when there is none."""
+        """Return the depth of the first turn of the path played at or after ``moment`` (seconds since the epoch), or
+        the last depth plus one if there is none."""
         ...
 
 
@@ -108,10 +109,10 @@ class PathEpisodes:
         told: Callable[[Sequence[str]], Sequence[str]] | None = None,
         fed: Fed | None = None,
     ) -> dict[str, float]:
-        """The best turns of the path by BM25, and what stands beside them."""
+        """Return the best turns of the path by BM25, and their neighbours that have a score."""
         nodes, path = self._nodes, self._path
 
-        def accept(turn: str) -> bool:  # as ``on_path``, in one call: it is asked for every candidate
+        def accept(turn: str) -> bool:  # inlined ``on_path``: called for every candidate
             node = nodes.get(turn)
             if node is None or turn in skip or node.depth >= len(path):
                 return False
@@ -138,12 +139,12 @@ class PathEpisodes:
         return dict(found)
 
     def spread(self, term: str, most: int) -> int:
-        """By the index, which is asked for each turn only where there are other paths: a turn that was told five ways
-        has its words five times."""
+        """Count by the index. It holds all swipes of a turn, so turns are checked against the path if there are other
+        paths."""
         return self._index.spread(term, most, self.on_path if self.aside else None)
 
     def having(self, term: str, most: int) -> Sequence[str]:
-        """By the index. Of words that nearly every turn has, few turns are looked at."""
+        """Look up by the index, which gives only the latest turns of a frequent term."""
         found: list[str] = []
         for turn in self._index.having(term):
             if self.on_path(turn):
@@ -153,7 +154,7 @@ class PathEpisodes:
         return found
 
     def common(self, most: int) -> AbstractSet[str]:
-        """Those of the index."""
+        """Return the common terms of the index."""
         return self._index.common(most)
 
     @property
@@ -162,32 +163,32 @@ class PathEpisodes:
         return len(self._index) > len(self._path)
 
     def on_path(self, turn: str) -> bool:
-        """Whether ``turn`` has an episode and stands above the head, or is it."""
+        """Whether ``turn`` has an episode and is the head or one of its ancestors."""
         node = self._nodes.get(turn)
         if node is None or not node.episode or node.depth >= len(self._path):
             return False
         return self._path[node.depth] == turn
 
     def at(self, depth: int) -> str | None:
-        """The turn of that depth, unless it has no episode."""
+        """Return the turn at ``depth``, or None if there is none or it has no episode."""
         if not 0 <= depth < len(self._path):
             return None
         turn = self._path[depth]
         return turn if self._nodes[turn].episode else None
 
     def depth(self, turn: str) -> int:
-        """The turn's depth in the tree."""
+        """Return the turn's depth in the tree."""
         return self._nodes[turn].depth
 
     def text(self, turn: str) -> str:
-        """The turn's episode."""
+        """Return the turn's episode."""
         return self._nodes[turn].episode
 
     def present(self, turn: str) -> tuple[str, ...] | None:
-        """As its node has it."""
+        """Return the ids recorded in the turn's node."""
         return self._nodes[turn].present
 
     def since(self, moment: float) -> int:
-        """By bisection: turns of a path were played one after the other."""
+        """Find the turn by bisection, because the turns of a path are in chronological order."""
         nodes = self._nodes
         return bisect_left(self._path, moment, key=lambda turn: nodes[turn].at)

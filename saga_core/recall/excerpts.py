@@ -12,22 +12,22 @@ from saga_core.language import caseless, match_text, simplified, telling_nothing
 from saga_core.recall.close_words import matched
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
-"""The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
+"""The end of a sentence or a line. The pattern starts with a single character set, which makes the search twice as
+fast."""
 GAP = "…"
 _BEHIND, _FARTHER, _BEFORE = 0.5, 0.2, 0.3
-"""What a sentence lends to the one behind it, to the next but one, and to the one before it."""
+"""Shares of a sentence's worth that are added to the next sentence, to the one after that, and to the previous one."""
 _SAME = 1e-9
-"""Sums of the same worth differ by less."""
+"""Tolerance below which two sums count as equal."""
 
 
 def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: int = 0) -> str:
-    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences that is worth most. One that is
-    longer by itself may have ``sentence`` characters before it is cut.
+    """Return the run of whole sentences of ``text`` with the highest worth, on one line, in ``limit`` characters.
 
-    ``weights``: words, in lower case, and what each is worth to a sentence (``weigh_each`` gives them). What answers a
-    question often stands beside what resembles it: a sentence lends to its neighbours, most to the one behind it. Of
-    equal runs the earlier one is taken. What is left out at either end is marked with "…". A text that fits is given
-    whole.
+    A single sentence longer than ``limit`` may have up to ``sentence`` characters before it is cut. A text that fits is
+    returned whole. ``weights`` maps lower-case words to their worth (see ``weigh_each``). The answer to a question
+    often stands next to the sentence that resembles it, so each sentence adds a part of its worth to its neighbours,
+    most to the next one. Of equal runs the earlier one is returned. Omitted text at either end is marked with "…".
     """
     text, folded, starts, stops = laid_out(text)
     if len(text) <= limit:
@@ -47,11 +47,10 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
 def weigh_each(
     words: Sequence[str], texts: Sequence[str], possible: Sequence[Sequence[str]] | None = None
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
-    """What each of ``words`` (``content_words`` gives them) is worth to a sentence of one of ``texts``: the fewer of
-    them have it, the more. Words that only ask are worth nothing as long as there are others.
+    """Return the worth of each of ``words`` (from ``content_words``), and for each text the words it has.
 
-    And for each text those of them that it has: no others need be looked for in it. ``possible``: for each text those
-    that it may have, where that is known.
+    A word is worth more when fewer of ``texts`` have it. Question words and function words are ignored if there are
+    other words. ``possible`` lists for each text the words that it may contain, if known.
     """
     nothing = telling_nothing()
     telling = [word for word in words if word not in nothing] or list(words)
@@ -68,12 +67,14 @@ def weigh_each(
 
 
 def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
-    """The first and the last of the sentences, one after the other, that are worth most together in so much room, with
-    what each lends to its neighbours. It ends with one that is worth something."""
+    """Return the numbers of the first and last sentence of the run with the highest worth in ``room`` characters.
+
+    Each sentence adds a part of its worth to its neighbours. The last sentence of the run has some worth.
+    """
     if not worth:
         return 0, 0
     count = len(starts)
-    lent = [0.0] * (count + 3)  # the first one lends to the very last, which nobody looks at
+    lent = [0.0] * (count + 3)  # sentence 0 adds to index -1, which is never read
     for at, own in worth.items():
         lent[at] += own
         lent[at - 1] += _BEFORE * own
@@ -97,23 +98,23 @@ def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence
 
 @lru_cache(maxsize=1_024)
 def laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
-    """``text`` with single spaces, the same in lower case, and where its sentences begin and end.
+    """Return ``text`` with single spaces, the same in lower case, and the start and end offsets of its sentences.
 
-    What one turn recalls the next most often recalls as well: the latest are kept.
+    Results are cached because successive turns usually recall the same texts.
     """
     text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
     return text, _folded(text), *_sentences(text)
 
 
 def _spaced(line: str) -> str:
-    """``line`` with single spaces, and none at its ends."""
-    if line.isprintable() and "  " not in line:  # no white space is printable but the space
+    """Return ``line`` with single spaces and none at its ends."""
+    if line.isprintable() and "  " not in line:  # the space is the only printable white space
         return line.strip(" ")
     return " ".join(line.split())
 
 
 def _sentences(text: str) -> tuple[list[int], list[int]]:
-    """Where the sentences of a text with single spaces begin and end, closing quotes left out."""
+    """Return the start and end offsets of the sentences of a text with single spaces, without closing quotes."""
     spans = [end.span() for end in _END.finditer(text)]
     starts = [0, *[end for _, end in spans]]
     stops = [at if text[at] == "\n" else at + 1 for at, _ in spans]
@@ -122,7 +123,7 @@ def _sentences(text: str) -> tuple[list[int], list[int]]:
 
 
 def _folded(text: str) -> str:
-    """``text`` in lower case, each letter at its place: one that folds to several ("ß") is left as it is."""
+    """Return ``text`` in lower case with unchanged offsets: a letter that folds to several ("ß") stays as it is."""
     folded = match_text(text)
     if len(folded) == len(text):
         return folded
@@ -130,15 +131,17 @@ def _folded(text: str) -> str:
 
 
 def worth_of(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> dict[int, float]:
-    """The worth of the words that stand in the sentences that begin at ``starts``, by the number of the sentence, where
-    there are any. A word counts once in a sentence, and none reaches from one into the next: there is white space
-    between them."""
+    """Return the summed worth of the words in each sentence, by sentence number, without sentences that have none.
+
+    ``starts`` has the start offsets of the sentences. A word counts once per sentence. White space separates the
+    sentences, so no word crosses a boundary.
+    """
     worth: dict[int, float] = {}
     find, get, last = folded.find, worth.get, len(starts) - 1
     for word, weight in weights.items():
         at = find(word)
         while at >= 0:
-            if at and folded[at - 1].isalnum() and not caseless(word[0]):  # "way" is no part of "always"
+            if at and folded[at - 1].isalnum() and not caseless(word[0]):  # do not find "way" in "always"
                 at = find(word, at + 1)
                 continue
             sentence = bisect_right(starts, at)
@@ -150,7 +153,7 @@ def worth_of(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -
 
 
 def _cut(sentence: str, words: Iterable[str], room: int) -> str:
-    """A long sentence from a little before the first of ``words`` on."""
+    """Return ``room`` characters of a long sentence, starting a little before the first of ``words``."""
     folded = match_text(sentence)
     places = [at for word in words if (at := folded.find(word)) >= 0]
     start = max(0, min(min(places, default=0) - room // 4, len(sentence) - room))

@@ -1,8 +1,9 @@
-"""Fusion: one ranking of documents out of a lexical and a dense one.
+"""Fusion: merges a lexical and a dense ranking of documents into one.
 
-Scores are smoothed over neighbouring turns first (what answers a question often stands beside what resembles it), the
-lexical ones are lifted for documents with somebody whom the query names, then both are brought to one scale as
-z-scores and added. Everything here is a pure function; sums are exact (``fsum``), so no order of input matters.
+First, scores are smoothed over neighbouring turns, because the answer to a question often stands next to a turn that
+resembles it. Then lexical scores are lifted for documents with a character that the query names. Finally both kinds are
+converted to z-scores and added. All functions are pure. Sums are exact (``fsum``), so the order of input does not
+matter.
 """
 
 from __future__ import annotations
@@ -17,66 +18,66 @@ from attrs import define, field, frozen
 REACH = 2
 """Turns to each side over which scores are smoothed."""
 DECAY = 0.4
-"""What is left of a score one turn further."""
+"""Factor for a score per turn of distance."""
 LIFT = 1.3
-"""Factor for a document with a character whom the query names."""
+"""Factor for a document with a character that the query names."""
 TIMED = 1.0
 FEEDBACK = 0.3
-"""What the words of the turns found first count beside those of the query."""
+"""Weight of words from the best turns relative to words of the query."""
 _PLACES = 9
-"""Decimal places of a score: sums that differ by less are the same."""
+"""Decimal places of a score. Sums that differ by less count as equal."""
 
 _ASKED, _UNASKED = (1.5, 1.0), (0.75, 0.5)
-"""What a turn lends to the next one and to the one before, in parts of ``DECAY``: where the earlier of the two ends by
-asking something, the later one answers it; elsewhere they belong together less."""
+"""Factors of ``DECAY`` for the score that a turn adds to the next turn and to the previous one. They are higher if the
+earlier of the two ends with a question, because the later one then answers it."""
 
 D = TypeVar("D", int, str)
-"""What names a document: its id, or its place on the path."""
+"""A document's key: its id, or its depth on the path."""
 
 
 @frozen
 class Ranking:
-    """What ranks earlier turns, and how far each part of it counts; ``saga bench recall`` measures them one by one."""
+    """The weights of the parts that rank earlier turns. ``saga bench recall`` measures each part."""
 
     lexical: float = 1.0
-    """Weight of what was found by words; 0 leaves it out."""
+    """Weight of the search by words; 0 turns it off."""
     dense: float = 1.0
-    """Weight of what was found by meaning."""
+    """Weight of the search by meaning; 0 turns it off."""
     reach: int = REACH
-    """Turns to each side over which scores are smoothed; 0: none."""
+    """Turns to each side over which scores are smoothed; 0 turns smoothing off."""
     decay: float = DECAY
     lift: float = LIFT
-    """Factor for a turn with a character whom the query names; 1: none."""
+    """Factor for a turn with a character that the query names; 1 turns it off."""
     close: float = 1.0
-    """How much a turn gains at most that tells of all that is asked for at one place; 0: nothing."""
+    """Maximum gain of a turn that has all words of the query close together, relative to its score; 0 turns it off."""
     timed: float = TIMED
-    """How much a turn gains that was told when the player's words say, in parts of the best score; 0: nothing."""
+    """Gain of a turn from the time that the player's words name, relative to the best score; 0 turns it off."""
     amounts: float = 0.5
-    """How much a brief turn gains that tells some number or time when the player asks for one, in parts of the best
-    score; 0: nothing."""
+    """Gain of a brief turn that states a number or time when the player asks for one, relative to the best score; 0
+    turns it off."""
     feedback: float = FEEDBACK
-    """What the rarest words of the turns found first count beside those of the query; 0: nothing."""
+    """Weight of the rarest words from the best turns relative to words of the query; 0 turns it off."""
     hop: float = 0.0
-    """The same where turns are long, of the seldom words in what would be told of them: finds what is told in two
-    steps, for an eighth to a fifth more CPU. 0: nothing."""
+    """The same for long turns, with the seldom words of their excerpts. Finds turns that are related to the query only
+    through another turn, for an eighth to a fifth more CPU. 0 turns it off."""
     function: float = 0.1
-    """What is left of the weight of a function word in the query, where turns are brief."""
+    """Factor for the weight of function words in the query when turns are brief."""
     bearing: bool = True
-    """Whether of words that ask for nothing only the turns count that share something particular with them."""
+    """Whether player words that do not look back recall only turns that share rare words with them."""
     adapt: bool = True
-    """Whether parts count only where turns are as long as they help with."""
+    """Whether parts are turned off when turns have a length at which these parts do not help."""
 
 
 def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reach: int = REACH) -> dict[int, float]:
-    """The score of each turn of a path (0 to ``last``), plus those of its neighbours: ``decay`` to the power of the
-    distance times each, up to ``reach`` turns away.
+    """Return the score of each turn of a path (0 to ``last``) plus the scores of its neighbours up to ``reach`` turns
+    away, each times ``decay`` to the power of the distance.
 
-    Turns without a score of their own get one when a neighbour has one.
+    Turns without a score get one if a neighbour has one.
     """
     smoothed = dict(scores)
     get = smoothed.get
     for step in (step * way for step in range(1, reach + 1) for way in (-1, 1)):
-        # One step at a time: whatever the order of the input, the same parts are added in the same order.
+        # One step at a time, so that the order of addition does not depend on the order of the input.
         part = decay ** abs(step)
         for turn, score in scores.items():
             other = turn + step
@@ -88,18 +89,18 @@ def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reac
 def lend(
     scores: Mapping[int, float], last: int, asks: Callable[[int], bool], *, decay: float = DECAY
 ) -> dict[int, float]:
-    """The score of each turn of a path (0 to ``last``), plus what its neighbours lend it: where ``asks`` says that the
-    earlier of two ends with a question, three halves of ``decay`` from it and ``decay`` from the later one; half as
-    much elsewhere.
+    """Return the score of each turn of a path (0 to ``last``) plus a part of the scores of the turns before and after.
 
-    Turns without a score of their own get one when a neighbour has one.
+    If the earlier of two turns ends with a question (``asks``), it adds 1.5 times ``decay`` of its score to the later
+    one, and the later one adds ``decay`` of its score to the earlier one. Otherwise both parts are half as large. Turns
+    without a score get one if a neighbour has one.
     """
     lent = dict(scores)
     get = lent.get
     ahead, back = decay * _ASKED[0], decay * _ASKED[1]
     ahead_unasked, back_unasked = decay * _UNASKED[0], decay * _UNASKED[1]
     asking = {turn for turn in {*scores, *[turn - 1 for turn in scores if turn]} if asks(turn)}
-    # One direction at a time: whatever the order of the input, the same parts are added in the same order.
+    # One direction at a time, so that the order of addition does not depend on the order of the input.
     for turn, score in scores.items():
         if turn < last:
             lent[turn + 1] = get(turn + 1, 0.0) + score * (ahead if turn in asking else ahead_unasked)
@@ -110,14 +111,15 @@ def lend(
 
 
 def lift(scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = LIFT) -> dict[D, float]:
-    """The scores of documents that ``named`` says have a named character times ``factor``, the others unchanged."""
+    """Return the scores, with those of documents for which ``named`` is true multiplied by ``factor``."""
     return {document: score * factor if named(document) else score for document, score in scores.items()}
 
 
 def z_scores(scores: Mapping[D, float], *, absent: int = 0, floor: float = 0.0) -> tuple[dict[D, float], float]:
-    """The scores with mean 0 and standard deviation 1 (all 0 when they are all the same), and that of ``floor``.
+    """Return the scores as z-scores (mean 0, standard deviation 1; all 0 if all are equal), and the z-score of
+    ``floor``.
 
-    ``absent`` more documents count as having the score ``floor``.
+    ``absent`` further documents are counted with the score ``floor``.
     """
     size = len(scores) + absent
     if not size:
@@ -132,7 +134,7 @@ def z_scores(scores: Mapping[D, float], *, absent: int = 0, floor: float = 0.0) 
 
 @define
 class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
-    """A document's place in the fused ranking, and where it came from. ``score`` is the sum of the z-scores."""
+    """A document in the fused ranking. ``score`` is the weighted sum of its z-scores."""
 
     document: D
     score: float
@@ -140,7 +142,7 @@ class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
 
     @property
     def parts(self) -> dict[str, float]:
-        """Each kind of score that found the document to its score before it was brought to scale."""
+        """The document's raw score of each kind that found it."""
         document = self.document
         return {name: scores[document] for name, scores in self._kinds.items() if document in scores}
 
@@ -151,11 +153,11 @@ def fuse(
     weights: Mapping[str, float] = MappingProxyType({}),
     accept: Callable[[D], bool] | None = None,
 ) -> Iterator[Fused[D]]:
-    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; those that ``accept`` lets pass,
-    which is asked as they are taken.
+    """Yield the documents of all ``kinds`` of scores in one ranking, best first, ties by key.
 
-    A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
-    without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
+    Documents that ``accept`` rejects are left out; ``accept`` is called lazily. A document that one kind did not find
+    gets the lowest score of that kind, at most 0. A kind without scores is ignored. ``weights`` has a factor for the
+    z-scores of each kind, 1 by default.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
     if len(found) == 1:

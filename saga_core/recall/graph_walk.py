@@ -1,4 +1,4 @@
-"""The core's walk over a graph: from some nodes outwards, a few hops, by nothing but ``neighbors``."""
+"""A walk over a graph, a few hops outwards from some nodes. Uses only the ``neighbors`` method of the graph."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _identity = attrgetter("source", "type", "target", "key")
 
 
 def weight_of(edge_type: str) -> float:
-    """How far interest carries over an edge of that type, 0 to 1; 0.3 for a type that the schema does not have."""
+    """Return the factor for interest that crosses an edge of that type, 0 to 1; 0.3 for a type not in the schema."""
     return _WEIGHTS.get(edge_type, _UNKNOWN_WEIGHT)
 
 
 class Neighbors(Protocol):
-    """What a walk needs of a graph: a ``GraphStore``, or a graph at rest in memory.
+    """The interface that a walk needs of a graph: a ``GraphStore`` or a graph in memory.
 
-    One at rest may have ``touching(ids)`` besides: all edges that touch them, by identity, in any order. They need
-    neither be waited for nor put in order.
+    A graph in memory may also have ``touching(ids)``, which returns all edges that touch the nodes, by identity and in
+    any order. This call needs no ``await`` and no sorting.
     """
 
     async def neighbors(
@@ -48,12 +48,12 @@ class Neighbors(Protocol):
 
 @frozen
 class Walk:
-    """What a walk saw."""
+    """The result of a walk."""
 
     distance: Mapping[str, int] = field(factory=dict)
-    """Node id to the fewest hops from any seed, nearest first; seeds are at 0, whether or not the graph has them."""
+    """The fewest hops from any seed by node id, nearest first. Seeds are at 0 even if the graph does not have them."""
     met: Mapping[Identity, Edge] = field(factory=dict)
-    """The edges by identity, in any order: most readers need few of them, and put those in order."""
+    """The edges by identity, in any order. Most callers need few of them and sort only those."""
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -70,12 +70,13 @@ async def walk(
     types: Sequence[str] | None = None,
     limit: int | None = None,
 ) -> Walk:
-    """The nodes within ``hops`` of ``seeds``, edges taken both ways, and the edges met on the way.
+    """Return the nodes within ``hops`` of ``seeds`` and the edges on the way. Edges are followed in both directions.
 
-    With a ``limit`` each hop keeps at most so many new edges and goes on from at most so many nodes: those to which the
-    most interest carries (the product of the edge types' weights on the best way from a seed), ties by identity. A
-    store cuts by identity; it is asked for eight times as many, and type by type, the heaviest first, where there are
-    more yet. Without a limit the distances are exact. Raises ``BadInput`` for fewer than 0 hops or a limit below 1.
+    With a ``limit``, each hop keeps at most ``limit`` new edges and continues from at most ``limit`` nodes: those with
+    the highest interest (the product of the edge types' weights on the best path from a seed), ties by identity. A
+    store truncates its answer by identity, so it is asked for eight times ``limit`` edges, and type by type, heaviest
+    first, if it has more. Without a limit the distances are exact. Raises ``BadInput`` for negative ``hops`` or a
+    ``limit`` below 1.
     """
     if hops < 0:
         raise BadInput(f"hops is {hops}; give 0 or more")
@@ -91,12 +92,12 @@ async def walk(
             break
         new: list[tuple[float, Identity]] = []
         around = await _around(graph, scope, frontier, types, limit, len(seen))
-        if hop == 1:  # a seed is at each of them, and none was seen
+        if hop == 1:  # each edge touches a seed, and none was seen yet
             new = [(-weigh(key[1], _UNKNOWN_WEIGHT), key) for key in around]
         for key in around if hop > 1 else ():
             source, type_, target, _ = key
             one, other = interest_of(source), interest_of(target)
-            # The ends of an edge that was seen are both known: the others need no look.
+            # Both ends of a seen edge are known, so ``seen`` is checked only if both are.
             if one is None:
                 most = other or 0.0
             elif other is None:
@@ -119,12 +120,12 @@ async def walk(
                     fresh[there] = -loss
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
-        frontier = sorted(fresh)  # no more than there are new edges
+        frontier = sorted(fresh)  # at most one node per new edge
     return Walk(distance, seen)
 
 
 def _first(new: list[tuple[float, Identity]], limit: int) -> list[tuple[float, Identity]]:
-    """The ``limit`` smallest, in any order. Few losses differ: identities are compared where they are needed alone."""
+    """Return the ``limit`` smallest, in any order. Identities are compared only among the edges of the last loss."""
     last = sorted([loss for loss, _ in new])[limit - 1]
     chosen = [each for each in new if each[0] < last]
     equal = sorted([each for each in new if each[0] == last])
@@ -134,11 +135,13 @@ def _first(new: list[tuple[float, Identity]], limit: int) -> list[tuple[float, I
 async def _around(
     graph: Neighbors, scope: str, ids: Sequence[str], types: Sequence[str] | None, limit: int | None, known: int
 ) -> Mapping[Identity, Edge]:
-    """The edges that touch ``ids``, by identity, in any order; with a ``limit`` so many that the heaviest of them are
-    there, ``known`` old ones aside."""
+    """Return the edges that touch ``ids``, by identity, in any order.
+
+    With a ``limit``, at least the heaviest ``limit`` edges are returned, besides ``known`` edges that were seen before.
+    """
     most = _WIDER * limit + known if limit is not None else None
     touching: Callable[[Sequence[str]], Mapping[Identity, Edge]] | None = getattr(graph, "touching", None)
-    if touching is not None and types is None:  # ``isinstance`` of a protocol costs a tenth of a walk
+    if touching is not None and types is None:  # ``isinstance`` with a protocol costs a tenth of a walk
         at_hand = touching(ids)
         if most is None or len(at_hand) < most:
             return at_hand

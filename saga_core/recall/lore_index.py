@@ -1,4 +1,4 @@
-"""LoreIndex: a world's lore prepared for recall, made once per world."""
+"""LoreIndex: a world's lore prepared for recall. Built once per world."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _fold = lru_cache(maxsize=16_384)(fold_name)
 
 
 class LoreIndex:
-    """Lore entries by name, by what opens them, and by what mentions them.
+    """Lore entries by name, by key and by mention.
 
-    Of two entries with one name the last counts. An entry is *mentioned* by its name or an alias, and *keyed* by its
-    name, an alias or a tag: equal to the whole of another name (case and spacing ignored), or a tag standing in a name
-    as a word of its own. The keys of its rule mention it too. Entries with rules of their own are ``kept``, and those
-    that are switched off are told by nobody.
+    Of two entries with the same name the last one counts. An entry is *mentioned* by its name, an alias or a word key
+    of its rule. It is *keyed* by its name, an alias or a tag that equals another name (case and spacing ignored), or by
+    a tag that is a whole word of another name. Entries that follow their own rules are ``kept``. Disabled entries are
+    never included.
     """
 
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
@@ -32,7 +32,7 @@ class LoreIndex:
             for name, each in self.entries.items()
             if each.rule is not None and (each.rule.mode == KEEP or not each.rule.enabled)
         )
-        """Entries that relevance does not bring in."""
+        """Entries that are not included by relevance."""
         self.constants: tuple[str, ...] = tuple(sorted(name for name, each in self.entries.items() if each.constant))
         self._mentions = NameIndex(
             (each.name, (each.name, *each.aliases, *_words(each))) for each in self.entries.values()
@@ -45,43 +45,43 @@ class LoreIndex:
                 self._named.setdefault(_fold(name), set()).add(each.name)
             for name in (each.name, *each.aliases, *each.tags):
                 self._keys.setdefault(_fold(name), set()).add(each.name)
-        # Names of entities come here again and again, and most mean no entry.
+        # Cached: the same entity names are looked up often, and most match no entry.
         self._named_once = lru_cache(maxsize=8_192)(self._named_by)
-        # A player stays in a place for some turns.
+        # Cached: a player stays in a place for several turns.
         self._tagged_once = lru_cache(maxsize=256)(lambda names: frozenset(self._tags.found_in(Passage.of(*names))))
         self.nodes: Mapping[str, str] = {entity_id("lore", name): name for name in self.entries}
-        """By the id of its node in the graph, of label Lore, the name of each entry."""
+        """The name of each entry by the id of its Lore node in the graph."""
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def mentioned_in(self, text: str) -> tuple[str, ...]:
-        """The entries that ``text`` mentions, ordered by name."""
+        """Return the entries that ``text`` mentions, ordered by name."""
         return self.mentioned(Passage.of(text))
 
     def mentioned(self, passage: Passage) -> tuple[str, ...]:
-        """As ``mentioned_in``, of a text prepared before."""
+        """As ``mentioned_in``, for a prepared text."""
         return tuple(sorted(self._mentions.found_in(passage)))
 
     def keyed(self, names: Iterable[str]) -> set[str]:
-        """The entries whose name, alias or tag equals one of ``names``."""
+        """Return the entries whose name, alias or tag equals one of ``names``."""
         return {entry for name in names for entry in self._keys.get(_fold(name), ())}
 
     def named(self, names: Iterable[str]) -> frozenset[str]:
-        """The entries whose name or alias equals one of ``names``."""
+        """Return the entries whose name or alias equals one of ``names``."""
         return self._named_once(tuple(names))
 
     def _named_by(self, names: tuple[str, ...]) -> frozenset[str]:
         return frozenset(entry for name in names for entry in self._named.get(_fold(name), ()))
 
     def tagged_in(self, names: Iterable[str]) -> set[str]:
-        """The entries with a tag that is a whole word, or several, of one of ``names``, particles aside.
+        """Return the entries with a tag that matches one or more whole words of one of ``names``, ignoring particles.
 
-        The tag '성' is in "성의 뜰" and not in "여성".
+        The tag '성' matches "성의 뜰" but not "여성".
         """
         return set(self._tagged_once(tuple(names)))
 
 
 def _words(entry: LoreEntry) -> tuple[str, ...]:
-    """The keys that are words."""
+    """Return the keys of the entry's rule that are words, not patterns."""
     return tuple(key for key in entry.rule.keys if not is_pattern(key)) if entry.rule is not None else ()
