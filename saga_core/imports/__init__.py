@@ -1,4 +1,4 @@
-"""Imports: files of other tools as values, with a list of what is not as it was there; and back out again."""
+"""Reads files of other tools into values, lists what was changed or left out, and writes their formats."""
 
 from __future__ import annotations
 

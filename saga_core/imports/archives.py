@@ -1,4 +1,4 @@
-"""Archives: the files of a zip, within bounds. No path in an archive becomes a path on a disk."""
+"""Reads zip archives within limits. No path in an archive becomes a path on disk."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ MEMBERS = 20_000
 MEMBER = 256 << 20
 TOTAL = 1 << 30
 _RATIO, _RATIO_FROM = 200, 16 << 20
-"""What packs better than this, once it is so large, is no file of a chat tool."""
+"""Highest compression ratio, checked from this unpacked size in bytes on. No chat tool's file compresses better."""
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
 _LONGEST = 120, 235
-"""Characters and bytes of a name. A system takes 255 bytes, and a number, a dot and an ending may be added."""
+"""Longest name in characters and bytes. Systems allow 255 bytes, and a number, a dot and an extension may follow."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 
 
 @define
 class Archive:
-    """A zip that was opened; reading counts against one budget for everything in it."""
+    """An open zip. All reads share one budget of unpacked bytes."""
 
     _zip: zipfile.ZipFile
     names: tuple[str, ...]
     _left: int = field(default=TOTAL)
 
     def read(self, name: str) -> bytes:
-        """A file of it. Raises ``Unreadable``."""
+        """Read a member. Raises ``Unreadable`` if it is encrypted, damaged or too large."""
         info = self._zip.getinfo(name)
         most = min(MEMBER, self._left)
         if info.flag_bits & 1:
@@ -54,7 +54,7 @@ class Archive:
 
 
 def open_archive(file: BinaryIO) -> Archive:
-    """Open a zip, also one behind a picture; ``file`` stays open as long as it is read. Raises ``Unreadable``."""
+    """Open a zip, which may follow a picture. Keep ``file`` open while reading from it. Raises ``Unreadable``."""
     try:
         found = zipfile.ZipFile(file)
         names = [info.filename for info in found.infolist() if not info.is_dir()]
@@ -68,7 +68,7 @@ def open_archive(file: BinaryIO) -> Archive:
 
 
 def plain_name(path: str, taken: Callable[[str], bool] = lambda name: False) -> str:
-    """A path of a file as a plain file name that every system takes, and that is not ``taken``."""
+    """Turn a path into a plain file name that every operating system accepts and that is not ``taken``."""
     name = _UNSAFE.sub("_", path.replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")
     name = name[: _LONGEST[0]].encode("utf-8", "ignore")[: _LONGEST[1]].decode("utf-8", "ignore").strip(" .")
     if not name or _RESERVED.fullmatch(name):
@@ -82,7 +82,7 @@ def plain_name(path: str, taken: Callable[[str], bool] = lambda name: False) -> 
 
 
 def plain_files(files: Iterable[tuple[str, bytes]]) -> tuple[Asset, ...]:
-    """Files under plain names, no two of which a system could take for one."""
+    """Give files plain names that differ by more than upper and lower case."""
     found: dict[str, Asset] = {}
     for path, data in files:
         name = plain_name(path, lambda each: each.casefold() in found)

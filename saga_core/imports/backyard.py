@@ -1,4 +1,4 @@
-"""Backyard's archives (``.byaf``): a character, and scenarios with their messages."""
+"""Reads Backyard's archives (``.byaf``): a character, and scenarios with their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Character cards: V1, V2 and V3, from the JSON that a picture, an archive or a file holds."""
+"""Reads character cards (V1, V2 and V3) from the JSON in a picture, an archive or a file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _UNSAID: dict[str, Any] = {"talkativeness": "0.5"}
 
 
 def read_card(plain: Mapping[str, Any], losses: Losses, assets: tuple[Asset, ...] = ()) -> Card:
-    """A card of any version. ``assets``: files that came with it."""
+    """Read a card of any version. ``assets`` are the files that came with it."""
     data = plain.get("data")
     if not isinstance(data, dict):
         if data is not None:

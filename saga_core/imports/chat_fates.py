@@ -1,4 +1,4 @@
-"""What becomes of each field of the chats that other tools write, and of what stands beside SillyTavern's."""
+"""The fate of each field of other tools' chats, and of SillyTavern's personas and groups and RisuAI's modules."""
 
 from __future__ import annotations
 

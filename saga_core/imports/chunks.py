@@ -1,4 +1,4 @@
-"""Cards in pictures: the text chunks of a PNG. Nothing of the picture itself is ever unpacked."""
+"""Reads cards from the text chunks of a PNG. The image data is never decompressed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PNG = b"\x89PNG\r\n\x1a\n"
 _ENCRYPTED = b"rcc||"
 _NO_KEY = "the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3"
 _TEXT = 128 << 20
-"""Bytes of a packed text chunk, unpacked."""
+"""Most bytes of all text chunks of a file together, unpacked."""
 _MANY = 100_000
-"""Chunks of a file."""
+"""Most chunks of a file."""
 
 
 def text_chunks(raw: bytes, losses: Losses) -> dict[str, bytes]:
-    """The text chunks of a PNG by keyword; of two alike the last counts. Raises ``Unreadable``."""
+    """The text chunks of a PNG by keyword. If a keyword occurs twice, the last chunk counts. Raises ``Unreadable``."""
     found: dict[str, bytes] = {}
     left = _TEXT
     for kind, data in _chunks(raw, losses):
@@ -73,7 +73,10 @@ def _unpacked(data: bytes, most: int) -> bytes:
 
 
 def card_in(chunks: Mapping[str, bytes]) -> bytes | None:
-    """The JSON of the card in the chunks: V3 before V2. Raises ``Unreadable`` when it is no base64."""
+    """The JSON of the card in the chunks, V3 before V2; None if there is none.
+
+    Raises ``Unreadable`` if the chunk is neither base64 nor JSON, or is encrypted.
+    """
     for keyword in ("ccv3", "chara"):
         data = chunks.get(keyword)
         if data is None:
@@ -93,7 +96,7 @@ def card_in(chunks: Mapping[str, bytes]) -> bytes | None:
 
 
 def packed_assets(chunks: Mapping[str, bytes], losses: Losses) -> dict[str, bytes]:
-    """The assets in further chunks, by their path."""
+    """The assets in the other chunks, by path."""
     found: dict[str, bytes] = {}
     for keyword, data in chunks.items():
         if not keyword.startswith("chara-ext-asset_"):

@@ -1,4 +1,4 @@
-"""The times of messages, in the forms that chat tools have written over the years."""
+"""Parses the times of messages, in the formats that chat tools have used over the years."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATEST = 253_402_300_799
 
 
 def read_time(value: Any) -> float:
-    """Seconds since the epoch; 0 for what is no time. A time without a zone is taken for UTC."""
+    """Return seconds since the epoch; 0 if the value is not a time. A time without a time zone counts as UTC."""
     if isinstance(value, bool):
         return 0.0
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""Decorators: the lines with ``@@`` that the content of an entry may begin with (V3, RisuAI, SillyTavern)."""
+"""Decorators: the ``@@`` lines at the beginning of an entry's content (V3, RisuAI, SillyTavern)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ DECORATORS: dict[str, Fate] = {
     "inject_prepend": dropped("SAGA writes nothing into the frontend's own texts"),
     "end": mapped(f"the last place of the chat, kept for export; {_NOT_HERE}"),
 }
-"""What becomes of each decorator."""
+"""The fate of each decorator."""
 
 _POSITIONS = {"before_desc": "", "after_desc": "after_char"}
 _DEEP = 16
@@ -64,10 +64,10 @@ _DEEP = 16
 def take_decorators(
     content: str, rule: LoreRule, losses: Losses, where: str, *, patterns: bool = False
 ) -> tuple[str, LoreRule, bool]:
-    """The content without its decorators, the rule with them, and whether the entry is always told.
+    """Return the content without its decorators, the rule with them applied, and whether the entry is always told.
 
-    Of several with one name the first counts. A fallback (``@@@``) counts where the one above it is unknown, or says
-    something that is not valid. With ``patterns``, the keys of decorators are patterns.
+    If a decorator occurs several times, the first one counts. A fallback (``@@@``) counts only if the decorator above
+    it is unknown, unsupported or invalid. With ``patterns``, the keys of decorators are regular expressions.
     """
     if not content.lstrip().startswith("@@"):
         return content, rule, False
@@ -112,7 +112,7 @@ _INVALID = "its value is not one that this decorator has"
 
 
 def _changes(name: str, value: str, rule: LoreRule, patterns: bool) -> dict[str, Any] | None:
-    """What a decorator changes of a rule; None where its value is not valid."""
+    """The fields of a rule that a decorator sets; None if its value is invalid."""
     if name in _FLAGS:
         return _FLAGS[name]
     if name in _LISTS:

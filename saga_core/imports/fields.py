@@ -1,4 +1,4 @@
-"""Reads the fields of a foreign object: whatever type they have, and with a note about what is not as it should be."""
+"""Reads fields of foreign objects, whatever their type, and notes a loss for each value of a wrong type."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ KEPT = Fate("kept")
 
 
 def mapped(why: str) -> Fate:
-    """It is there in another form."""
+    """The field is kept in another form."""
     return Fate("mapped", why)
 
 
 def dropped(why: str) -> Fate:
-    """It is not there."""
+    """The field is left out."""
     return Fate("dropped", why)
 
 
@@ -40,7 +40,7 @@ Fates = Mapping[str, Fate]
 
 @frozen
 class Fields:
-    """An object of a file. ``where`` names it in losses; ``prefix`` stands before the names of its fields there."""
+    """An object of a file. In losses, ``where`` names the object, and ``prefix`` precedes the names of its fields."""
 
     plain: Mapping[str, Any]
     losses: Losses
@@ -48,7 +48,7 @@ class Fields:
     prefix: str = ""
 
     def account(self, fates: Fates, unsaid: Mapping[str, Any] | None = None) -> None:
-        """Note what becomes of each field that says something, that is more than ``unsaid`` has as its default."""
+        """Note the fate of each field, except for empty fields and those with their default in ``unsaid``."""
         for name, value in self.plain.items():
             if value is None or value == "" or value is False or value in ([], {}):
                 continue
@@ -66,7 +66,7 @@ class Fields:
         self.losses.add(self.prefix + name, verdict, why, self.where)
 
     def text(self, *names: str) -> str:
-        """The first of these fields that is a text, or a number as one; else ""."""
+        """The first of these fields that is a non-empty text, or a number as text; "" if there is none."""
         for name in names:
             value = self.plain.get(name)
             if isinstance(value, str):
@@ -79,7 +79,7 @@ class Fields:
         return ""
 
     def texts(self, name: str, *, split: bool = False) -> tuple[str, ...]:
-        """The texts of a list; a text alone is one of them, or several with commas between them (``split``)."""
+        """The texts of a list. A text instead of a list is one item; with ``split``, it is split at commas."""
         value = self.plain.get(name)
         if value is None:
             return ()
@@ -98,7 +98,7 @@ class Fields:
         return tuple(found)
 
     def flag(self, *names: str) -> bool | None:
-        """The first of these fields that says yes or no."""
+        """The first of these fields that is a boolean, or a number as boolean; None if there is none."""
         for name in names:
             value = self.plain.get(name)
             if value is None:
@@ -111,7 +111,7 @@ class Fields:
         return None
 
     def whole(self, *names: str, least: int = 0, most: int = 999_999_999) -> int | None:
-        """The first of these fields that is a number, as a whole one within its bounds."""
+        """The first of these fields that is a number, rounded and limited to its bounds; None if there is none."""
         for name in names:
             value = self.plain.get(name)
             if value is None:
@@ -132,7 +132,7 @@ class Fields:
         return None
 
     def inner(self, *names: str) -> Fields:
-        """The first of these fields that is an object; an empty one without any."""
+        """The first of these fields that is an object; an empty one if there is none."""
         for name in names:
             value = self.plain.get(name)
             if isinstance(value, dict):
@@ -142,7 +142,7 @@ class Fields:
         return Fields({}, self.losses, self.where, self.prefix)
 
     def rows(self, name: str) -> list[Any]:
-        """The rows of a list; none where it is no list."""
+        """The rows of a list; an empty list if the field is no list."""
         value = self.plain.get(name)
         if value is None:
             return []

@@ -1,4 +1,4 @@
-"""HypaV3: the summaries that RisuAI keeps with a chat, each of some of its messages."""
+"""Reads HypaV3 memory: the summaries that RisuAI stores with a chat, each of some of its messages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ HYPA_SUMMARY: dict[str, Fate] = {
 
 
 def read_summaries(memory: Fields, places: Mapping[str, int], shift: str) -> tuple[ChatSummary, ...]:
-    """The summaries by the places of their messages. ``places`` has those by id; ``shift`` names the chat in losses.
+    """Return the summaries in the order of their messages.
 
-    One summary takes its messages from the first to the last. What an earlier one has told is not told again, so the
-    later one begins behind it.
+    ``places`` maps a message's id to its index, and ``shift`` names the chat in losses. A summary covers all messages
+    from its first to its last, except for those that an earlier summary covers.
     """
     memory.account(HYPA_V3)
     placed = []

@@ -1,4 +1,4 @@
-"""What becomes of each field of each kind of lorebook."""
+"""The fate of each field in each kind of lorebook."""
 
 from __future__ import annotations
 

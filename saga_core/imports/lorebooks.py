@@ -1,4 +1,4 @@
-"""Lorebooks of all dialects, read into ``Lorebook``."""
+"""Reads lorebooks of all formats into ``Lorebook``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FOLDER = "\uf000folder:"
 
 
 def world_info(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
-    """SillyTavern's World Info: ``entries`` is an object of entries by number."""
+    """Read SillyTavern's World Info, where ``entries`` is an object of entries by number."""
     book = Fields(plain, losses)
     book.account(BOOK)
     items = [_world_info_entry(Fields(each, losses, where)) for where, each in _entries(plain, losses)]
@@ -46,7 +46,7 @@ def world_info(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 
 def character_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
-    """The book of a card (V2, V3), Chub's too: entries are a list, or an object by number."""
+    """Read the book of a card (V2, V3) or of Chub, where entries are a list, or an object by number."""
     book = Fields(plain, losses)
     book.account(BOOK)
     scan_depth, recursive = book.whole("scan_depth"), book.flag("recursive_scanning")
@@ -70,7 +70,7 @@ def character_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 
 def risu_lore(rows: Any, losses: Losses, name: str = "") -> Lorebook:
-    """RisuAI's entries, of an export or of a module."""
+    """Read RisuAI's entries from an export or a module."""
     items = []
     for where, each in _entries({"entries": rows}, losses):
         entry = Fields(each, losses, where)
@@ -94,7 +94,7 @@ def risu_lore(rows: Any, losses: Losses, name: str = "") -> Lorebook:
 
 
 def novelai(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
-    """NovelAI's lorebook."""
+    """Read NovelAI's lorebook."""
     items = []
     for where, each in _entries(plain, losses):
         entry = Fields(each, losses, where)
@@ -115,7 +115,7 @@ def novelai(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 
 def agnai(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
-    """Agnai's memory book."""
+    """Read Agnai's memory book."""
     book = Fields(plain, losses)
     items = []
     for where, each in _entries(plain, losses):
@@ -137,7 +137,7 @@ def agnai(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 
 def _entries(plain: Mapping[str, Any], losses: Losses) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """The entries of a book, each with its place in words. Raises ``Unreadable`` for too many."""
+    """Yield the entries of a book, each with its place in words. Raises ``Unreadable`` for more than 50,000."""
     rows = plain.get("entries")
     if isinstance(rows, dict):
         named = [(f"entry {key}", each) for key, each in rows.items()]
@@ -178,13 +178,13 @@ def _book_entry(entry: Fields) -> LoreItem:
     entry.account(ENTRY_V2, _UNSAID_V2)
     own = entry.inner("extensions")
     own.account(ENTRY_EXTENSIONS, _UNSAID)
-    # The logic may also stand at the entry itself; keys always do, and so does the position in words.
+    # The logic may also be a field of the entry itself. Keys always are, and so is the position in words.
     merged = Fields(
         {**{k: v for k, v in entry.plain.items() if k != "position"}, **own.plain}, entry.losses, entry.where
     )
     filters = own.inner("character_filter")
     names, excluded = filters.texts("names"), bool(filters.flag("isExclude"))
-    # SillyTavern says use_regex of every entry that it writes into a card, and never reads it.
+    # SillyTavern sets use_regex on every entry that it writes into a card, and never reads it.
     patterns = bool(entry.flag("use_regex")) and not _TAVERN & own.plain.keys()
     rule = _rule(merged, {
         "keys": "keys", "second": "secondary_keys", "logic": "selectiveLogic", "scan_depth": "scan_depth",
@@ -211,9 +211,10 @@ def _rule(
     patterns: bool = False,
     stands: Any = None,
 ) -> LoreRule:
-    """What SillyTavern's own fields say, by the names that they have here, with what is known ``beside`` them.
+    """Build a rule from SillyTavern's own fields. ``names`` has the fields' names in this format.
 
-    ``stands``: the position in words, where no number says it.
+    ``beside`` has fields of the rule that are read already. ``stands`` is the position in words, used if no number
+    gives it.
     """
     losses, where = entry.losses, entry.where
     second = entry.texts(names["second"])
@@ -278,7 +279,7 @@ def _keys(keys: Iterable[str], patterns: bool, losses: Losses, where: str) -> tu
         if patterns and key and not is_pattern(key):
             key = as_pattern(key)
         if is_pattern(key):
-            # White space of names is collapsed; in a pattern it counts.
+            # Whitespace is collapsed in names, but is significant in a pattern.
             key = key.replace("\n", "\\n").replace("\t", "\\t").replace("  ", "\\x20\\x20")
         if key:
             found.append(key)

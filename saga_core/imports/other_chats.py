@@ -1,4 +1,4 @@
-"""Chats of RisuAI, text-generation-webui, Kobold Lite, CAI Tools, Agnai and Backyard, and plain lists of messages."""
+"""Reads chats of RisuAI, text-generation-webui, Kobold Lite, CAI Tools and Agnai, and plain lists of messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _BEGIN = "<|BEGIN-VISIBLE-CHAT|>"
 
 
 def risu_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
-    """The chat of a RisuAI export, or all of them."""
+    """Read a RisuAI export of one chat or of all chats."""
     data = plain.get("data")
     rows = data if isinstance(data, list) else [data]
     found = []
@@ -107,7 +107,7 @@ def _risu_message(row: Fields) -> ChatMessage | None:
 
 
 def ooba_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
-    """text-generation-webui: rows of the player's words and the reply, in the modern form or in the old one."""
+    """Read a chat of text-generation-webui: rows of the player's words and the reply, in the new or the old form."""
     shown = next((name for name in ("data_visible", "visible", "data") if plain.get(name)), "data")
     read = "internal" if isinstance(plain.get("internal"), list) else shown
     rows, escaped = plain.get(read), read != "internal"
@@ -126,7 +126,7 @@ def ooba_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]
 
 
 def kobold_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
-    """Kobold Lite: a story in pieces, with marks where the player speaks and where the model answers."""
+    """Read a story of Kobold Lite: pieces of text, with marks where the player speaks and where the model replies."""
     told = Fields(plain, losses)
     told.account(chat_fates.KOBOLD)
     pieces = [told.text("prompt"), *told.texts("actions")]
@@ -149,7 +149,7 @@ def kobold_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Cha
 
 
 def cai_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
-    """CAI Tools: several histories of one character."""
+    """Read the histories of one character that CAI Tools saved."""
     whole = Fields(plain, losses)
     whole.account(chat_fates.CAI)
     found = []
@@ -173,7 +173,7 @@ def cai_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]
 
 
 def agnai_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
-    """Agnai's export of a chat."""
+    """Read Agnai's export of a chat."""
     whole = Fields(plain, losses)
     whole.account(chat_fates.AGNAI_CHAT)
     messages = []
@@ -196,7 +196,7 @@ def agnai_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat
 
 
 def openai_messages(rows: Sequence[Any], file: str, losses: Losses) -> list[Chat]:
-    """A list of messages with ``role`` and ``content``."""
+    """Read a list of messages with ``role`` and ``content``."""
     if len(rows) > MESSAGES:
         raise Unreadable(f"the chat has {len(rows):,} messages; at most {MESSAGES:,} are taken")
     messages = []

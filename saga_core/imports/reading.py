@@ -1,4 +1,4 @@
-"""Reads a file of another tool: what it is, its bytes tell and never its name."""
+"""Reads files of other tools. The format is detected from the bytes, never from the file name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from saga_core.imports.sources import Source, head_of, lines_of, opened
 from saga_core.imports.texts import decode, read_json, tidy
 
 FILE = 256 << 20
-"""Bytes of a file."""
+"""Largest file, in bytes."""
 _JPEG = b"\xff\xd8\xff"
 _ZIP = b"PK\x03\x04"
 _RISUM = b"\x6f\x00"
@@ -44,12 +44,12 @@ Take = tuple[str, list[Record]]
 
 
 def read_files(files: Iterable[tuple[str, Source]]) -> Reading:
-    """Read files, each with its name. One that cannot be taken in is refused with the reason; the others count."""
+    """Read files, each with its name. A file that cannot be imported is refused with a reason; the others are read."""
     return Reading().and_(read_file(name, source) for name, source in files)
 
 
 def read_file(name: str, source: Source) -> Reading:
-    """Read one file. Given by its path, a zip or a chat of many lines is never in memory as a whole."""
+    """Read one file. A zip or a chat in lines that is given by its path is never in memory as a whole."""
     try:
         with opened(source) as file:
             size, head = file.seek(0, os.SEEK_END), head_of(file)
@@ -71,7 +71,7 @@ def read_file(name: str, source: Source) -> Reading:
 
 
 def _read_lines(name: str, file: BinaryIO, head: bytes) -> Reading | None:
-    """The chat in a file with an object a line, read line by line; None for any other file, and what is not UTF-8."""
+    """Read a chat with one JSON object per line, line by line. None for any other file, or if it is not UTF-8."""
     if not head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         return None
     losses = Losses()
@@ -82,7 +82,7 @@ def _read_lines(name: str, file: BinaryIO, head: bytes) -> Reading | None:
             return None
         return _found(name, "sillytavern_chat", [sillytavern.read_chat(lines_of(file), name, losses)], losses)
     except UnicodeDecodeError:
-        return None  # the encoding is found out from the whole
+        return None  # the encoding is detected from the whole file
 
 
 def _is_object(line: str) -> bool:
@@ -164,7 +164,7 @@ def _read_archive(name: str, archive: Archive) -> Reading:
 
 
 def _read_member(path: str, raw: bytes) -> Reading:
-    """A file of an archive; an archive in it is read if it is a card, and no further."""
+    """Read a member of an archive. An inner archive is read only if it holds a card."""
     if raw.startswith(_ZIP):
         try:
             inner = open_archive(io.BytesIO(raw))
@@ -177,7 +177,7 @@ def _read_member(path: str, raw: bytes) -> Reading:
 
 
 def _is_noise(member: str) -> bool:
-    """What systems and tools leave in folders, and what is plainly no card."""
+    """Whether a member is a system's own file, or by its extension not a card, lorebook or chat."""
     name = member.rpartition("/")[2].lower()
     if member.startswith("__MACOSX/") or name.startswith(".") or name in ("thumbs.db", "desktop.ini"):
         return True
@@ -227,7 +227,7 @@ def _read_text(name: str, text: str, losses: Losses) -> Take:
 
 
 def _is_lines(lines: list[str]) -> bool:
-    """Whether a text is an object a line: the first line is one by itself, and more follow, or it is a header."""
+    """Whether a text has one JSON object per line: either several lines, or one line with a message or a header."""
     try:
         first = read_json(lines[0])
     except Unreadable:
@@ -236,7 +236,7 @@ def _is_lines(lines: list[str]) -> bool:
         return False
     if len(lines) > 1 or {"mes", "is_user"} <= first.keys():
         return True
-    return "chat_metadata" in first and "members" not in first  # that of a group is in its own file
+    return "chat_metadata" in first and "members" not in first  # with both it is a group's file
 
 
 def _read_list(name: str, plain: list[Any], losses: Losses) -> Take:
@@ -295,7 +295,7 @@ def _risu_module(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 
 def _settings(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
-    """SillyTavern's settings: the personas are among them."""
+    """Read the personas from SillyTavern's settings."""
     losses.add("settings", "dropped", "those of the tool are its own; the personas among them were read")
     own = plain["power_user"]
     return _personas(name, {each: own.get(each) for each in PERSONAS}, losses)
@@ -314,7 +314,7 @@ def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
 def _group(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
     group = Fields(plain, losses)
     group.account(GROUP)
-    # A chat without a header has its metadata here; the open one's stand by themselves.
+    # The metadata of chats without a header are here; those of the open chat have a field of their own.
     kept = {**group.inner("past_metadata").plain, group.text("chat_id"): group.inner("chat_metadata").plain}
     parents = {
         str(chat): Fields(each, losses).text("main_chat") for chat, each in kept.items() if isinstance(each, dict)

@@ -1,4 +1,4 @@
-"""What is read from files of other tools, as values; and the list of what is not as it was there."""
+"""The values that files of other tools are read into, and the list of what was changed or left out."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Verdict = Literal["mapped", "dropped"]
 
 
 class Unreadable(BadInput):
-    """A file, or a part of an archive, that cannot be taken in; the message says what it looks like, and what to do."""
+    """A file, or a member of an archive, cannot be imported. The message says what it looks like and what to do."""
 
 
 @frozen
 class Loss:
-    """A field that is not as it was in its file."""
+    """A field that the import changed or dropped."""
 
     field: str
-    """As the file spells it, with dots."""
+    """The name as the file spells it, with dots between nested names."""
     verdict: Verdict
     why: str
-    """What became of it, or why nothing did."""
+    """How the field was mapped, or why it was dropped."""
     count: int = 1
     where: str = ""
-    """The first place."""
+    """The first place where it was found."""
 
 
 @define
 class Losses:
-    """Collects losses; alike ones are counted."""
+    """Collects losses, and counts those with the same field, verdict and reason."""
 
     _found: dict[tuple[str, Verdict, str], tuple[int, str]] = field(factory=dict)
 
@@ -44,7 +44,7 @@ class Losses:
         self._found[key] = (before + count, first)
 
     def listed(self) -> tuple[Loss, ...]:
-        """All of them, in the order in which they were met."""
+        """All losses, in the order in which they were found."""
         return tuple(Loss(*key, count=count, where=where) for key, (count, where) in self._found.items())
 
 
@@ -74,16 +74,16 @@ class Lorebook:
 
 @frozen(eq=False)
 class Asset:
-    """A file that came with a card; nobody opens it."""
+    """A file that came with a card. SAGA stores it unopened."""
 
     name: str
-    """A plain file name: no folder, nothing that a system takes for more."""
+    """A plain file name: it has no folder, and is valid on every operating system."""
     data: bytes = field(repr=False)
 
 
 @frozen(kw_only=True)
 class Card:
-    """A character card of any version. Texts are as written, macros included."""
+    """A character card of any version. Texts are kept as written, macros included."""
 
     version: str
     name: str
@@ -104,14 +104,14 @@ class Card:
     tags: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     world: str = ""
-    """The lorebook that is linked by name."""
+    """The name of the linked lorebook."""
     book: Lorebook | None = None
     assets: tuple[Asset, ...] = ()
 
 
 @frozen(kw_only=True)
 class ChatMessage:
-    """One message of a chat. ``swipes`` are the replies beside it that were not taken, in their order."""
+    """One message of a chat. ``swipes`` are the alternative replies that were not chosen, in order."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -119,19 +119,19 @@ class ChatMessage:
     at: float = 0.0
     """Seconds since the epoch; 0 when the file does not say."""
     hidden: bool = False
-    """Left out of prompts by its player. It happened all the same."""
+    """The player excluded the message from prompts. It is still part of the story."""
     swipes: tuple[str, ...] = ()
     checkpoint: str = ""
-    """The name of the chat that was branched off here."""
+    """The name of the chat that branches off at this message."""
 
 
 @frozen
 class ChatSummary:
-    """What a tool told of some messages in short."""
+    """A summary that a tool made of some messages."""
 
     text: str
     first: int
-    """The place of the first of them among the chat's messages."""
+    """The index of the first summarised message in the chat."""
     last: int
 
 
@@ -143,23 +143,23 @@ class Chat:
     user: str = ""
     character: str = ""
     members: tuple[str, ...] = ()
-    """Who speaks besides the player, in a group."""
+    """In a group, the speakers other than the player."""
     messages: tuple[ChatMessage, ...] = ()
     parent: str = ""
-    """The name of the chat that this one was branched off from."""
+    """The name of the chat that this one branches off from."""
     persona: str = ""
     summaries: tuple[ChatSummary, ...] = ()
-    """By their place, none reaching into another."""
+    """In the order of their messages. No two overlap."""
 
 
 @frozen
 class Persona:
-    """Somebody whom the player plays."""
+    """A character that the player plays."""
 
     name: str
     description: str = ""
     id: str = ""
-    """By which chats name it."""
+    """The id by which chats refer to the persona."""
 
 
 @frozen(kw_only=True)
@@ -171,12 +171,12 @@ class Group:
     """File names of the members' cards."""
     chats: tuple[str, ...] = ()
     parents: Mapping[str, str] = field(factory=dict)
-    """Of chats without a header, to the names of those that they were branched off from."""
+    """The name of a chat without a header to the name of the chat that it branches off from."""
 
 
 @frozen
 class SagaSession:
-    """A session that ``saga export`` wrote: its lines, not read yet."""
+    """A session that ``saga export`` wrote, as unparsed lines."""
 
     raw: bytes = field(repr=False)
 
@@ -186,10 +186,10 @@ Record = Card | Lorebook | Chat | Persona | Group | SagaSession
 
 @frozen(kw_only=True)
 class Found:
-    """One thing that a file holds."""
+    """One record that a file holds."""
 
     file: str
-    """The file's name; in an archive, the path in it."""
+    """The file's name. For a member of an archive, the archive's name and the path in it."""
     kind: str
     """One of ``KINDS``."""
     record: Record
@@ -197,7 +197,7 @@ class Found:
 
     @property
     def title(self) -> str:
-        """What the thing is called."""
+        """The record's name, or else the file's name without its extension."""
         if isinstance(self.record, SagaSession):
             return stem(self.file)
         return self.record.name or stem(self.file)
@@ -205,7 +205,7 @@ class Found:
 
 @frozen
 class Refused:
-    """A file that is not taken in."""
+    """A file that is not imported."""
 
     file: str
     why: str
@@ -213,13 +213,13 @@ class Refused:
 
 @frozen
 class Reading:
-    """What was read from files."""
+    """The result of reading files."""
 
     found: tuple[Found, ...] = ()
     refused: tuple[Refused, ...] = ()
 
     def and_(self, others: Iterable[Reading]) -> Reading:
-        """This and ``others`` together."""
+        """Return this reading combined with ``others``."""
         found, refused = list(self.found), list(self.refused)
         for other in others:
             found += other.found
@@ -247,10 +247,10 @@ KINDS = {
     "group": "a group of SillyTavern",
     "saga_session": "a session that saga export wrote",
 }
-"""The kinds of things, in words."""
+"""The kinds of records, in words."""
 
 
 def stem(path: str) -> str:
-    """The name of a file without its folder and its ending."""
+    """The name of a file without its folder and its extension."""
     name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return name.rpartition(".")[0] or name

@@ -1,4 +1,4 @@
-"""Chats of SillyTavern: one message a line, with a header or without one; groups, swipes, branches."""
+"""Reads chats of SillyTavern: one message per line, with or without a header, with groups, swipes and branches."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _UNUSED = ("", "unused")
 
 
 def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
-    """A chat from its lines, which are read one by one. Raises ``Unreadable`` when it holds no message."""
+    """Read a chat from its lines, one by one. Raises ``Unreadable`` for no message, or more than 200,000."""
     rows = _rows(lines, losses)
     first = next(rows, None)
     header = Fields({}, losses)
@@ -132,7 +132,7 @@ def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
 
 
 def _rows(lines: Iterable[str], losses: Losses) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The objects of the lines, each with its line's number."""
+    """Yield the JSON objects of the lines, each with its line number."""
     faulty = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -143,7 +143,7 @@ def _rows(lines: Iterable[str], losses: Losses) -> Iterator[tuple[int, Mapping[s
         try:
             plain = json.loads(line)
         except (ValueError, RecursionError):
-            faulty = number  # whether it is the last one, the next tells
+            faulty = number  # reported below, once it is known whether it is the last line
             continue
         if isinstance(plain, dict):
             yield number, plain
@@ -184,7 +184,8 @@ def _message(row: Fields) -> ChatMessage | None:
         if taken is None and not text:
             taken = 0
         text = text or swipes[taken or 0]
-        # An edited message differs from the swipe that it was. Where none is named, those that differ are others.
+        # An edited message differs from its own swipe, which is left out by number. Without a number, all that differ
+        # from the message are kept.
         swipes = [each for at, each in enumerate(swipes) if at != taken]
     if not text.strip():
         row.losses.add("mes", "dropped", "a blank message is nothing", row.where)

@@ -1,4 +1,4 @@
-"""Where a file is read from: its bytes, or its path, by which a large one is read bit by bit."""
+"""Where a file is read from: its bytes, or a path, from which a large file is read in pieces."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _HEAD = 4_096
 
 
 def opened(source: Source) -> BinaryIO:
-    """The file, to be read. Raises ``OSError``."""
+    """Open the source for reading. Raises ``OSError``."""
     return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
 def head_of(file: BinaryIO) -> bytes:
-    """The first bytes."""
+    """The first 4,096 bytes."""
     file.seek(0)
     return file.read(_HEAD)
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file in UTF-8, from its beginning. Raises ``UnicodeDecodeError`` at a line that is none."""
+    """Yield the lines of a file from its beginning. Raises ``UnicodeDecodeError`` at a line that is not UTF-8."""
     file.seek(0)
     for number, line in enumerate(file):
         yield (line if number else line.removeprefix(codecs.BOM_UTF8)).decode("utf-8")

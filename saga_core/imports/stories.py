@@ -1,4 +1,4 @@
-"""Chats become stories: trees of turns, with replies that were not taken as siblings and branches as timelines."""
+"""Turns chats into stories: trees of turns, with unused swipes as siblings and branches as timelines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SILENT = Transcript(({"role": "system", "content": ""},), ())
 
 @frozen(kw_only=True)
 class StoryTurn:
-    """The player's words and a reply; ``parent`` is the number of the turn before, or ``ROOT``."""
+    """The player's words and a reply. ``parent`` is the index of the previous turn, or ``ROOT``."""
 
     parent: int
     user: str
@@ -28,12 +28,12 @@ class StoryTurn:
     reply_key: str
     at: float
     player: str = ""
-    """The name under which the words were said; "" where none is told."""
+    """The name of the player who said the words; "" if it is unknown."""
 
 
 @frozen(kw_only=True)
 class StoryLine:
-    """A chat as a path: from ``fork``, where it leaves what stood before, to ``head``."""
+    """A chat as a path. It leaves the turns of the chats before it at ``fork``, and ends at ``head``."""
 
     name: str
     fork: int
@@ -45,7 +45,7 @@ class StoryLine:
 
 @frozen
 class StoryPart:
-    """What was told in short of the turns at the depths ``first`` to ``last`` of a path."""
+    """A summary of the turns at the depths ``first`` to ``last`` of a path."""
 
     first: int
     last: int
@@ -54,7 +54,7 @@ class StoryPart:
 
 @define(kw_only=True)
 class Story:
-    """A tree. ``turns`` has parents before children."""
+    """A tree of turns. In ``turns``, parents come before their children."""
 
     title: str
     character: str
@@ -64,27 +64,27 @@ class Story:
     lines: list[StoryLine] = field(factory=list)
     files: list[str] = field(factory=list)
     parts: dict[int, list[StoryPart]] = field(factory=dict)
-    """The number of a turn to what is told in short up to there."""
+    """The index of a turn to the summaries that end there."""
     _children: dict[tuple[int, str, str], int] = field(factory=dict)
 
     @property
     def head(self) -> int:
-        """The end of the chat that was played last; of two, the one that came first."""
+        """The end of the chat that was played last. If several were, the first of them counts."""
         return max(self.lines, key=lambda line: line.at).head
 
     @property
     def branches(self) -> list[StoryLine]:
-        """The lines besides the first."""
+        """All lines except the first."""
         return self.lines[1:]
 
     @property
     def swipes(self) -> int:
-        """Turns without a turn below them that are the end of no chat."""
+        """The number of turns that have no children and are not the end of a chat."""
         parents, heads = {turn.parent for turn in self.turns}, {line.head for line in self.lines}
         return sum(at not in parents and at not in heads for at in range(len(self.turns)))
 
     def add(self, turn: StoryTurn) -> int:
-        """The number of a turn, which is put in its place if it is not there."""
+        """Add a turn unless the tree has it, and return its index."""
         key = (turn.parent, turn.user_key, turn.reply_key)
         found = self._children.get(key)
         if found is None:
@@ -94,9 +94,10 @@ class Story:
 
 
 def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[str]]:
-    """The stories of chats, each given with its file's name; and the files whose chat holds no reply to anything.
+    """Turn chats, each with its file's name, into stories. Also returns the files whose chat has no turn.
 
-    Chats that begin alike are one story, and so is a chat that says which one it was branched off from.
+    Chats with the same greeting and first words become one story. A chat also joins the story of the chat that it
+    says it branches off from, if the greeting is the same.
     """
     stories: list[Story] = []
     by_name: dict[str, Story] = {}
@@ -126,7 +127,7 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[s
 
 
 def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
-    """The chats with those that others were branched off from before them, otherwise in their order."""
+    """The chats in their order, except that a chat comes after the one that it branches off from."""
     depth: dict[str, int] = {}
     parents = {chat.name: chat.parent for _, chat in chats}
     for name in parents:
@@ -141,7 +142,7 @@ Told = list[tuple[list[Utterance], str, ChatMessage]]
 
 
 def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
-    """The greeting, each reply behind the words before it and who said them, and the depth of each message's turn.
+    """Return the greeting, the turns (words, player and reply), and for each message the depth of its turn.
 
     Words without a reply are left out.
     """
@@ -169,7 +170,7 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
 
 
 def _said(chat: Chat, message: ChatMessage, text: str) -> str:
-    """A text as the frontend sends it: macros resolved; in a group with the speaker's name in front."""
+    """The text as the frontend sends it: macros are resolved, and in a group the speaker's name precedes it."""
     character = message.speaker or chat.character
     if "{{" in text or "<" in text:
         text = name_character(text, character) if character else text
@@ -213,13 +214,13 @@ def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None
 
 
 def _player(name: str) -> str:
-    """A name of the player as it counts in requests, too; "" for what is none."""
+    """The player's name, as a request with it would be read; "" if it is not a name."""
     found = persona_of(_SILENT, name)
     return found.name if found is not None else ""
 
 
 def _parts(chat: Chat, depths: Sequence[int], deepest: int) -> Iterable[StoryPart]:
-    """The chat's summaries by the depths of their turns. A turn that two of them have belongs to the first."""
+    """The chat's summaries by the depths of their turns. A turn in two summaries belongs to the first."""
     reached = 0
     for summary in chat.summaries:
         first, last = max(depths[summary.first], reached + 1), min(depths[summary.last], deepest)

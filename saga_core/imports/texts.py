@@ -1,4 +1,4 @@
-"""From bytes to text and JSON: encodings are found out, and what no text should hold is taken out."""
+"""Turns bytes into text and JSON: detects the encoding, and removes control characters."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MARKS = (
 
 
 def _pairs(encoding: str, first: tuple[int, int], second: tuple[int, int]) -> str:
-    """The letters that an encoding writes with these bytes."""
+    """The characters that an encoding has for two bytes in these ranges."""
     raw = bytes(each for one in range(*first) for two in range(*second) for each in (one, two))
     return raw.decode(encoding, "ignore")
 
 
 @cache
 def _usual() -> Mapping[str, tuple[re.Pattern[str], float]]:
-    """What a text in each encoding mostly consists of, and how much that says.
+    """For each encoding, a pattern of its common characters and the weight of a match.
 
-    Any two bytes are a letter of some kind in most encodings. These are the usual ones: the syllables of KS X 1001,
-    kana, and the first level of GB 2312. Two thirds of that level are syllables in Korean, and all of those syllables
-    are in that level; so they say a little more, for a Korean text may have ideographs among them.
+    In most encodings any two bytes are some character, so only common characters count: the syllables of KS X 1001,
+    kana, and the first level of GB 2312. The bytes of all those syllables are in that level too, and two thirds of the
+    level are syllables in Korean. Syllables weigh a little more, because a Korean text may also contain ideographs.
     """
     return {
         "cp949": (re.compile(f"[{_pairs('cp949', (0xB0, 0xC9), (0xA1, 0xFF))}]"), 1.25),
@@ -42,16 +42,16 @@ def _usual() -> Mapping[str, tuple[re.Pattern[str], float]]:
 
 
 _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
-_LATIN = re.compile(b"[\x91-\x94\xc0-\xff]")  # curled quotes and accents
+_LATIN = re.compile(b"[\x91-\x94\xc0-\xff]")  # curly quotes and accented letters
 _CUT = "the file is cut off in the middle of a letter"
 _SAMPLE = 200_000
 _LEVELS = 200
-"""Levels of objects and lists in a file."""
+"""Deepest nesting of objects and lists in a file."""
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffe\uffff]")
 
 
 def decode(raw: bytes, losses: Losses) -> str:
-    """The text of a file, its encoding found out. Raises ``Unreadable`` for what is no text."""
+    """Detect the encoding of a file and decode it. Raises ``Unreadable`` if it is not a text."""
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
             return _decoded(raw[len(mark) :], encoding, losses, noted=encoding != "utf-8")
@@ -71,7 +71,7 @@ def decode(raw: bytes, losses: Losses) -> str:
 
 
 def _local(raw: bytes) -> str:
-    """The encoding of one country that a text is in; "" for none."""
+    """The regional encoding of a text (Korean, Japanese, Chinese or Western European); "" if none fits."""
     sample = raw[:_SAMPLE]
     best, score = "", 0.0
     for encoding, (usual, weight) in _usual().items():
@@ -81,12 +81,12 @@ def _local(raw: bytes) -> str:
     high, lone = len(_HIGH.findall(sample)), len(_LONE.findall(sample))
     if best == "cp932" or (best and lone * 2 <= high):
         return best
-    # Letters with accents stand alone among others.
+    # In Latin text, accented letters stand alone between ASCII letters.
     return "cp1252" if _LATIN.search(sample) and _reads(raw, "cp1252") else best
 
 
 def _wide(raw: bytes) -> str:
-    """UTF-16 without a mark: every second byte of JSON's own signs is zero."""
+    """Detect UTF-16 without a byte order mark, where every second byte of ASCII is zero; "" for other encodings."""
     sample = raw[:64]
     if len(sample) < 4 or len(raw) % 2:
         return ""
@@ -106,7 +106,7 @@ def _reads(raw: bytes, encoding: str) -> bool:
 
 
 def _begun(raw: bytes, encoding: str) -> tuple[str, bool]:
-    """The text, and whether it ends in the middle of a letter, which is then left out."""
+    """The text, and whether it ends in the middle of a character, which is then left out."""
     decoder = codecs.getincrementaldecoder(encoding)()
     text = decoder.decode(raw)
     return text, bool(decoder.getstate()[0])
@@ -125,7 +125,7 @@ def _decoded(raw: bytes, encoding: str, losses: Losses, *, noted: bool) -> str:
 
 
 def read_json(text: str) -> Any:
-    """The JSON of a text. Raises ``Unreadable``, with the place of the fault."""
+    """Parse JSON. Raises ``Unreadable`` with the position of the error, and for more than 200 levels."""
     try:
         found = json.loads(text)
     except RecursionError:
@@ -160,7 +160,7 @@ def _check_depth(value: Any) -> None:
 
 
 def tidy(text: str) -> str:
-    """A text without halves of letters and without control signs, with line ends as ``\\n``."""
+    """Return the text without lone surrogates and control characters, and with ``\\n`` as line ending."""
     if text.isprintable():
         return text
     if not text.isascii():

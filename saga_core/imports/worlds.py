@@ -1,4 +1,4 @@
-"""A card becomes a world: readable files that an author can go on with."""
+"""Turns a card and its lorebooks into a world, whose files an author can read and edit."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from saga_core.world import KEEP, CharacterSheet, LoreEntry, LoreRule, World, is
 LoreMode = Literal["auto", "keep", "saga"]
 _UNREAD = "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
 _NAME = 200
-"""Characters of an entry's name."""
+"""Longest name of an entry, in characters."""
 _KEYS = ("keys", "second_keys", "additional_keys", "exclude_keys")
 
 
 @frozen(kw_only=True)
 class WorldPlan:
-    """A world to be written, and the files beside it."""
+    """A world to be written, and the files that go with it."""
 
     world: World
     assets: tuple[Asset, ...] = ()
     greetings: int = 0
-    """How many openings it has."""
+    """The number of openings."""
 
 
 def world_of(
@@ -38,11 +38,11 @@ def world_of(
     mode: LoreMode = "auto",
     tell_card: bool = False,
 ) -> WorldPlan:
-    """The world of a card with its lorebooks, or of lorebooks alone.
+    """Build the world of a card with its lorebooks, or of lorebooks alone.
 
-    ``name``: what the file is called, where nothing in it has a name. ``mode``: ``keep`` for lore that is told by its
-    own rules, ``saga`` for lore that is told by relevance, ``auto`` for the one or the other by each entry. With
-    ``tell_card`` SAGA tells the card's texts, for clients that do not send them.
+    ``name`` is used if neither the card nor a lorebook has a name. ``mode`` decides how lore is selected: ``keep`` by
+    the entries' own rules, ``saga`` by relevance; ``auto`` chooses for each entry. With ``tell_card``, SAGA puts the
+    card's texts into the world's description, for clients that do not send them.
     """
     title = clean_name(card.name if card is not None else next((each.name for each in books if each.name), "")) or name
     character = clean_name(card.nickname) if card is not None and card.nickname else title
@@ -73,7 +73,7 @@ def world_of(
 
 
 def _sheet(card: Card, title: str, character: str) -> CharacterSheet:
-    """The character. What the frontend goes on sending stands in the text, which no prompt has."""
+    """The character sheet. Texts that the frontend sends anyway go into the body, which is never part of a prompt."""
     parts = (
         ("", card.description),
         ("Personality", card.personality),
@@ -103,7 +103,7 @@ def _told(card: Card, character: str) -> str:
 
 
 def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: Losses) -> tuple[LoreEntry, ...]:
-    """Entries with names of their own, each in its mode."""
+    """The lore entries, each with a unique name and its mode."""
     taken: dict[str, int] = {}
     found: list[LoreEntry] = []
     for number, item in enumerate(items, 1):
@@ -132,7 +132,10 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
 
 
 def _named_rule(rule: LoreRule, character: str, *, keep: bool) -> LoreRule:
-    """The rule in its mode, with the character's name in its keys. A large book has tens of thousands of them."""
+    """The rule with its mode set and the character's name filled into its keys.
+
+    Only keys with a macro are rewritten, because a large book has tens of thousands of rules.
+    """
     changes: dict[str, Any] = {"mode": KEEP} if keep else {}
     for name in _KEYS:
         keys: tuple[str, ...] = getattr(rule, name)
@@ -154,7 +157,7 @@ def _title(item: LoreItem, number: int, character: str) -> str:
 
 
 def _free(name: str, taken: dict[str, int]) -> str:
-    """The name, with a number behind it where another entry has it."""
+    """The name, with a number appended if another entry has it."""
     key = fold_name(name)
     if key not in taken:
         taken[key] = 1

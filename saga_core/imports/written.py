@@ -1,4 +1,4 @@
-"""And out again: a world as a card or a lorebook of the V3 specification, a path as a chat of SillyTavern."""
+"""Writes a world as a card or a lorebook of the V3 specification, and a path as a chat of SillyTavern."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROLES = ("system", "user", "assistant")
 
 
 def card_of(world: World) -> dict[str, Any]:
-    """The world as a card (V3). Its character is the first that the player does not play."""
+    """The world as a card (V3). The card's character is the first one that the player does not play."""
     sheet = next((each for each in world.characters if not each.player), None)
     texts = _texts(sheet)
     depth = texts.pop("depth_prompt")
@@ -63,7 +63,7 @@ def lorebook_of(world: World) -> dict[str, Any]:
 
 
 def book_of(world: World) -> dict[str, Any]:
-    """The world's lore as a card has it."""
+    """The world's lore in the form of a card's ``character_book``."""
     return {
         "name": world.title,
         "extensions": {},
@@ -72,7 +72,7 @@ def book_of(world: World) -> dict[str, Any]:
 
 
 def _texts(sheet: CharacterSheet | None) -> dict[str, str]:
-    """The texts of a card: the sections of a character's text."""
+    """The texts of a card, from the sections of the character's body."""
     found = {"description": "", **dict.fromkeys(_SECTIONS.values(), "")}
     if sheet is None:
         return found
@@ -116,12 +116,12 @@ def _entry(entry: LoreEntry, number: int) -> dict[str, Any]:
     if rule.priority is not None:
         found["priority"] = rule.priority
     if found["use_regex"] and not all(is_pattern(key) for key in (*keys, *rule.second_keys)):
-        found["use_regex"] = False  # patterns between slashes stand among words, as SillyTavern has them
+        found["use_regex"] = False  # patterns between slashes are mixed with words, as SillyTavern allows
     return found
 
 
 def _extensions(rule: LoreRule) -> dict[str, Any]:
-    """SillyTavern's own fields, as it keeps them in a card."""
+    """SillyTavern's own fields, as it stores them in a card."""
     filters = rule.only_characters or rule.not_characters
     found: dict[str, Any] = {
         "position": _POSITIONS.index(rule.position) if rule.position else 0,
@@ -152,20 +152,20 @@ def _extensions(rule: LoreRule) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class Line:
-    """A turn as a chat's file has it. ``replies``: all replies to these words, in their order; ``taken``: which."""
+    """A turn of a chat file. ``replies`` are all replies to the words; ``taken`` is the index of the chosen one."""
 
     user: str
     replies: Sequence[str]
     taken: int
     at: float
     checkpoint: str = ""
-    """The name of the chat that was branched off here."""
+    """The name of the chat that branches off at this turn."""
 
 
 def chat_of(
     greeting: str, lines: Iterable[Line], *, user: str, character: str, parent: str = "", created: float = 0.0
 ) -> bytes:
-    """A chat of SillyTavern, a message a line."""
+    """A chat of SillyTavern as bytes, one message per line."""
     meta = {"main_chat": parent} if parent else {}
     header = {
         "user_name": user, "character_name": character, "create_date": _date(created), "chat_metadata": meta,

@@ -38,7 +38,7 @@ __all__ = [
     "read_index",
 ]
 
-# Imported when they are first asked for: a start does without them.
+# Imported on first use, because a start does not need them.
 __getattr__ = lazy_face(
     {
         "Kept": "saga_core.maintenance.backups:Kept",

@@ -1,6 +1,6 @@
 """Audit: checks that a session's journal is consistent, and which parts can be derived again from the rest.
 
-A turn's own record is the truth. The slim nodes, the indexes of replies, the checkpoints and the work list follow from
+A turn's own record is the truth. The nodes, the indexes of replies, the checkpoints and the noted jobs are derived from
 turns, and are compared with them.
 """
 
@@ -24,7 +24,7 @@ _SHOWN = 3
 
 @define(eq=False)
 class Audit:
-    """The audit of one session. Nobody prunes or amends it meanwhile. Turns recorded meanwhile are left out."""
+    """The audit of one session. It must not be pruned or amended meanwhile. Turns recorded meanwhile are left out."""
 
     journal: Journal
     session: Session
@@ -35,7 +35,7 @@ class Audit:
     _later: dict[str, tuple[Delta, ...]] = field(factory=dict)
 
     async def run(self) -> list[Finding]:
-        """Everything that is found."""
+        """Run all checks, and return the findings."""
         try:
             await self._record()
             self.tree = await self.journal.tree(self.session.id)
@@ -69,7 +69,7 @@ class Audit:
         ))  # fmt: skip
 
     def _places(self) -> None:
-        """The head, the root, the order of depths."""
+        """Check the head, the root and the depths."""
         session, nodes = self.session, self.tree.nodes
         if session.root not in nodes:
             self._lost(f"its root {session.root} is gone")
@@ -83,7 +83,7 @@ class Audit:
             self._lost(f"the depth of {len(wrong)} turns is not that of their place: {', '.join(wrong[:_SHOWN])}")
 
     async def _turns(self) -> None:
-        """Each turn beside its node, and the entries by which it is found."""
+        """Compare each turn with its node, and with the index entries that lead to it."""
         missing: dict[Key, bytes] = {}
         astray: list[str] = []
         async for turns in self._pages():
@@ -91,7 +91,7 @@ class Audit:
             for turn in turns:
                 node = self.tree.nodes.get(turn.id)
                 if node is None:
-                    continue  # recorded since the tree was read, or a turn without its node: told below
+                    continue  # recorded since the tree was read, or a turn that lost its node
                 self._deltas[turn.id] = turn.delta
                 if not _agree(turn, node):
                     astray.append(turn.id)
@@ -113,7 +113,7 @@ class Audit:
             after = rows[-1][0]
 
     async def _checkpoints(self) -> None:
-        """Each stored state against the fold from the opening."""
+        """Compare each stored state with the fold from the opening."""
         known: dict[str, WorldState] = {}
         wrong: list[str] = []
         rows = [row async for row in self._rows("state")]
@@ -146,7 +146,7 @@ class Audit:
 
     async def _work(self) -> None:
         idle = [key async for key, _ in self._rows("job") if key[2] not in self.tree]
-        # A turn that was recorded since the tree was read has its place in the journal by now.
+        # A turn that was recorded since the tree was read has its node in the journal by now.
         fresh = await self.journal.kv.get([keys.node(self.session.id, key[2]) for key in idle])
         idle = [key for key in idle if keys.node(self.session.id, key[2]) not in fresh]
         if idle:
@@ -180,7 +180,7 @@ def _agree(turn: Turn, node: Node) -> bool:
 
 
 def _read(raw: bytes) -> WorldState | None:
-    """A stored state; None for one that cannot be read, which is made anew like a wrong one."""
+    """A stored state; None if it cannot be read, so that it is replaced like a wrong one."""
     try:
         return codec.decode(raw, WorldState)
     except StoreError:

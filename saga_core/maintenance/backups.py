@@ -1,6 +1,6 @@
-"""The index of backups: where copies of a data directory's journal were put, so that forgetting can list them.
+"""The index of backups: the paths of all copies of a data directory's journal, so that forgetting can list them.
 
-It names files, never what is in them.
+The index has the names of files, never their content.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def read_index(data: Path) -> list[Kept]:
 
 
 def add_to_index(data: Path, kept: Kept) -> None:
-    """Note a backup. One of the same path is replaced."""
+    """Add a backup to the index. An entry with the same path is replaced."""
     others = [each for each in read_index(data) if each.path != kept.path]
     _write(data, [*others, kept])
 
 
 def _write(data: Path, backups: list[Kept]) -> None:
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may be stored elsewhere
     fresh = data / f"{FILE}.new"
     text = json.dumps({"backups": [asdict(each) for each in backups]}, ensure_ascii=False, indent=2)
     with fresh.open("w", encoding="utf-8") as file:

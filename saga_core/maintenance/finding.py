@@ -12,16 +12,16 @@ Mend = Callable[[], Awaitable[None]]
 
 @frozen
 class Finding:
-    """One difference. Findings that one call repairs share their ``mend``."""
+    """One difference. Findings that the same call repairs share their ``mend``."""
 
     session: str
-    """The session that it concerns; empty when none does."""
+    """The id of the affected session; empty if there is none."""
     store: str
     """``journal``, ``graph``, ``view``, ``pages`` or ``vectors``."""
     what: str
     """The difference, in words."""
     mend: Mend | None = field(default=None, eq=False, repr=False)
-    """Makes it anew from the journal; None when the journal itself lost something."""
+    """Repairs the difference from the journal; None if the journal itself has lost data."""
 
     def __str__(self) -> str:
         return f"{self.store}: {self.what}"
@@ -37,7 +37,7 @@ class Finding:
 
 
 async def mend(findings: Iterable[Finding]) -> int:
-    """Repair what can be repaired, each thing once, and return the number of findings repaired."""
+    """Repair the findings that can be repaired, calling each ``mend`` once. Returns the number of findings repaired."""
     mends: dict[int, Mend] = {}
     count = 0
     for finding in findings:

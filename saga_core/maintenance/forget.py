@@ -1,4 +1,4 @@
-"""Forget: removes a session, all sessions of an API key, or a name in a session, from the journal and from every store.
+"""Forget: removes a session, all sessions of an API key, or a name in a session, from the journal and every store.
 
 The bytes are removed too: files are rewritten without them. Copies elsewhere (backups, exports, the frontend's own
 history) are out of reach.
@@ -32,31 +32,31 @@ class Gone:
     """The result of forgetting."""
 
     sessions: tuple[str, ...]
-    """The sessions that are gone, or in which a name is."""
+    """The ids of the sessions that were deleted, or from which a name was removed."""
     places: int = 0
-    """Records in which the name stood."""
+    """The number of records that contained the name."""
 
 
 async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
-    """Delete sessions, the worlds that no other session plays in, and every byte of them.
+    """Delete sessions and the worlds that no other session uses, and remove every byte of them.
 
-    Raises ``StoreError``; and ``OwnedElsewhere`` for the first of those that other servers write, which are left, when
-    all others are gone.
+    Sessions that other servers write are left. Raises ``StoreError``, and ``OwnedElsewhere`` for the first session that
+    was left, after all others are deleted.
     """
     gone, elsewhere = list[Session](), list[OwnedElsewhere]()
     try:
         for session in sessions:
             try:
                 if tools.own is not None:
-                    await tools.own(session.id)  # before anything of it is done
+                    await tools.own(session.id)  # before anything is deleted
                 await tools.delete(session.id)
             except OwnedElsewhere as error:
                 elsewhere.append(error)
                 continue
             except NotFound:
-                pass  # another server was faster
+                pass  # another server has deleted it
             gone.append(session)
-    finally:  # what was deleted until then leaves no trace, whatever comes
+    finally:  # what was deleted so far leaves no trace, even after an error
         if gone:
             await _without_trace(tools, gone)
     if elsewhere:
@@ -73,7 +73,7 @@ async def _without_trace(tools: Tools, gone: Sequence[Session]) -> None:
 
 
 async def sessions_of(tools: Tools, owner: str) -> list[Session]:
-    """The sessions of an API key, by its fingerprint. Raises ``NotFound`` when there is none."""
+    """The sessions of the API key with this fingerprint. Raises ``NotFound`` if there are none."""
     found = [session for session in await tools.journal.sessions() if session.owner == owner]
     if not found:
         raise NotFound(f"no session belongs to the key with the fingerprint {owner!r}; saga sessions --json lists them")
@@ -81,11 +81,11 @@ async def sessions_of(tools: Tools, owner: str) -> list[Session]:
 
 
 async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
-    """Take a name out of everything that a session holds, and what bears it out of the state.
+    """Remove a name from everything that a session holds, and the entities with that name from the state.
 
-    What was said stays, with ``[…]`` where the name stood, and is still found when the frontend shows it: of texts
-    their fingerprints are kept. Raises ``NotFound``, ``BadInput`` for a name that is too short, stands nowhere, or is
-    the world author's.
+    The texts stay, with ``[…]`` in place of the name. They are still recognised when the frontend sends them, because
+    their fingerprints are kept. Raises ``NotFound``, and ``BadInput`` if the name is too short, does not occur, or is
+    part of the world, which belongs to its author.
     """
     name = nfc(name).strip()
     if len(name) < _SHORTEST:
@@ -107,7 +107,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         if bearers:
             delta = Delta(tuple(Forgotten(each) for each in bearers), Source.EDIT)
             await amend(live, live.head, delta, tools.ids.new("a"))
-        async with tools.letting_go(session.id):  # blocks that a curator keeps elsewhere are written anew
+        async with tools.letting_go(session.id):  # blocks that a curator stores elsewhere are rewritten
             count = await _redact(tools, session, name)
         if not count:
             raise BadInput(f"name: {name!r} does not occur in session {session.id}")
@@ -119,7 +119,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
 
 
 async def _redact(tools: Tools, session: Session, name: str) -> int:
-    """Rewrite the session's records; how many held the name."""
+    """Rewrite the session's records without the name, and return how many contained it."""
     kv = tools.stores.state
     count = 0
     for kind in ("turn", "node", *keys.BESIDE):
@@ -140,7 +140,7 @@ async def _redact(tools: Tools, session: Session, name: str) -> int:
 
 
 async def _redact_record(tools: Tools, session: Session, name: str) -> int:
-    """The session's own name, its timelines, and the entries by which what was redacted is found from now on."""
+    """Redact the session's label and timelines, and index the redacted texts. Returns how many contained the name."""
     kv, count = tools.stores.state, 0
     timelines = await tools.journal.timelines(session.id)
     held = [each for each in timelines.values() if _holds(each.name, name)]
@@ -175,9 +175,9 @@ async def _find_again(tools: Tools, session: Session, nodes: dict[str, Node]) ->
 
 
 async def leave_no_trace(tools: Tools) -> None:
-    """Write every store's files anew without what was deleted, and forget what is at hand of it.
+    """Rewrite every store's files without the deleted data, and drop that data from memory.
 
-    Stores of views that cannot do that themselves are emptied, and rendered again from the journal.
+    Stores of views that cannot compact themselves are emptied, and rendered again from the journal.
     """
     tools.forget_at_hand()
     for store in tools.stores.all().values():
@@ -208,7 +208,7 @@ def _without(value: Any, name: str) -> Any:
 
 
 def _cut(text: str, name: str) -> str:
-    """``text`` with the blank for every occurrence of ``name``, in whatever case."""
+    """``text`` with the blank in place of every occurrence of ``name``, ignoring case."""
     found, folded, at = [], name.casefold(), 0
     while at < len(text):
         end = _match(text, at, folded)
@@ -222,7 +222,7 @@ def _cut(text: str, name: str) -> str:
 
 
 def _match(text: str, at: int, folded: str) -> int:
-    """Where an occurrence of ``folded`` that begins at ``at`` ends; 0 for none. Case folding may change lengths."""
+    """The end of an occurrence of ``folded`` that begins at ``at``; 0 if none does. Case folding may change lengths."""
     seen = ""
     for end in range(at, len(text)):
         seen += text[end].casefold()

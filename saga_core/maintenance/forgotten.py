@@ -1,6 +1,6 @@
-"""The list of what was forgotten, so that an older backup does not bring it back unasked.
+"""The list of forgotten sessions, so that an older backup does not bring them back unnoticed.
 
-The list is stored beside the data. It has fingerprints of sessions and times, never their content, nor their ids.
+The list is stored beside the data. It has times and fingerprints of sessions, never their content or their ids.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ class Forgotten:
     """A session that was forgotten, or in which a name was forgotten."""
 
     session: str
-    """Its fingerprint."""
+    """The fingerprint of the session's id."""
     at: float
     """Seconds since the epoch."""
     whole: bool
-    """Whether the session is gone, and not only a name in it."""
+    """Whether the whole session was forgotten, and not only a name in it."""
 
 
 def fingerprint(session: str) -> str:
-    """What is kept of a session's id."""
+    """The fingerprint that is stored in place of a session's id."""
     return hashlib.blake2b(session.encode(), digest_size=16, person=b"saga.forgotten").hexdigest()
 
 
 def read_forgotten(data: Path) -> list[Forgotten]:
-    """What was forgotten in the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
+    """The forgotten sessions of the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
     file = data / FILE
     try:
         return [codec.from_plain(each, Forgotten) for each in json.loads(file.read_bytes())["forgotten"]]
@@ -51,7 +51,7 @@ def read_forgotten(data: Path) -> list[Forgotten]:
 
 
 def note_forgotten(data: Path, sessions: Iterable[str], at: float, *, whole: bool) -> None:
-    """Note sessions by their ids. Raises ``OSError``."""
+    """Add sessions to the list by their ids. Raises ``OSError``, and ``StoreCorrupt`` if the list cannot be read."""
     fresh = [Forgotten(fingerprint(session), at, whole) for session in sessions]
     text = json.dumps({"forgotten": [asdict(each) for each in (*read_forgotten(data), *fresh)]}, indent=2)
     part = data / f"{FILE}.new"
@@ -64,18 +64,18 @@ def note_forgotten(data: Path, sessions: Iterable[str], at: float, *, whole: boo
 
 @frozen
 class Older:
-    """What a copy of a data directory would bring back."""
+    """The forgotten data that a copy of a data directory would bring back."""
 
     sessions: tuple[str, ...]
-    """Sessions that are forgotten."""
+    """Sessions that were forgotten."""
     names: tuple[str, ...]
-    """Sessions in which a name is."""
+    """Sessions in which a name was forgotten."""
 
 
 def brought_back(data: Path, sessions: Iterable[str], made: float | None) -> Older:
-    """Of ``sessions`` in a copy that was ``made`` then, those of which something was forgotten later.
+    """Find out which ``sessions`` of a copy that was ``made`` at that time were forgotten later, wholly or in part.
 
-    A copy that does not say when it was made may be older than anything. Raises ``StoreCorrupt``.
+    If ``made`` is None, the copy counts as older than everything on the list. Raises ``StoreCorrupt``.
     """
     noted: dict[str, bool] = {}
     for each in read_forgotten(data):

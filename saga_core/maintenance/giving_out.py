@@ -1,4 +1,4 @@
-"""Gives out what other tools read: a path of a session as a chat of SillyTavern."""
+"""Exports a path of a session in a format that other tools read: as a chat of SillyTavern."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _USER, _CHARACTER = "User", "Assistant"
 
 
 async def give_chat(tools: Tools, session_id: str, head: str | None = None) -> bytes:
-    """The path to ``head`` (a turn or a timeline; without one the active head) as a chat's file.
+    """Return the path to ``head``, a turn or a timeline, as a chat file. The default is the active head.
 
-    Replies that were not taken are swipes; where a named timeline leaves the path, its name is a checkpoint's. Raises
-    ``NotFound`` and ``StoreError``.
+    Replies that were not chosen become swipes. Where a named timeline leaves the path, its name becomes a checkpoint.
+    Raises ``NotFound`` and ``StoreError``.
     """
     live = await tools.directory.load(session_id)
     end = turn_named(live, head) if head else live.head

@@ -1,8 +1,8 @@
-"""Moving the journal to another store: what differs is copied, again and again while somebody writes, and at the end
-both are compared entry by entry.
+"""Moves the journal to another store.
 
-Views are not moved: graph, vectors and pages are rendered from the journal again. As long as part of the journal is
-missing, an entry of the target says so, and no server opens it.
+Each pass copies the entries that differ. Passes can be repeated while servers write, and at the end both stores are
+compared entry by entry. Views are not moved: graph, vectors and pages are rendered from the journal again. Until the
+move is complete, an entry marks the target as incomplete, and no server opens it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saga_core.stores import Batch, Key, StateKV
 
 _PAGE = 500
 _MOST_BYTES = 8 * 1_024 * 1_024
-"""Bytes of values in one commit, about."""
+"""Approximate bytes of values in one commit."""
 _STAYS = (
     ("lease",),
     ("meta", "shown-by"),
@@ -26,13 +26,13 @@ _STAYS = (
     keys.PROBE_KEY,
     keys.MOVING_KEY,
 )
-"""What belongs to servers and engines, not to stories."""
+"""Keys that are not moved, because they belong to servers and engines, not to sessions."""
 
 Told = Callable[[int], None]
 
 
 class Scanned(Protocol):
-    """What a journal is read from."""
+    """The source that a journal is read from."""
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
@@ -41,20 +41,20 @@ class Scanned(Protocol):
 
 @frozen
 class Passed:
-    """What one pass over a journal came to."""
+    """The result of one pass over a journal."""
 
     entries: int
-    """Entries of the journal."""
+    """The number of entries of the journal."""
     changed: int
-    """Those that were copied, and those that were removed from the target."""
+    """The number of entries that were copied to the target or removed from it."""
 
 
 async def move_journal(source: StateKV, target: StateKV, told: Told = lambda _: None) -> int:
-    """Copy all of ``source`` into ``target``, and compare them; how many entries there are.
+    """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
 
-    ``target`` must be empty, or hold what a move left that was cut off. ``told`` hears how many were copied by now.
-    Raises ``BadInput`` for a target that holds something else, and ``StoreError`` when the two differ afterwards:
-    somebody wrote meanwhile.
+    ``target`` must be empty, or hold the result of an interrupted move. ``told`` is called with the number of entries
+    that were changed so far. Raises ``BadInput`` if the target holds something else, and ``StoreError`` if the two
+    differ afterwards because the source was written meanwhile.
     """
     await begin_move(target)
     found = await catch_up(source, target, told)
@@ -63,7 +63,7 @@ async def move_journal(source: StateKV, target: StateKV, told: Told = lambda _: 
 
 
 async def begin_move(target: StateKV) -> None:
-    """Mark ``target`` as one that a journal is moved into. Raises ``BadInput`` for one that holds something else."""
+    """Mark ``target`` as the target of a move. Raises ``BadInput`` if it holds something else."""
     if keys.MOVING_KEY in await target.get([keys.MOVING_KEY]):
         return
     if await target.scan((), limit=1):
@@ -75,9 +75,9 @@ async def begin_move(target: StateKV) -> None:
 
 
 async def catch_up(source: Scanned, target: StateKV, told: Told = lambda _: None) -> Passed:
-    """Make ``target`` like ``source`` as one pass reads it. What is written meanwhile may be missed: pass again.
+    """Make ``target`` equal to ``source`` in one pass. Entries that are written meanwhile may need another pass.
 
-    Raises ``BadInput`` for a ``source`` of which part is missing.
+    Raises ``BadInput`` if ``source`` is itself the target of an unfinished move.
     """
     if await source.scan(keys.MOVING_KEY, limit=1):
         raise BadInput("what is to be moved is itself the target of a move that was cut off; finish that one first")
@@ -103,7 +103,7 @@ async def catch_up(source: Scanned, target: StateKV, told: Told = lambda _: None
 
 
 async def end_move(source: Scanned, target: StateKV) -> None:
-    """Compare the two, and let servers open ``target``. Raises ``StoreError`` when they differ."""
+    """Compare the two, and let servers open ``target``. Raises ``StoreError`` if they differ."""
     there = _entries(target)
     async for entry in _entries(source):
         if await anext(there, None) != entry:
@@ -120,7 +120,7 @@ async def end_move(source: Scanned, target: StateKV) -> None:
 
 @define
 class _Writing:
-    """Commits of a size that a store takes well."""
+    """Collects changes, and commits them in batches of limited size."""
 
     target: StateKV
     told: Told
@@ -143,7 +143,7 @@ class _Writing:
             await self.flush()
 
     async def flush(self) -> None:
-        """Commit what waits."""
+        """Commit the pending changes."""
         if not self._puts and not self._deletes:
             return
         await self.target.commit(Batch(self._puts, frozenset(self._deletes)))
@@ -153,7 +153,7 @@ class _Writing:
 
 
 async def _entries(store: Scanned) -> AsyncIterator[tuple[Key, bytes]]:
-    """What is moved, in the order of the keys."""
+    """Yield the entries to move, in the order of their keys."""
     after: Key | None = None
     while rows := await store.scan((), after=after, limit=_PAGE):
         for key, value in rows:

@@ -1,8 +1,8 @@
-"""Remains: makes a complete, smaller journal out of one that lost entries.
+"""Remains: reduces a journal that lost entries to a smaller, complete one.
 
-A turn whose record or place is lost is removed with everything below it, because nobody knows what was true there. A
-session that lost its record, its opening or its world is removed as a whole. The frontend's own history still has what
-was said, and is adopted like any chat that began without SAGA.
+A turn whose record or node is lost is removed with all turns below it, because their state is unknown. A session that
+lost its record, its opening or its world is removed as a whole. The frontend's own history still has the texts, and is
+adopted like any chat that began without SAGA.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from saga_core.world import World
 
 _PAGE = 500
 _BY_TURN = ("reply", "begin", "said")
-"""Entries that lead from a text to a turn, named last in the key."""
+"""Entries that lead from a text to a turn, whose id is the last part of the key."""
 _OF_THE_TREE = ("terms", "prompt", "known")
-"""What follows from a session's tree, and is made anew."""
+"""Entries that are derived from a session's tree, and made again."""
 _VIEWS = ("view", "viewmark")
 
 
 @frozen
 class Remains:
-    """What could be kept, and what is lost."""
+    """How much could be kept, and what is lost."""
 
     sessions: int
-    """Those that are left."""
+    """The number of sessions that are left."""
     gone: tuple[str, ...]
-    """The sessions of which nothing could be kept, by id."""
+    """The ids of the sessions that were removed."""
     turns: int
-    """The turns that are gone from those that are left."""
+    """The number of turns that were removed from the sessions that are left."""
 
 
 async def make_whole(kv: StateKV, worlds: Iterable[World] = ()) -> Remains:
-    """Take out of the journal in ``kv`` whatever leads into a hole. Nobody else may have it open.
+    """Remove all entries that depend on lost ones from the journal in ``kv``. No other process may have it open.
 
-    A world that was lost, and is among ``worlds`` as it was, is put back.
+    A lost world is restored if ``worlds`` contains it unchanged.
     """
     found = _Found(at_hand={world.digest: world for world in worlds})
     async for key, raw in _all(kv):
@@ -72,27 +72,27 @@ class _Found:
     """The entries that exist, and which of them are connected."""
 
     at_hand: dict[str, World]
-    """Digest to a world that can be put back."""
+    """Digest to a world that can be restored."""
     back: set[str] = field(factory=set)
-    """The digests of those that are."""
+    """The digests of the worlds that are restored."""
     sessions: dict[str, Session] = field(factory=dict)
     worlds: set[str] = field(factory=set)
     nodes: dict[str, dict[str, Node]] = field(factory=dict)
     turns: dict[str, set[str]] = field(factory=dict)
     seen: set[str] = field(factory=set)
-    """Every session of which there is anything."""
+    """The ids of all sessions of which a record, a node or a turn exists."""
     whole: dict[str, set[str]] = field(factory=dict)
-    """Session to its turns that lead up to its opening."""
+    """Session to those of its turns that are connected to its opening."""
     rested: list[Session] = field(factory=list)
-    """Sessions whose head is gone, with another."""
+    """Sessions whose head is lost, with a new head."""
     lost: int = 0
     _kept: set[str] = field(factory=set)
-    """All of those turns."""
+    """The turns of all sessions in ``whole``."""
     _torn: set[str] = field(factory=set)
     """Sessions that lost a turn."""
 
     def take(self, key: Key, raw: bytes) -> None:
-        """Note an entry; one that cannot be read is none."""
+        """Note an entry. An entry that cannot be read counts as lost."""
         if not keys.fits(key):
             return
         try:
@@ -117,7 +117,7 @@ class _Found:
             return
 
     def sort_out(self) -> None:
-        """Decide what stays."""
+        """Decide which sessions and turns stay."""
         for name, session in self.sessions.items():
             nodes, turns = self.nodes.get(name, {}), self.turns.get(name, set())
             held = _hanging_together(session.root, {each: nodes[each] for each in nodes if each in turns})
@@ -135,7 +135,7 @@ class _Found:
                 self.rested.append(evolve(session, head=max(held, key=lambda each: (nodes[each].at, each))))
 
     def leads_nowhere(self, key: Key, raw: bytes) -> bool:
-        """Whether an entry is of what is gone, or follows from it, or is none."""
+        """Whether an entry belongs to lost data, is derived from it, or cannot be read."""
         try:
             return self._leads_nowhere(key, raw)
         except (StoreCorrupt, *codec.UNREADABLE):

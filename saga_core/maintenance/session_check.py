@@ -1,7 +1,7 @@
-"""Checks what a session's file says before any of it is written: anybody may have written it.
+"""Checks the content of a session's export file before any of it is recorded, because anyone may have written it.
 
-A line becomes a value of its type, whose names, numbers and times are such as SAGA itself writes. What follows from the
-rest (how far ancestors are found) is computed. The whole is folded once, as playing will fold it.
+Each line is parsed into a value of its type, with names, numbers and times that SAGA itself could have written. Derived
+values (the jumps to ancestors) are computed again. The whole story is folded once, as it will be during play.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from saga_core.world import World, opening_state
 T = TypeVar("T", bound=AttrsInstance)
 
 BESIDE: dict[str, type[AttrsInstance]] = {"amend": Delta, "review": Review, "bill": Bill}
-"""What an export has beside turns, by the name of its key."""
+"""The types of records beside turns in an export, by the first part of their key."""
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _LONGEST = 200
 _LATEST = 253_402_300_799.0
-"""The last second of the year 9999, which calendars know."""
+"""The last second of the year 9999, the last that ``datetime`` supports."""
 _LARGEST = 2**63 - 1
 _DEEPEST = 60
 
 
 def read_line(number: int, line: bytes) -> dict[str, Any]:
-    """The JSON object that a line is. Raises ``BadInput`` for anything else, and for what JSON proper does not know."""
+    """Parse a line into a JSON object. Raises ``BadInput`` for anything else, such as NaN or nesting too deep."""
     try:
         plain = json.loads(line, parse_constant=codec.no_constant, parse_float=codec.finite, parse_int=_whole)
     except ValueError as error:
@@ -77,7 +77,7 @@ def _whole(text: str) -> int:
 
 
 def read_value(number: int, plain: Any, cls: type[T]) -> T:
-    """The value of a type that part of a line is. Raises ``BadInput``: it also can be written as it is."""
+    """Parse part of a line into a value of type ``cls`` that can be recorded as it is. Raises ``BadInput``."""
     what = f"line {number}: is no {cls.__name__.lower()}"
     if not isinstance(plain, dict):
         raise BadInput(f"{what} ({type(plain).__name__})")
@@ -96,7 +96,7 @@ def read_value(number: int, plain: Any, cls: type[T]) -> T:
 
 
 def check_names(number: int, value: Session | Turn | Node | Timeline) -> None:
-    """Ids are letters and digits, names are printable. Raises ``BadInput``."""
+    """Check that ids have only letters, digits and ``_.:-``, and that names are printable. Raises ``BadInput``."""
     ids: tuple[str, ...]
     names: tuple[str, ...]
     if isinstance(value, Session):
@@ -129,13 +129,13 @@ def _check_rules(number: int, rules: Sequence[StandingRule]) -> None:
 
 
 def check_name(number: int, name: str) -> None:
-    """Raises ``BadInput`` for a name that cannot be printed, or is too long."""
+    """Raise ``BadInput`` if a name is not printable, or has more than 200 characters."""
     if len(name) > _LONGEST or not name.isprintable():
         raise BadInput(f"line {number}: {name[:80]!r} is no name: at most {_LONGEST} printable characters")
 
 
 def read_beside(number: int, key: Any, value: Any, tree: Tree) -> tuple[tuple[str, ...], AttrsInstance]:
-    """What stands beside a turn, and its key without the session. Raises ``BadInput``."""
+    """Parse a record beside a turn. Returns its key without the session, and its value. Raises ``BadInput``."""
     if not (isinstance(key, list) and 2 <= len(key) <= 3 and all(isinstance(each, str) and each for each in key)):
         raise BadInput(f"line {number}: beside: {str(key)[:80]!r} is no list of two or three names")
     kind = BESIDE.get(key[0])
@@ -154,7 +154,7 @@ def read_beside(number: int, key: Any, value: Any, tree: Tree) -> tuple[tuple[st
 
 
 def check_story(session: Session, world: World, turns: Sequence[Turn], later: Mapping[str, Sequence[Delta]]) -> None:
-    """Fold the story, each turn behind its parent. Raises ``BadInput`` for one that cannot be."""
+    """Fold the story, each turn after its parent. Raises ``BadInput`` for a turn that cannot be folded."""
     waiting: dict[str, int] = {}
     for turn in turns:
         if turn.parent is not None:

@@ -1,4 +1,4 @@
-"""Stories of chats in the journal: as a session of their own, or as more turns of one that is there."""
+"""Records the stories of chats in the journal, each as a new session or as more turns of an existing one."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from saga_core.transcript import Transcript, Utterance, identity_key, opening_ke
 from saga_core.world import World, opening_state
 
 _SEARCHED = 8
-"""Replies from each end by which a story is looked for."""
+"""Replies at each end of a story by which it is looked up."""
 _UNREPORTED = Delta(status=Status.FALLBACK)
 
 
 @frozen
 class Place:
-    """Where the journal has a story, as far as it has it."""
+    """The session that holds a story, in whole or in part."""
 
     session: str
     known: dict[int, str]
-    """The story's turns that are there, by number, to their ids; the root among them."""
+    """Index of a turn in the story to the id of the recorded turn, the root included."""
 
 
 async def find_story(tools: Tools, story: Story, owner: str) -> Place | None:
-    """The session of ``owner`` that has most of the story's turns, if one has any."""
+    """Find the session of ``owner`` that has most of the story's turns; None if no session has any."""
     keys = [turn.reply_key for turn in (*story.turns[:_SEARCHED], *story.turns[-_SEARCHED:])]
     sessions: set[str] = set()
     for key in dict.fromkeys(keys):
@@ -88,9 +88,9 @@ def _greeting(story: Story) -> str:
 
 
 async def add_story(tools: Tools, story: Story, owner: str, world: World, label: str) -> Session:
-    """Record the story as a new session of that name. Either all of it is listed or nothing.
+    """Record the story as a new session with the name ``label``. It becomes visible as a whole or not at all.
 
-    Raises ``Conflict`` where the name is taken by now, and ``StoreError``.
+    Raises ``Conflict`` if the name has been taken meanwhile, and ``StoreError``.
     """
     now = tools.clock.now()
     root = make_root(tools.ids.new("s"), tools.ids.new("t"), now, _greeting(story))
@@ -110,7 +110,7 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
 
 
 async def grow_story(tools: Tools, story: Story, place: Place) -> int:
-    """Add to a session what it lacks of the story, all of it or nothing; how many turns that are.
+    """Add the turns of the story that a session lacks, either all or none, and return their number.
 
     Raises ``StoreError``.
     """
@@ -176,7 +176,7 @@ def _children(live: LiveSession) -> Sequence[tuple[str, list[str]]]:
 
 
 def _ends(story: Story, known: dict[int, str]) -> list[StoryTurn]:
-    """The turns that the journal lacks right below those that it has."""
+    """The turns that the journal lacks but whose parent it has."""
     return [turn for number, turn in enumerate(story.turns) if number not in known and turn.parent in known]
 
 
@@ -190,13 +190,13 @@ async def _entries(
     now: float,
     states: dict[str, WorldState] | None = None,
 ) -> dict[int, Entry]:
-    """The turns of the story that are not ``known``, by number, put into ``tree``."""
+    """Make the turns of the story that are not ``known``, and add them to ``tree``. Returns them by their index."""
     found: dict[int, Entry] = {}
     ids = dict(known)
     at_hand = {tree.root: root_state, **(states or {})}
     for number, turn in enumerate(story.turns):
         if number % AT_ONCE == 0:
-            await asyncio.sleep(0)  # others have their turn in between
+            await asyncio.sleep(0)  # let other tasks run in between
         if number in known:
             continue
         parent = ids[turn.parent]
@@ -223,7 +223,7 @@ async def _entries(
 
 
 def _told(tools: Tools, story: Story, entries: Mapping[int, Entry]) -> Iterable[tuple[str, Delta]]:
-    """What the file tells in short of turns that are new, as later deltas: an extraction leaves those as they are."""
+    """The file's summaries of new turns as later deltas, because an extraction does not replace those."""
     for number, parts in story.parts.items():
         if number in entries:
             for part in parts:

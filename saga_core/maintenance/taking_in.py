@@ -1,7 +1,7 @@
-"""Takes in what other tools wrote: cards and lorebooks become worlds, chats become sessions.
+"""Imports files of other tools: cards and lorebooks become worlds, chats become sessions.
 
-Everything is read and planned before anything is written. Each world and each session is then written whole or not at
-all, and what is there already is found again.
+Everything is read and planned before anything is written. Each world and each session is then written as a whole or not
+at all. Worlds and sessions that were imported before are recognised.
 """
 
 from __future__ import annotations
@@ -42,40 +42,40 @@ from saga_core.maintenance.transfer import free_label, import_session, read_file
 from saga_core.world import FreeNames, LaidOut, World, WorldLibrary, imported_from, lay_out, write_world
 
 _TRIES = 8
-"""How often a chat is looked for anew because its name was taken meanwhile."""
+"""How often to try to record a chat whose name is taken meanwhile."""
 State = Literal["new", "grown", "known", "read"]
 _STOPPED = "the import was stopped before it; take the file in again to go on"
 
 
 @frozen(kw_only=True)
 class TakeIn:
-    """How files are taken in."""
+    """The options of an import."""
 
     owner: str = ""
-    """Whom the sessions belong to: the fingerprint of an API key."""
+    """The owner of the sessions: the fingerprint of an API key."""
     owner_named: bool = False
-    """Whether somebody named that owner. Then a session that ``saga export`` wrote goes over to her, too; else it stays
-    with the owner that its file says."""
+    """Whether the owner was given explicitly. If so, a session that ``saga export`` wrote gets this owner as well.
+    Otherwise it keeps the owner that its file names."""
     world: str | None = None
-    """The world that chats are played in; without one, that of their character."""
+    """The world that chats are played in. The default is the world of their character."""
     lore: LoreMode = "auto"
     tell_card: bool = False
     dry_run: bool = False
-    """Nothing is written."""
+    """Whether to write nothing."""
     edited: bool = False
-    """Of a session that ``saga export`` wrote: somebody changed it on purpose."""
+    """Whether a session that ``saga export`` wrote was changed on purpose."""
 
 
 @frozen(kw_only=True)
 class TakenThing:
-    """One thing that was taken in, or would be."""
+    """One record that was imported, or in a dry run would be."""
 
     file: str
     kind: str
     title: str
     state: State
-    """``new``; ``grown``: it was there, and turns were added; ``known``: it was there; ``read``: it becomes nothing
-    by itself."""
+    """``new``; ``grown`` if turns were added to an existing session; ``known`` if it existed; ``read`` if nothing is
+    made of it alone."""
     counts: Mapping[str, int] = field(factory=dict)
     world: str | None = None
     session: str | None = None
@@ -85,16 +85,16 @@ class TakenThing:
 
 @frozen
 class TakenIn:
-    """What came of files."""
+    """The result of an import."""
 
     things: tuple[TakenThing, ...]
     refused: tuple[Refused, ...]
 
 
 async def take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
-    """Take in files, each with its name, as bytes or by its path.
+    """Import files. Each has a name, and is given as bytes or as a path.
 
-    Raises ``BadInput`` for an unknown world and when no file can be taken in, and ``StoreError``.
+    Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
     """
     under_way = object()
     tools.taking.add(under_way)
@@ -129,7 +129,7 @@ async def _take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeI
 
 
 def stop_taking_in(tools: Tools) -> int:
-    """Stop what is taken in: each ends behind the world or session that it writes. How many were under way."""
+    """Stop the running imports, each after the world or session that it is writing, and return their number."""
     tools.stopping.update(tools.taking)
     return len(tools.taking)
 
@@ -142,7 +142,7 @@ class _Planned:
     plan: WorldPlan
     losses: tuple[Loss, ...]
     source: str
-    """A digest of what it is made from."""
+    """A digest of the data that the world is made from."""
 
 
 @define
@@ -152,16 +152,16 @@ class _Work:
     how: TakeIn
     reading: Reading
     under_way: object
-    """By which it is told whether somebody stopped it."""
+    """The token of this import, by which it can be stopped."""
     things: list[tuple[int, TakenThing]] = field(factory=list)
     refused: list[Refused] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
-    """Of characters, to the worlds that their cards became."""
+    """A character's name to the name of the world that its card became."""
     made: dict[str, World] = field(factory=dict)
     made_from: dict[str, str] = field(factory=dict)
-    """What the worlds that were there at first were made from."""
+    """The digest of the data that a world was made from to the world's name."""
     linked: set[int] = field(factory=set)
-    """Lorebooks that are part of a card's world."""
+    """The ``id()`` of each lorebook that is part of a card's world."""
 
     def _add(self, found: Found, thing: TakenThing) -> None:
         self.things.append((id(found), thing))
@@ -169,14 +169,14 @@ class _Work:
         self.tools.counters.emit("importing", done=min(done, total), total=total)
 
     def _stopped(self, *files: str) -> bool:
-        """Whether somebody stopped it; then ``files`` are told to be left out."""
+        """Whether the import was stopped. If so, ``files`` are noted as refused."""
         if self.under_way not in self.tools.stopping:
             return False
         self.refused += [Refused(file, _STOPPED) for file in files]
         return True
 
     async def sessions_of_saga(self) -> None:
-        """Sessions that SAGA itself exported."""
+        """Import the sessions that SAGA itself exported."""
         for found in self.reading.found:
             if not isinstance(found.record, SagaSession) or self._stopped(found.file):
                 continue
@@ -209,7 +209,7 @@ class _Work:
     # -- worlds --------------------------------------------------------------------------------------------------
 
     def plan_worlds(self) -> list[_Planned]:
-        """The worlds of cards, with the lorebooks that they name, and of the lorebooks that no card names."""
+        """Plan a world for each card, with the lorebook that it names, and for each lorebook that no card names."""
         books = {fold_name(stem(each.file)): each for each in self.reading.found if isinstance(each.record, Lorebook)}
         books |= {fold_name(_book(each).name): each for each in books.values() if _book(each).name}
         plans = []
@@ -231,7 +231,7 @@ class _Work:
         return _Planned(found, plan, losses.listed(), source)
 
     def lay_out_worlds(self, plans: Iterable[_Planned]) -> list[tuple[_Planned, LaidOut | None]]:
-        """The files of the worlds that are not there; None for those that are. What no files can hold is refused."""
+        """The files of the new worlds; None for worlds that exist. A world that files cannot hold is refused."""
         self.made_from = imported_from(self.worlds.roots)
         found: list[tuple[_Planned, LaidOut | None]] = []
         for each in plans:
@@ -242,7 +242,7 @@ class _Work:
         return found
 
     async def write_worlds(self, plans: Iterable[tuple[_Planned, LaidOut | None]]) -> None:
-        """Write the worlds that are not there."""
+        """Write the new worlds."""
         root = self.worlds.roots[0]
         free = await asyncio.to_thread(FreeNames.of, root)
         for each, laid_out in plans:
@@ -257,7 +257,7 @@ class _Work:
                 note = {"source": each.source, "file": found.file, "kind": found.kind}
                 files = {asset.name: asset.data for asset in plan.assets}
                 folder = await asyncio.to_thread(write_world, root, name, laid_out.texts, files, note)
-                # Else the first request that names a large world reads it, and holds up all others with it.
+                # Otherwise the first request that names a large world would read it, and delay all others meanwhile.
                 await asyncio.to_thread(self.worlds.written, folder, world, laid_out)
                 self.tools.counters.add("worlds.imported")
             self.made[name] = world
@@ -303,7 +303,7 @@ class _Work:
             await self._write_story(story, by_file)
 
     def _in_groups(self, found: Sequence[Found]) -> list[tuple[Found, Chat]]:
-        """The chats, those of groups with their group's name; the player's name is that of the chat's persona."""
+        """The chats, with their group's name if they have one, and by default with their persona's name as player."""
         personas = {each.record.id: each.record.name for each in self.reading.found if isinstance(each.record, Persona)}
         groups = {name: each.record for each in self.reading.found if isinstance(each.record, Group)
                   for name in each.record.chats}  # fmt: skip
@@ -326,7 +326,7 @@ class _Work:
                 state, session, world, label = await self._told(story)
                 break
             except Conflict:
-                # Another server took in the same file, or another chat of this name: look once more.
+                # Another server imported the same file, or another chat with this name: try again.
                 if left == 1:
                     raise
         for number, file in enumerate(dict.fromkeys(story.files)):
@@ -348,9 +348,9 @@ class _Work:
             )
 
     async def _told(self, story: Story) -> tuple[State, str | None, str, str]:
-        """What becomes of a story: its state, session, world and name. ``Conflict``: somebody was faster.
+        """Record a story, and return its state, session, world and label. Raises ``Conflict`` if the label is taken.
 
-        The name is chosen before the story is looked for. So of two servers that find it nowhere one alone gets it.
+        The label is chosen before the story is looked up. If two servers both find no session, only one gets the label.
         """
         owner, dry_run = self.how.owner, self.how.dry_run
         label = f"{story.character} - {story.title}" if story.character else story.title
@@ -369,7 +369,7 @@ class _Work:
         return "new", made.id, chosen.name, made.label
 
     def _world_of(self, story: Story) -> World:
-        """The world that was named, that of the character's card, or the one that a request would choose."""
+        """The world in the options, else that of the character's card, else the one that a request would choose."""
         if self.how.world is not None:
             return self.worlds.get(self.how.world)
         for character in (story.character, *story.members):
@@ -383,7 +383,7 @@ class _Work:
         return self.worlds.choose(None, story.character, default)
 
     def read_only(self) -> None:
-        """What becomes nothing by itself: lorebooks that are part of a card's world, personas, groups."""
+        """Report the records of which nothing is made alone: lorebooks in a card's world, personas and groups."""
         for found in self.reading.found:
             if isinstance(found.record, Persona | Group) or id(found) in self.linked:
                 self._add(

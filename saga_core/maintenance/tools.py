@@ -38,17 +38,18 @@ class Tools:
     queued: Callable[[str], Collection[str]]
     """A session's turns whose views are queued."""
     finish_views: Callable[[float], Awaitable[object]]
-    """Renders what is queued, vectors included, for at most so many seconds."""
+    """Renders the queued views, vectors included, for at most the given number of seconds."""
     delete: Callable[[str], Awaitable[None]]
     """Deletes a session."""
     own: Callable[[str], Awaitable[object]] | None = None
-    """Takes a session where several servers share the journal. Raises ``OwnedElsewhere``."""
+    """Makes this server the writer of a session, if several share the journal. Raises ``OwnedElsewhere``."""
     letting_go: Callable[[str], AbstractAsyncContextManager[None]]
-    """Around a removal: curators forget what they keep of a session elsewhere."""
+    """Entered around a removal, so that curators forget what they store of a session elsewhere."""
     forget_at_hand: Callable[[], None]
-    """Forgets contexts and prompts that are kept in memory."""
+    """Drops the contexts and prompts that are cached in memory."""
     importing: asyncio.Lock = field(factory=asyncio.Lock)
-    """Held while files are taken in: what one import looked for and did not find, another must not write meanwhile."""
+    """Held during an import, so that no other import writes what this one looked for and did not find."""
     stopping: set[object] = field(factory=set)
-    """The imports under way that somebody stopped, each under a token of its own that is in ``taking``."""
+    """The tokens of the running imports that were stopped."""
     taking: set[object] = field(factory=set)
+    """A token for each running import."""

@@ -1,4 +1,6 @@
-"""Transfer: a session as one readable file, and back. JSON lines, the whole tree, nothing that can be made anew.
+"""Transfer: exports a session as one readable file of JSON lines, and imports it.
+
+The file has the whole tree, and nothing that can be derived from it.
 
 ::
 
@@ -11,7 +13,7 @@
     {"opening": KEY, "turn": ID}            the first words of the chat, by which it is found again
     {"end": LINES, "sha256": …}             of all bytes before this line
 
-Views, indexes and checkpoints are not in it: they are made from turns.
+Views, indexes and checkpoints are left out, because they are derived from turns.
 """
 
 from __future__ import annotations
@@ -35,21 +37,24 @@ from saga_core.world import World
 
 VERSION = 1
 _DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
-"""What stands beside a turn and is made anew."""
+"""Records beside a turn that are derived, and therefore not exported."""
 _PAGE = 256
 _TRIES = 8
-"""How often a session is written anew because its name was taken meanwhile."""
+"""How often to try to write a session whose name is taken meanwhile."""
 _LOOKS, _LOOK_SECONDS = 100, 0.05
-"""How often, and after what pause, it is looked whether another server has written a session to its end. What a crash
-left unfinished is not waited for longer."""
+"""How often, and at what interval in seconds, to check whether another server has finished writing a session. The wait
+is limited, because a crash may have left the write unfinished."""
 _TEXTS = frozenset({"user", "reply", "episode"})
-"""Fields that hold what people wrote: no id is looked for in them."""
+"""Fields that hold free text, in which ids are not replaced."""
 
 T = TypeVar("T", bound=AttrsInstance)
 
 
 async def export_session(tools: Tools, session_id: str) -> AsyncIterator[bytes]:
-    """The lines of a session's file. What is recorded meanwhile is left out. Raises ``NotFound``, ``StoreError``."""
+    """Yield the lines of a session's export file. Turns that are recorded meanwhile are left out.
+
+    Raises ``NotFound`` and ``StoreError``.
+    """
     session = await tools.directory.find(session_id)
     async with tools.supervisor.exclusive(session.id):
         session = await tools.journal.session(session.id)
@@ -103,7 +108,7 @@ async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
 
 @define
 class SessionFile:
-    """A session's file that was read and found complete."""
+    """The content of a session's export file, complete and checked."""
 
     session: Session
     world: World
@@ -114,10 +119,10 @@ class SessionFile:
 
 
 def read_file(raw: bytes, *, edited: bool = False) -> SessionFile:
-    """Read the lines of a session's file. ``edited``: somebody changed them on purpose, and the digest is no more.
+    """Read a session's export file. With ``edited``, it was changed on purpose, and its digest is not checked.
 
-    Raises ``BadInput``, which names the line, for what is no such file, is cut off or does not fit together, and
-    ``NewerSchema``.
+    Raises ``BadInput``, which names the line, if it is not such a file, is cut off or is inconsistent, and
+    ``NewerSchema`` if a newer SAGA wrote it.
     """
     lines = raw.split(b"\n")
     if lines[-1] == b"":
@@ -223,11 +228,11 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Nod
 
 
 async def import_session(tools: Tools, file: SessionFile, *, named: bool = False) -> Session:
-    """Record the session of a file; its views are made in the background. Gives it as it is here.
+    """Record the session of a file and return it as recorded. Its views are rendered in the background.
 
-    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number; if ``named``, it
-    is a ``Conflict``. Either all of it shows or nothing: what a crash leaves is cleared away by the next start. Raises
-    ``StoreError``.
+    The session keeps its ids if its own id is free, and gets new ones otherwise. If its name is taken, a number is
+    appended, or with ``named`` a ``Conflict`` is raised. The session becomes visible as a whole or not at all: what a
+    crash leaves is removed at the next start. Raises ``StoreError``.
     """
     for left in range(1 if named else _TRIES, 0, -1):
         try:
@@ -246,7 +251,7 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
         except Conflict:
             if left == 1:
                 raise
-            # Somebody took the name meanwhile, or the id: the next one, then.
+            # The name or the id was taken meanwhile: try the next one.
     tools.counters.add("sessions.imported")
     tools.directory.render(session.id, [turn.id for turn, _ in file.turns])
     return session
@@ -259,7 +264,7 @@ async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
     for timeline in file.timelines:
         beside[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
     expected: dict[Key, bytes | None] = {keys.session(session.id): None}
-    # It is shown in the commit that shows the session.
+    # These are written in the commit that makes the session visible.
     more: dict[Key, bytes] = uncounted(session.owner, session.id)
     if session.label:
         label = keys.label(session.owner, session.label)
@@ -270,9 +275,9 @@ async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
 
 
 async def free_label(tools: Tools, owner: str, label: str) -> str:
-    """``label``, with a number behind it where ``owner`` has a session of that name.
+    """Return ``label``, with a number appended if ``owner`` has a session with that name.
 
-    A session that is just being written counts once it can be found by what was said in it.
+    If that session is still being written, wait up to 5 seconds until it can be found by its turns.
     """
     found, count = label, 2
     while found and (session := await tools.journal.labelled(owner, found)) is not None:
@@ -285,7 +290,7 @@ async def free_label(tools: Tools, owner: str, label: str) -> str:
 
 
 def _renamed(tools: Tools, file: SessionFile) -> SessionFile:
-    """The same session under new ids, which sort as the old ones do."""
+    """The same session with new ids, which sort in the same order as the old ones."""
     new = {file.session.id: tools.ids.new("s")}
     for turn in sorted(turn.id for turn, _ in file.turns):
         new[turn] = tools.ids.new("t")

@@ -1,4 +1,4 @@
-"""Verify: compares every session's journal with itself, and every view in every store with the journal."""
+"""Verify: checks that every session's journal is consistent, and compares every view in every store with it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Verdict:
     """The result of verifying."""
 
     sessions: int
-    """Sessions that were looked at."""
+    """The number of sessions that were checked."""
     findings: tuple[Finding, ...]
     waiting: tuple[Waiting, ...] = ()
-    """Work that is not done yet: views may lack it, which is no finding."""
+    """Pending work. Views may lack its results, which is not a finding."""
 
     @property
     def equal(self) -> bool:
-        """Whether everything is as the journal says."""
+        """Whether there are no findings."""
         return not self.findings
 
     def plain(self) -> dict[str, Any]:
@@ -52,10 +52,10 @@ class Verdict:
 
 
 async def verify(tools: Tools, session: str | None = None, *, patience: float = 60.0) -> Verdict:
-    """Compare one session, or all of them and what belongs to none, with the journal.
+    """Compare one session with the journal, or all sessions and the data that belongs to no session.
 
-    Work that waits is done first, for at most ``patience`` seconds. Players may play meanwhile. Raises ``NotFound``,
-    and ``StoreError`` when the list of sessions cannot be read.
+    Pending work is done first, for at most ``patience`` seconds. Sessions can be played meanwhile. Raises ``NotFound``,
+    and ``StoreError`` if the list of sessions cannot be read.
     """
     await settle(tools, patience)
     if session is not None:
@@ -68,14 +68,14 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
             async with tools.supervisor.exclusive(each.id):
                 findings += await _Views(tools, each).look()
         except NotFound:
-            continue  # it was deleted since it was listed
+            continue  # deleted since it was listed
     if session is None:
         findings += [found async for found in _strays(tools)]
     return Verdict(len(chosen), tuple(findings), tools.supervisor.waiting())
 
 
 async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:
-    """Repair what a verdict found and can be repaired, and verify again."""
+    """Repair the findings of a verdict that can be repaired, and verify again."""
     count = await mend(verdict.findings)
     tools.counters.add("repaired", count)
     log.info("repaired %d findings", count)
@@ -83,7 +83,7 @@ async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> 
 
 
 async def settle(tools: Tools, seconds: float) -> None:
-    """Do the work on views that waits, also when the engine was opened without taking it up."""
+    """Do the pending work on views, even if the engine was opened without resuming it."""
     waiting: dict[str, list[str]] = {}
     for session, turn, wants in await tools.journal.jobs():
         if wants is None and turn not in tools.queued(session):
@@ -95,7 +95,7 @@ async def settle(tools: Tools, seconds: float) -> None:
 
 @define(eq=False)
 class _Views:
-    """The views of one session."""
+    """Checks the views of one session."""
 
     tools: Tools
     session: Session
@@ -108,7 +108,7 @@ class _Views:
         try:
             live = await tools.live.get(self.session.id)
         except StoreError:
-            return self.findings  # the audit says so
+            return self.findings  # the audit has reported it
         for slot in range(tools.projector.slots):
             for store, check in (
                 ("graph", tools.projector.verify_graph),
@@ -130,7 +130,7 @@ class _Views:
             told = await check
         except StoreError as error:
             told = [f"cannot be read: {error}"]
-        # Nothing is made anew from a journal that lost something itself.
+        # Views are not rebuilt from a journal that has lost data itself.
         whole = all(finding.mend is not None for finding in self.findings if finding.store == "journal")
         self.findings += [
             Finding(self.session.id, store, what.removeprefix(f"{store} "), mend if whole else None) for what in told
@@ -140,7 +140,7 @@ class _Views:
     _lore: Mend = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        # One object each, so that what several findings need is done once.
+        # One function object each, so that a repair that several findings share runs once.
         async def render() -> None:
             async with self.tools.supervisor.exclusive(self.session.id):
                 self.tools.live.forget(self.session.id)
@@ -153,7 +153,7 @@ class _Views:
 
 
 async def _lore(tools: Tools, live: LiveSession) -> list[str]:
-    """The world's lore in its vector scope, where there is one: it is made when a session is played."""
+    """Compare the vectors of the world's lore, if their scope exists. It is created when a session is played."""
     embedder, scope = tools.stores.embedder, lore_scope(live.world.digest)
     spec = await tools.stores.vector.describe(scope)
     if spec is None or spec != spec_of(scope, embedder):
@@ -168,7 +168,7 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
 
 
 async def _strays(tools: Tools) -> AsyncIterator[Finding]:
-    """Views of sessions that are not there."""
+    """Yield findings for views and records that belong to no session."""
     sessions = {session.id: session for session in await tools.journal.sessions()}
     if odd := [key async for key in _odd(tools)]:
         yield Finding("", "journal", f"{len(odd)} entries are under no key that SAGA gives", _gone(tools, odd))
@@ -207,7 +207,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
 
 
 async def _cut_off(tools: Tools, session: str) -> Finding | None:
-    """A write of many turns that nobody is at."""
+    """A finding for an unfinished write of many turns; None if the write has been finished meanwhile."""
     async with tools.supervisor.locks.writing(session):
         if session not in await tools.journal.unfinished():
             return None
@@ -221,7 +221,7 @@ async def _cut_off(tools: Tools, session: str) -> Finding | None:
 
 
 async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Finding]:
-    """Records of sessions that have no record of their own: what an import or a removal left that was cut off."""
+    """Yield findings for records of sessions without a session record, left by an interrupted import or removal."""
     for name in ("turn", "node", "timeline", *keys.BESIDE):
         stray: dict[str, list[Key]] = {}
         for key, _ in await _all(tools, (name,)):
@@ -245,8 +245,8 @@ async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Fi
 
 
 async def _nobodys(tools: Tools, sessions: Iterable[str]) -> list[str]:
-    """Those that are no sessions. One that is being imported has its own record last, and is none of them."""
-    # In this order: an import that ends in between has its record by the time that the records are read.
+    """The ids that are no sessions. A session that is being imported is left out: its own record is written last."""
+    # Check the locks first: an import that ends in between has its record by the time the records are read.
     left = [session for session in sessions if session not in tools.supervisor.locks]
     known = await tools.journal.session_ids()
     return [session for session in left if session not in known]
@@ -255,7 +255,7 @@ async def _nobodys(tools: Tools, sessions: Iterable[str]) -> list[str]:
 def _gone_with(tools: Tools, session: str, doomed: list[Key]) -> Mend:
     async def mend() -> None:
         async with tools.supervisor.locks.writing(session):
-            if session not in await tools.journal.session_ids():  # else it was imported since it was looked for
+            if session not in await tools.journal.session_ids():  # otherwise it was imported since the check
                 await _gone(tools, doomed)()
 
     return mend
@@ -272,7 +272,7 @@ async def _odd(tools: Tools) -> AsyncIterator[Key]:
 
 
 def _leads_to(raw: bytes) -> str:
-    """The session that an entry leads to; "" for one that cannot be read."""
+    """The session that an entry leads to; "" if the entry cannot be read."""
     try:
         found = codec.loads(raw)
     except StoreCorrupt:
@@ -281,7 +281,7 @@ def _leads_to(raw: bytes) -> str:
 
 
 async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
-    """Keys and short values; the values of long ones are let go at once."""
+    """All keys with this prefix and their values. Values of 64 bytes or more are replaced by ``b""`` to save memory."""
     found: list[tuple[Key, bytes]] = []
     after: Key | None = None
     while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):

@@ -1,7 +1,7 @@
-"""Adoption: adds turns to the tree that a history proves and the journal does not have.
+"""Adoption: adds the turns to the tree that a history proves and the journal lacks.
 
-An edited, cut or extended reply becomes a sibling of the original. A small difference keeps the delta. A large one
-makes it a turn whose changes nobody reported.
+An edited, cut or extended reply becomes a sibling of the original. With a small difference it keeps the delta. With a
+large one its changes count as unreported.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from saga_core.transcript import SHORT, Utterance, identity, identity_key, liken
 
 _SIBLINGS = 32
 _SEARCHED = 1_024
-"""Turns below a known one among which an edited reply is looked for, when those between them are hidden."""
+"""Turns below a known one that are searched for an edited reply, if the turns in between are hidden."""
 _AT_ONCE = 32
-"""Turns that are adopted between two chances for others to run."""
+"""Turns that are adopted before other tasks get a chance to run."""
 _COMMITTED = 64
-"""Turns that are recorded in one commit, about."""
+"""Approximate number of turns that are recorded in one commit."""
 
 
 def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
-    """The player's words and the reply to them, for each reply; words without a reply are left out.
+    """The player's words and the reply to them, for each reply. Words without a reply are left out.
 
-    So is a reply that was stopped while the model thought: it told nothing.
+    A reply that was stopped while the model was still thinking is left out too, because it has no text of the story.
     """
     found: list[tuple[list[Utterance], Utterance]] = []
     words: list[Utterance] = []
@@ -54,12 +54,12 @@ async def adopt(
     timeline: str = "",
     known: Mapping[str, Delta] | None = None,
 ) -> tuple[str, list[str]]:
-    """Record the turns of ``unknown`` below ``parent``. ``timeline``: the one that the request named. ``known``: what
-    some of them changed, by the keys of their replies.
+    """Record the turns of ``unknown`` below ``parent``. ``timeline`` is the one that the request named. ``known`` has
+    the deltas of some of the turns, by the keys of their replies.
 
-    Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
-    there already with these very texts is taken as it is. A long history is recorded in several commits, from its
-    beginning on; its episodes are indexed with its views.
+    Returns the turn that the history ends with (``parent`` if there is none) and the new turns. A turn that exists
+    with the same texts is used as it is. A long history is recorded in several commits, from its beginning on, and its
+    episodes are indexed with its views.
     """
     entries: list[Entry] = []
     fresh: list[str] = []
@@ -73,9 +73,9 @@ async def adopt(
                 fresh += await _append(live, entries, parent, moved)
             await asyncio.sleep(0)
         user_key = words_key(words)
-        # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
+        # If the previous turn was edited too, the old children are below its twin, the turn before the edit.
         children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
-        # The player's words may have been edited as well: the same words go first, others may still be the twin's.
+        # The player's words may be edited as well: siblings with the same words come first, but others may match too.
         siblings = sorted(
             (live.tree.get(child) for child in children[-_SIBLINGS:]), key=lambda node: node.user_key != user_key
         )
@@ -88,7 +88,7 @@ async def adopt(
         hidden: list[str] = []
         answered = any(node.user_key == user_key for node in siblings)
         if told_above or not answered:
-            # Below a reply that was written anew only the same words say that one goes on with what was.
+            # Below a reply that was rewritten, only the same words show that a turn continues the old story.
             only_same = answered or not told_above
             hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
             hidden = hidden[: _SIBLINGS - len(nearest)]
@@ -96,7 +96,7 @@ async def adopt(
         if not twin and known and key in known:
             delta = known[key]
         if twin in hidden and live.tree.is_ancestor(parent, twin):
-            # The turns between are hidden, and happened.
+            # The turns in between are hidden, but are part of the story.
             parent = live.tree.get(twin).parent or parent
         told_above, twins = twin != "", [twin] if twin else nearest
         before = await live.state(parent)
@@ -127,7 +127,7 @@ async def adopt(
 
 
 async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dict[str, Timeline]) -> list[str]:
-    """Record ``entries`` and empty the list; the turns that are recorded."""
+    """Record ``entries``, empty the list, and return the recorded turns."""
     if not entries:
         return []
     live.session = await live.journal.append(live.session, entries, head=head, timelines=moved.values())
@@ -138,8 +138,8 @@ async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dic
 
 
 def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *, same_words: bool) -> list[str]:
-    """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, the nearest
-    first. Of a short text only they, and with ``same_words``: where a turn right below has them, little is hidden."""
+    """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, then by
+    distance. For a short text, or with ``same_words``, only turns with the same words are returned."""
     same: list[str] = []
     others: list[str] = []
     level = [child for top in tops for child in tree.children.get(top, ())]
@@ -153,17 +153,17 @@ def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *,
 
 
 async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:
-    """The delta of the turn whose reply this is with small changes or more text around it, and that turn.
+    """Find the turn whose reply ``text`` is, with small changes or more text around it. Returns its delta and its id.
 
-    It is one of the ``siblings``, or of those that are ``hidden``. Without one: a delta that says nothing, for nobody
-    reported what the new text changed, and "".
+    The turn is one of ``siblings`` or of ``hidden``. If there is none, returns an empty delta, because nobody reported
+    what the new text changed, and "".
     """
     best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
     now = identity(text)
     for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
         known = identity(turn.reply)
         grown = known != "" and (now.startswith(known) or now.endswith(known))
-        # An edit of a continued reply is the whole's, though the first part stands in it unchanged.
+        # An edit of a continued reply is an edit of the whole, though it contains the first part unchanged.
         alike = likeness(turn.reply, text)
         if (grown or alike >= INHERIT) and (alike, len(known)) > score:
             best, twin, score = live.effective(turn), turn.id, (alike, len(known))

@@ -10,12 +10,12 @@ from saga_core.transcript import Transcript
 from saga_core.world import EMPTY_WORLD, World, WorldLibrary
 
 _HEARD = 8
-"""Messages from the end that tell the language of a chat without a world."""
+"""Last messages of a chat without a world from which its language is detected."""
 
 
 @define
 class WorldChoice:
-    """The world for a new session. The files are read only when it is needed: a known session has its own world."""
+    """The world for a new session. Its files are read only if needed, because a known session has its own world."""
 
     worlds: WorldLibrary
     explicit: str | None
@@ -26,7 +26,7 @@ class WorldChoice:
     async def get(self) -> World:
         """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does.
 
-        An empty world speaks the language of the chat.
+        The empty world gets the language of the chat.
         """
         if self._world is None:
             found = await self.worlds.chosen(self.explicit, self.transcript.system_text, self.default)
@@ -44,7 +44,7 @@ class WorldChoice:
 
 @define
 class Lap:
-    """Milliseconds of each step of reading."""
+    """Measures the milliseconds of each step of beginning a turn."""
 
     clock: Clock
     started: float = field(default=Factory(lambda self: self.clock.monotonic(), takes_self=True))
@@ -52,17 +52,17 @@ class Lap:
     _last: float = field(default=Factory(lambda self: self.started, takes_self=True))
 
     def __call__(self, name: str) -> None:
-        """The step ``name`` is over."""
+        """End the step ``name``."""
         now = self.clock.monotonic()
         self.timings[name] = (now - self._last) * 1_000
         self._last = now
 
     def again(self) -> None:
-        """Everything is done once more."""
+        """Measure again from the start, because all steps are repeated."""
         self._last = self.started
 
     def total(self) -> None:
-        """All steps are over."""
+        """End the last step, and note the total."""
         self.timings["total"] = (self.clock.monotonic() - self.started) * 1_000
 
 
@@ -72,19 +72,19 @@ class Asked:
 
     transcript: Transcript
     session: str | None
-    """An explicit session, by id or by any name, with or without a named timeline behind it."""
+    """An explicit session, by id or by any name, optionally followed by a named timeline."""
     owner: str
     world: WorldChoice
     choices: int
-    """How many replies will come."""
+    """The number of replies."""
     model: str
     provider: str
     lap: Lap
     player: str = ""
     """The player's name, if the client gives it explicitly."""
     aside: bool = False
-    """Whether the client knows that the request is no turn of the story."""
+    """Whether the client says that the request is no turn of the story."""
     window: int = 0
-    """Tokens that the model takes, as the client knows it; 0: it does not."""
+    """The model's context window in tokens, as the client knows it; 0 if unknown."""
     tools: bool = False
     """Whether the model may call tools."""

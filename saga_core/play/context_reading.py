@@ -57,9 +57,9 @@ class ContextReading:
         pages: str = "",
         lore: KeptMoment | None = None,
     ) -> TurnContext:
-        """What the narrator is told for the player's words. ``shown``: turns that stand in the history, ``missing``:
-        the depth up to which they do not; ``pages``: those in the prefix; ``pinned``: the state that they show;
-        ``lore``: what lore with rules of its own looks at."""
+        """Read the context that the narrator gets for the player's words. ``shown`` are the turns in the history, and
+        ``missing`` is the depth up to which turns are missing from it. ``pages`` are the pages in the prefix, and
+        ``pinned`` is the state that they show. ``lore`` is the input for lore with its own rules."""
         others: tuple[OtherSession, ...] = ()
         if without_other_story(transcript.player_words) is not None:
             others = await self.others.of(live)
@@ -92,9 +92,9 @@ class ContextReading:
         return context
 
     async def _read(self, live: LiveSession, turn: str, request: Callable[..., ReadRequest]) -> TurnContext:
-        """The context by the graph at ``turn``, which ``request`` still lacks.
+        """Read the context with the graph at ``turn``, which ``request`` still lacks.
 
-        A job may move a scope while it is read; then what was read may be of another path, and is read again.
+        A job may move the scope meanwhile. The result may then be of another path, so the context is read again.
         """
         session = live.session.id
         slot = None
@@ -112,7 +112,7 @@ class ContextReading:
         return await self.reader.read(request(graph=await live.image(turn)))
 
     async def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-        """What the graph store answers within the deadline of the sources; None when it does not, or fails."""
+        """The graph store's answer within the deadline of the sources; None if it is late or fails."""
         answer = read_at_hand(ask, "saga-graph", at_once=answers_at_once(self.graph))
         try:
             if not answer.done():

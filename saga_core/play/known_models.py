@@ -17,9 +17,9 @@ class KnownModels:
     memories: PromptMemories
 
     def facts(self, model: str, provider: str) -> ModelFacts:
-        """What is known of a model, as configured. A model without a name caches nothing that is known."""
+        """The facts about a model, as configured. A model without a name is not known to cache."""
         return facts_of(model, provider, self.settings.config.models.facts) if model else ModelFacts(provider)
 
     def scale(self, facts: ModelFacts, model: str) -> float:
-        """How many tokens of the model one token as counted here is: as bills showed, else as the facts say."""
+        """The number of the model's tokens per token as counted here: learned from bills, or else from the facts."""
         return self.memories.scales.get((facts.provider, model), facts.scale)

@@ -17,9 +17,9 @@ from saga_core.transcript import Transcript, identity_key
 from saga_core.upstream import ModelFacts
 
 _FILLED = 0.95
-"""The part of the window that a prompt may fill; the rest is the reply's."""
+"""The part of the window that a prompt may fill. The rest is for the reply."""
 _LEAST_ROOM = 1_000
-"""Tokens below which there is no history to speak of, and nothing is cut."""
+"""If fewer tokens than this are left for the history, nothing is cut."""
 
 
 @frozen(kw_only=True)
@@ -29,15 +29,15 @@ class Layout:
     blocks: tuple[Block, ...]
     """The client's part of the prompt."""
     relocated: str
-    """What floats in it."""
+    """The volatile text that was taken out of it."""
     shown: frozenset[str]
-    """Turns of the path that stand in the history."""
+    """Turns of the path that are in the history."""
     missing: int
-    """The depth up to which turns do not stand in it."""
+    """The depth up to which turns are missing from it."""
     cut: bool
-    """Whether a piece of the history fell out for this very request."""
+    """Whether a piece of the history was dropped for this request."""
     whole: tuple[Block, ...]
-    """The blocks before anything was found to float."""
+    """The blocks with the volatile text still in place."""
 
 
 @define(eq=False, kw_only=True)
@@ -59,9 +59,9 @@ class Layouts:
         facts: ModelFacts,
         model: str,
     ) -> Layout:
-        """Which part of the history a prompt that continues ``parent`` shows, and what of it stays where it is.
+        """Choose the part of the history for a prompt that continues ``parent``, and take out its volatile text.
 
-        ``shown``: the turns of the path that stand in the history as the client sent it.
+        ``shown`` are the turns of the path that are in the history as the client sent it.
         """
         session = await self.memories.of(live.session.id)
         messages = transcript.messages
@@ -75,7 +75,7 @@ class Layouts:
             first = sum(block.origin is Origin.CLIENT for block in blocks)
             if cut.start > first:
                 blocks = (*blocks[:first], *blocks[cut.start :])
-                # A reply that was edited has another key, so what stands below one that was not is shown.
+                # An edited reply has another key, so every turn below an unedited reply counts as shown.
                 kept = {identity_key(block.text) for block in blocks[first:]}
                 nodes = [live.tree.get(turn) for turn in shown]
                 least = min((node.depth for node in nodes if node.reply_key in kept), default=None)

@@ -1,4 +1,4 @@
-"""What lore with rules of its own looks at: the last messages, the turn's number, and what was told before."""
+"""The input for lore with its own rules: the last messages, the turn's number, and the entries told before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saga_core.transcript import Transcript, words_key
 
 
 def lore_moment(live: LiveSession, parent: str, transcript: Transcript, kind: TurnKind, turn: str) -> KeptMoment | None:
-    """The moment of the turn to come; None where no lore has rules of its own."""
+    """The moment of the next turn; None if no lore has its own rules."""
     kept = live.lore.kept
     if not kept.entries:
         return None

@@ -1,7 +1,7 @@
 """Markers by which a message names a session, a world or the player: ``[[saga:session=NAME]]``.
 
-Only the client's own words are read for them, by whoever takes requests. Here they are taken out of replies: a model's
-text names nothing, and a client sends it back in the next request's history.
+Only the client's own words are searched for them, when a request arrives. Here they are removed from replies: a model
+must not set them, and the client sends its reply back in the next request's history.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import re
 from attrs import define
 
 MARKER = re.compile(r"\[\[saga:(session|world|player)=([^\[\]\n]*)\]\]", re.IGNORECASE)
-"""A kind and a name."""
+"""Its groups are the kind and the name."""
 
 _BEGINS = "[[saga:"
 _LONGEST = 300
-"""Characters that are held back at most while a marker may be coming."""
+"""Most characters that are held back while a marker may be coming."""
 
 
 @define
 class MarkerFilter:
-    """Takes markers out of a text that comes in pieces. What may be the beginning of one is held back."""
+    """Removes markers from a streamed text. A possible beginning of a marker is held back."""
 
     held: str = ""
 
     def feed(self, text: str) -> str:
-        """What may be shown of the text so far, and was not."""
+        """Take a piece of text, and return the text that can be shown now."""
         if not self.held and "[" not in text:
             return text
         whole = MARKER.sub("", self.held + text)
@@ -34,13 +34,13 @@ class MarkerFilter:
         return whole[:at]
 
     def finish(self) -> str:
-        """What was held back, and is no marker."""
+        """End the text, and return what was held back, as it is no marker."""
         held, self.held = self.held, ""
         return held
 
 
 def _open(text: str) -> int:
-    """Where a marker may begin that is not at its end; the text's end for nowhere."""
+    """The index at which an unfinished marker may begin; the length of the text if there is none."""
     at = text.rfind("[[")
     if at < 0 or not _may_become(text[at:]):
         at = len(text) - 1 if text.endswith("[") else len(text)

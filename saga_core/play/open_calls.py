@@ -1,4 +1,4 @@
-"""The calls of tools that wait for their results: where nothing of a chat is recorded yet, they tell its session."""
+"""Pending tool calls, by which a chat that has no recorded turn yet finds its session."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _CALLS = 4_096
 
 @define
 class OpenCalls:
-    """Calls by their ids, in memory only: after a restart such a chat finds its session by its first words."""
+    """The sessions of calls, by call id, in memory only. After a restart, such a chat is found by its first words."""
 
     _sessions: LRUCache[str, str] = field(factory=lambda: LRUCache(_CALLS))
 
     def keep(self, session: str, calls: Iterable[str]) -> None:
-        """Calls of a reply in ``session``; empty ids tell nothing."""
+        """Note the calls of a reply in ``session``. Empty ids are skipped."""
         self._sessions.update((call, session) for call in calls if call)
 
     def session(self, calls: Iterable[str]) -> str:
-        """The session in which one of ``calls`` was made; empty for none that is known."""
+        """The session in which one of ``calls`` was made; empty if none is known."""
         return next((self._sessions[call] for call in calls if call in self._sessions), "")

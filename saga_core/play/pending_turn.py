@@ -1,4 +1,4 @@
-"""A turn between its reading and its recording."""
+"""A turn between the reading of its request and its recording."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from saga_core.prompt import Planned
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_ended, without_thoughts
 
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict", "num_predict", "max_length")
-"""What servers call the limit of a reply; frontends for text completion send several of them at once."""
+"""Names that servers use for the limit of a reply. Frontends for text completion send several of them at once."""
 _STOP_FIELDS = ("stop", "stopping_strings", "stop_sequence")
-"""What servers call the stop sequences."""
+"""Names that servers use for the stop sequences."""
 _SHORT = 2_000
-"""Tokens of a reply below which its limit is one that prose may reach."""
+"""A limit of fewer tokens than this may be reached by the prose of a reply."""
 _STOPS = "stop: {} would cut every state block off; SAGA ends the visible text there itself, and the model goes on"
 _TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
 
 
 @define(eq=False)
 class Reply:
-    """One choice: takes the model's text in, gives the player's text out, keeps both."""
+    """One choice: takes the model's text, returns the player's text, and keeps both."""
 
     turn_id: str
     finish_reason: str = "stop"
@@ -42,15 +42,15 @@ class Reply:
     limits: VisibleText = field(factory=VisibleText)
     """The client's limits on what is shown."""
     calls: list[str] = field(factory=list)
-    """The calls of tools in it, by their ids. Then it is a step on the way to a reply, and no turn."""
+    """The ids of the tool calls in it. A reply with calls is an intermediate step, not a turn."""
 
     @property
     def ended_by(self) -> str:
-        """Why the text ended for the player: at the client's limits, or as the model's own reason says."""
+        """Why the text ended for the player: the client's limits, or else the model's own finish reason."""
         return self.limits.ended or self.finish_reason
 
     def feed(self, text: str) -> str:
-        """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
+        """Take a piece of the model's reply, and return the text that can be shown now."""
         self._raw.append(text)
         shown = self._filter.feed(text)
         if "[" in shown or self._markers.held:
@@ -63,9 +63,9 @@ class Reply:
         return shown
 
     def call(self, number: str) -> str:
-        """A tool is called, or a call goes on: what was held back of the text before it, which is no part of a block.
+        """Note a tool call, or a further piece of one. Returns the text that was held back and is no part of a block.
 
-        ``number``: the call's id; empty where the provider gives none, or for a further piece of a call.
+        ``number`` is the call's id; empty if the provider gives none, or for a further piece of a call.
         """
         if number or not self.calls:
             self.calls.append(number)
@@ -75,7 +75,7 @@ class Reply:
         return shown
 
     def finish(self) -> str:
-        """The reply is over: what was held back and is no part of a block. A second call gives nothing."""
+        """End the reply. Returns the text that was held back and is no part of a block; nothing at a second call."""
         if self._finished:
             return ""
         self._finished = True
@@ -87,21 +87,21 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What was shown so far."""
+        """The text that was shown so far."""
         return "".join(self._shown)
 
     @property
     def told(self) -> str:
-        """What of that is the story, as the journal has it."""
+        """The part of the shown text that belongs to the story, as the journal records it."""
         return nfc(without_thoughts(self.text))
 
     @property
     def raw(self) -> str:
-        """What the model said so far, state block included."""
+        """The model's text so far, state blocks included."""
         return "".join(self._raw)
 
     def reading(self, finish: str) -> StateReading:
-        """What the reply reports of the state; ``finish`` says how it ended."""
+        """Read the state that the reply reports. ``finish`` says how the reply ended."""
         reading = read_ended(Hidden(self.text, self._filter.raw_blocks), whole=finish == "stop")
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
@@ -127,44 +127,44 @@ class PendingTurn:
     timings: Mapping[str, float]
     """Milliseconds of each step of reading, and ``total``."""
     notices: tuple[str, ...]
-    """What went otherwise with this turn, in words."""
+    """What did not go as usual with this turn, in words."""
     degraded: Mapping[str, str] = field(factory=dict)
-    """What is impaired for all chats: name of the mode -> why. A reason may quote another chat: it is for whoever keeps
-    the server."""
+    """Degraded modes that affect all chats: name of the mode -> why. A reason may quote another chat, so it is meant
+    for the operator of the server."""
     _record: Recorder
     planned: Planned | None = None
-    """What is expected of the provider's cache; None where nothing is known of it."""
+    """The expected use of the provider's cache; None if nothing is known of the cache."""
     usage: Usage | None = None
     """What the provider billed; set by ``billed``."""
     asked: tuple[str, str] = ("", "")
     """The model and the provider that were billed."""
     silent: int = 0
-    """Replies in a row above this one in which the narrator wrote no state block; 0 as long as they are few."""
+    """Consecutive replies before this one without a state block; 0 as long as they are few."""
     block_room: int = 0
-    """Tokens that a state block may need beside the reply; 0 where none is asked for."""
+    """Tokens that a state block may need in addition to the reply; 0 if none is asked for."""
     form: str = ""
-    """The form of the state block that is asked for; empty where none is."""
+    """The form of the state block that is asked for; empty if none is."""
     count: Callable[[str], int] = len
     """Counts tokens of visible text."""
     counted_by: str = ""
-    """What counts them, by name."""
+    """The name of that token counter."""
     failed: tuple[tuple[Usage, str, str], ...] = ()
     """Bills of calls that failed before another model was asked, with model and provider."""
     bill: Bill | None = None
-    """What the turn cost; there when it was billed and recorded."""
+    """The cost of the turn, once it was billed and recorded."""
     _turns: tuple[Turn, ...] | None = None
     _unrecorded: Callable[[PendingTurn], Awaitable[None]] | None = None
 
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
-        """Take note of what the provider bills, before the turn is recorded. The last one counts."""
+        """Note what the provider bills. Must be called before the turn is recorded; the last call counts."""
         self.usage, self.asked = usage, (model, provider)
 
     def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The client's parameters for the model, so that they leave room for the block, which is not the client's.
+        """Return the client's parameters for the model, adjusted so that they leave room for the state block.
 
-        ``block_room`` is added to a limit of less than 2,000 tokens. A longer one has room for the block, and may be
-        the model's own. The limit as it was holds for the visible text. A stop sequence that would cut every block off
-        is left out, and ends the visible text instead; ``notices`` say so. To be called before the reply is read.
+        ``block_room`` is added to a limit of less than 2,000 tokens. A higher limit has room for the block, and may be
+        the model's own. The original limit applies to the visible text. A stop sequence that would cut off every block
+        is left out, and ends the visible text instead; ``notices`` say so. Call this before the reply is read.
         """
         short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
         limit = min((params[name] for name in short), default=0) if self.block_room else 0
@@ -182,22 +182,22 @@ class PendingTurn:
 
     @property
     def cut_short(self) -> str:
-        """Where the visible text of a reply was ended at its limit, in words; empty where none was."""
+        """A notice that the visible text of a reply was ended at its limit; empty if none was."""
         found = next((reply.limits.limit for reply in self.replies if reply.limits.ended == "length"), 0)
         return f"max_tokens: the visible text ends at {found} tokens, counted by {self.counted_by}" if found else ""
 
     def _cuts(self, stop: Any) -> bool:
-        """Whether a stop sequence stands in every block, or right before it."""
+        """Whether a stop sequence occurs in every block, or right before it."""
         return bool(self.form) and isinstance(stop, str) and bool(stop) and stop in f"\n\n{self.form}\n"
 
     def failing(self) -> None:
-        """The model that is asked fails, and another will be: what it billed until now is kept apart."""
+        """Note that the current model failed and another will be asked. Its usage so far is kept separately."""
         if self.usage is not None:
             self.failed = (*self.failed, (self.usage, *self.asked))
             self.usage = None
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
-        """The first choice's reply as the player may see it: the model's text without state blocks."""
+        """Yield the first choice's reply as the player sees it: the model's text without state blocks."""
         reply = self.replies[0]
         async for text in stream:
             shown = reply.feed(text)
@@ -208,7 +208,7 @@ class PendingTurn:
             yield rest
 
     async def commit(self, *, finish: str = "", model: str = "") -> tuple[Turn, ...]:
-        """Record the turn, one for each choice that has text; durable when this returns. A second call changes nothing.
+        """Record a turn for each choice that has text. Durable when this returns. A second call changes nothing.
 
         ``finish`` replaces the choices' own finish reasons, such as ``aborted`` for a client that went away.
         Raises ``StoreError`` when the journal cannot be written.
@@ -218,7 +218,7 @@ class PendingTurn:
         return self._turns
 
     async def abandon(self) -> None:
-        """Nothing came of it: record nothing but what it cost."""
+        """Give up the turn, and record nothing but its cost."""
         if self._turns is None:
             self._turns = ()
             if self._unrecorded is not None:
@@ -226,10 +226,10 @@ class PendingTurn:
 
 
 def _listed(stops: Any) -> list[Any]:
-    """Stop sequences, where they are given as one text too."""
+    """Stop sequences as a list. A single text becomes a list of one."""
     return [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
 
 
 async def record_nothing(pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
-    """For a turn that is played without memory."""
+    """The recorder of turns that are played without memory."""
     return ()

@@ -1,4 +1,4 @@
-"""Places: the turn and session that a request continues. Begins sessions and adopts turns that the journal lacks."""
+"""Finds the session and turn that a request continues. Begins sessions, and adopts turns that the journal lacks."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from saga_core.transcript import Located, Match, Matcher, Transcript, UsualNotes
 
 @frozen(kw_only=True)
 class Place:
-    """The place of a request in a session's tree, and what the request is."""
+    """The place of a request in a session's tree, and the kind of the request."""
 
     live: LiveSession
     parent: str
-    """The turn that it continues."""
+    """The turn that the request continues."""
     transcript: Transcript
-    """Its messages, as they were understood."""
+    """The request's messages, as they were understood."""
     shown: frozenset[str]
-    """Turns of the path that stand in its history."""
+    """Turns of the path that are in the request's history."""
     kind: TurnKind
     timeline: str = ""
-    """The named timeline that it named."""
+    """The named timeline that the request chose."""
     adopted: tuple[str, ...] = ()
-    """Turns that were taken from its history just now."""
+    """Turns that were adopted from the request's history just now."""
 
 
 @define(eq=False, kw_only=True)
@@ -57,16 +57,16 @@ class Places:
     open_calls: OpenCalls
     usual: UsualNotes = field(factory=UsualNotes)
     keyed: Callable[[], bool] = lambda: False
-    """Whether there are keys besides those of the settings."""
+    """Whether there are API keys besides those of the settings."""
     own: Callable[[str], Awaitable[bool]] | None = None
-    """Makes this server the writer of a session, where several share the journal. Whether others wrote it meanwhile.
-    Raises ``OwnedElsewhere``."""
+    """Makes this server the writer of a session, if several share the journal. Returns whether others wrote the session
+    meanwhile. Raises ``OwnedElsewhere``."""
 
     async def find(self, asked: Asked) -> Place | None:
-        """The place of a request; None for a side request that shows nothing of a known story.
+        """Find the place of a request; None for a side request that shows nothing of a known story.
 
-        A session is begun where nothing is known, and what the history proves and the journal does not have is
-        recorded. Raises as ``Saga.begin`` does.
+        If no session is known, one is begun. Turns that the history proves and the journal lacks are recorded. Raises
+        the same errors as ``Saga.begin``.
         """
         only, timeline = None, ""
         if asked.session:
@@ -104,13 +104,13 @@ class Places:
         return await self._adopt(place, match) if match.unknown else place
 
     async def _called(self, match: Match, transcript: Transcript, owner: str) -> Match:
-        """``match``, for a request that answers calls of a session of which nothing is recorded yet."""
+        """``match``, completed for a request with the results of tool calls in a session without recorded turns."""
         known = self.open_calls.session(transcript.calls)
         if not known:
             return match
         try:
             session = await self.journal.session(known)
-        except NotFound:  # it was deleted since
+        except NotFound:  # deleted since
             return match
         return evolve(match, session=session.id, parent=session.root) if session.owner == owner else match
 
@@ -121,13 +121,13 @@ class Places:
             named = only.id if only is not None else None
             session = named if found.match.session is None else found.match.session
             if self.own is None or session is None or found.outside or not await self.own(session):
-                return found  # else it was looked for in what is no longer so
+                return found  # otherwise others wrote the session meanwhile: look again
 
     async def _nearest(self, asked: Asked, only: Session | None) -> Located:
-        """The place among the sessions of the request's owner, or in a chat that was taken in for nobody.
+        """The place among the sessions of the request's owner, or in an imported chat without an owner.
 
-        A player takes chats in before SAGA has seen the key that the frontend will send. Where keys are set, every
-        chat belongs to one.
+        A player may import chats before SAGA has seen the key that the frontend will send. If keys are configured,
+        every chat belongs to one.
         """
         transcript, world = asked.transcript, asked.world.name
         found = await locate(self.matcher, transcript, owner=asked.owner, only=only, world=world)
@@ -149,7 +149,7 @@ class Places:
         if match.session is not None:
             await self.locks.opened(match.session)
             live = await self.live.get(match.session)
-            live.tree.get(match.parent)  # it may have been pruned while it was looked for
+            live.tree.get(match.parent)  # it may have been pruned meanwhile
             live.touched = self.clock.now()
             return live
         greeting = "\n\n".join(utterance.text for utterance in found.transcript.greeting)
@@ -158,7 +158,7 @@ class Places:
     async def _entered(self, match: Match, timeline: str, transcript: Transcript) -> Match:
         """``match``, for a request that names a timeline: at its head, unless the history proves another place.
 
-        The words that were answered last, said again, ask for another reply to them.
+        If the player's words are those of the head, the request asks for another reply to them.
         """
         if match.how != "session" or match.session is None:
             return match
@@ -170,7 +170,7 @@ class Places:
         return evolve(match, parent=head.id)
 
     async def _adopt(self, place: Place, match: Match) -> Place:
-        """The place behind what the history proves and the journal does not have, recorded."""
+        """Record the turns that the history proves and the journal lacks, and return the place after them."""
         session = place.live.session.id
         async with self.locks.writing(session):
             live = await self.live.get(session)
@@ -187,14 +187,14 @@ class Places:
                     place.timeline,
                     known,
                 )
-            except BaseException:  # cancelled too: what is in the journal by now is read from it
+            except BaseException:  # also on cancellation: what was recorded so far is read from the journal
                 self.live.forget(session)
                 raise
         self.counters.add("turns.adopted", len(adopted))
         return evolve(place, live=live, parent=parent, shown=place.shown | frozenset(adopted), adopted=tuple(adopted))
 
     async def _changes(self, match: Match) -> dict[str, Delta]:
-        """What the turns changed that the other session of ``match`` has, by the keys of their replies."""
+        """The deltas of the turns in the other session of ``match``, by the keys of their replies."""
         if match.joined is None:
             return {}
         session, turn = match.joined

@@ -39,7 +39,7 @@ from saga_core.world import WorldLibrary
 log = logging.getLogger("saga")
 
 READ_SECONDS = 30.0
-"""How long a request waits for stores that hang, before it is played without memory."""
+"""How long a request waits for hanging stores before the turn is played without memory."""
 NOTHING = TurnContext("", 0)
 
 
@@ -62,9 +62,9 @@ class Play:
     clock: Clock
     counters: Counters
     elsewhere: Elsewhere | None = None
-    """Looks through long texts where it holds nobody up, if somebody set it."""
+    """Searches long texts outside the event loop, if set."""
     pin: Callable[[str, PendingTurn], None] | None = None
-    """Keeps a session with this server as long as a turn of it is under way, where several share the journal."""
+    """Keeps a session with this server while one of its turns is under way, if several share the journal."""
 
     async def begin(
         self,
@@ -90,7 +90,7 @@ class Play:
             transcript = evolve(transcript, speaker=speaker)
         choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)
         if world is not None:
-            await choice.get()  # an unknown name is an error also where the session has a world of its own
+            await choice.get()  # an unknown name is an error even if the session has its own world
         asked = Asked(
             transcript=transcript,
             session=session,
@@ -121,7 +121,7 @@ class Play:
             except (StoreError, NotFound) as error:
                 if await self.locks.changed(changes):
                     lap.again()
-                    continue  # a session was reset, pruned or deleted under the reading: what is left decides
+                    continue  # a session was reset, pruned or deleted meanwhile: read again
                 if isinstance(error, NotFound):
                     raise
                 self.counters.degrade("journal.read", str(error))
@@ -135,14 +135,14 @@ class Play:
         try:
             return await self._tell(asked, place)
         finally:
-            # Now, for the views of a long history are rendered piece by piece, and would come between those of reading.
+            # Only now, because the views of a long history are rendered in pieces, which would delay the reading above.
             self.work.adopted(place.live.session.id, place.adopted)
 
     async def _tell(self, asked: Asked, place: Place) -> PendingTurn:
-        """The turn, with what the model is told."""
+        """Build the pending turn with its prompt."""
         live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
         language = detect(transcript.player_words or transcript.system_text, live.world.language)
-        # That a narrator is silent concerns its own chats alone.
+        # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         notices: tuple[str, ...] = ()
         silence = None
@@ -151,7 +151,7 @@ class Play:
             notices += self.silent.notice(silence)
             notices += await self._await_extraction(live, parent)
             notices += self.work.offer(live.session.id, place.adopted)
-        if place.kind is not TurnKind.CONTINUATION:  # that becomes a sibling, which takes the place of the parent
+        if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(live.session.id, parent)
         state = await live.state(parent)
         lap("state")
@@ -221,7 +221,7 @@ class Play:
         return pending
 
     async def _await_extraction(self, live: LiveSession, parent: str) -> tuple[str, ...]:
-        """Wait, as long as is configured, for what is being read of the turn to continue; a notice if it is late."""
+        """Wait, as long as configured, for the extraction of the turn to continue. Returns a notice if it is late."""
         late = await self.work.known(live, parent, self.settings.config.recall.extraction_wait_ms / 1_000)
         if late is None:
             return ()
@@ -231,7 +231,7 @@ class Play:
         return tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
 
     def _alone(self, asked: Asked, degraded: Mapping[str, str] = MappingProxyType({})) -> PendingTurn:
-        """A turn without memory, of no session: the client's own prompt, nothing recorded."""
+        """A turn without memory or session: it sends the client's own prompt, and is not recorded."""
         replies = self._replies(asked)
         return PendingTurn(
             id=replies[0].turn_id,

@@ -20,7 +20,7 @@ from saga_core.sessions import LiveSession
 from saga_core.upstream import SECONDS, ModelFacts
 
 SEEDED = 24
-"""Turns of the path whose times and bills tell what is remembered of a session that was just loaded."""
+"""Turns of the path whose times and bills are used to restore the prompt memory of a session that was just loaded."""
 
 
 @frozen
@@ -31,10 +31,10 @@ class Prefix:
     world: str = ""
     pages: str = ""
     state: WorldState | None = None
-    """None: there are no pages."""
+    """None if there are no pages."""
     pin: Pin | None = None
     repinned: str = ""
-    """Why the pages were pinned anew for this very prompt; empty when they were not."""
+    """Why the pages were pinned anew for this prompt; empty if they were not."""
 
 
 @define(eq=False, kw_only=True)
@@ -59,7 +59,7 @@ class Prefixes:
         *,
         tools: bool = False,
     ) -> Prefix:
-        """The prefix of a prompt that continues ``parent``. ``tools``: the narrator may call tools."""
+        """The prefix of a prompt that continues ``parent``. ``tools`` says whether the narrator may call tools."""
         world = self.texts.of_world(live.world)
         if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language, tools=tools), world)
@@ -83,8 +83,8 @@ class Prefixes:
         return evolve(found, repinned=pin.reason) if repinned else found
 
     async def known(self, live: LiveSession, parent: str) -> tuple[str, WorldState | None]:
-        """The pages that stand in front of a prompt which continues ``parent``, as far as anybody knows, and the state
-        that they show; nothing is decided and nothing is kept for it."""
+        """The pages of a prompt that continues ``parent``, as far as they are known, and the state that they show.
+        No pages are pinned or stored for it."""
         if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
             return "", None
         session = await self.memories.of(live.session.id)
@@ -98,7 +98,7 @@ class Prefixes:
         return await self.texts.shown(live, pin.turn, language_of(pin.language).tag)
 
     async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
-        """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""
+        """Restore the pins from the path's last bills, if nothing is stored of the session's prompts."""
         session.known = True
         path = [node for node, _ in zip(live.tree.upwards(parent), range(SEEDED), strict=False) if node.parent]
         try:
@@ -126,7 +126,7 @@ class Prefixes:
         facts: ModelFacts,
         model: str,
     ) -> Reason | None:
-        """Why the pages should be pinned anew, if they should."""
+        """The reason to pin the pages anew; None if there is none."""
         assert before.pin is not None and before.state is not None
         if before.pin.turn == parent:
             return None
@@ -154,7 +154,7 @@ class Prefixes:
         return None
 
     def _cold(self, prompts: SessionPrompts, layout: Layout, before: Prefix, facts: ModelFacts, model: str) -> bool:
-        """Whether nothing of the history is in the cache. Asked only after a pause that kills some entries."""
+        """Whether nothing of the history is in the cache. Checked only after a pause in which entries may expire."""
         pause = prompts.moments[-1] - prompts.moments[-2] if len(prompts.moments) > 1 else float("inf")
         if facts.cache == "automatic":
             return pause > facts.cache_seconds
@@ -164,8 +164,9 @@ class Prefixes:
         return not prompts.warm(plan, facts, model, self.counter.count)
 
     async def _by_turns(self, live: LiveSession, parent: str, language: str) -> Pin:
-        """It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes; so does
-        its language, for a remark in another one must not rewrite them. At the opening that is the words' own."""
+        """A pin that depends only on the path, so that a swipe, a branch and a restart give the same prefix bytes. So
+        does its language, because a remark in another language must not change them. At the opening, ``language`` is
+        used."""
         depth = live.tree.get(parent).depth
         pinned = depth - depth % self.settings.config.prompt_caching.repin_every
         if depth:

@@ -1,7 +1,7 @@
 """The prefix texts that come from stored state: the author's world, and the pages of a turn.
 
 Pages are rendered once. The ones used in a prompt are stored, because the state of their turn may be amended later, and
-the prefix must not change for that.
+the prefix must not change because of that.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PrefixTexts:
         return found
 
     async def of_pages(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. Later knowledge of the turn is reported as a change."""
+        """The pages of a turn, and the state that they show. Later amendments of the turn are told as changes."""
         found = self._rendered.get((turn, language))
         if found is None:
             session = live.session.id
@@ -53,7 +53,7 @@ class PrefixTexts:
         return found
 
     async def shown(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
-        """As ``of_pages``, for somebody who only looks: pages that are no longer stored are rendered for that alone."""
+        """Like ``of_pages``, but read-only: pages that are not stored are rendered without being stored."""
         found = self._rendered.get((turn, language))
         if found is not None:
             return found

@@ -1,7 +1,7 @@
 """The prompt memories of all sessions: in memory during play, and stored beside their turns.
 
 They are derived: losing them costs one cache write and nothing else. Under (``prompt``, session) there are two records
-and the pages pinned last, as they were pinned. What is learned about a turn later must not change a prefix, even after
+and the last pinned pages, as they were pinned, because later amendments of a turn must not change a prefix, even after
 a restart.
 """
 
@@ -25,7 +25,7 @@ log = logging.getLogger("saga.prompt")
 
 _SESSIONS = 256
 _TELLING = 500
-"""Tokens from which on a provider's count says how it counts."""
+"""Fewest tokens of a prompt from which the provider's way of counting is learned."""
 _SCALES = (0.5, 3.0)
 _PAGES = 4
 """Pages of one session that are stored: those of the latest pins."""
@@ -54,16 +54,16 @@ class HeldMemory(PromptMemory):
 
 @define(eq=False)
 class PromptMemories:
-    """Loads the memories, and says what has to be written of them."""
+    """Loads the memories, and determines which of their records to write."""
 
     kv: StateKV
     counters: Counters
     scales: dict[tuple[str, str], float] = field(factory=dict)
-    """Provider and model -> tokens of it for one as counted here, as bills showed."""
+    """Provider and model -> the model's tokens per token as counted here, learned from bills."""
     _held: LRUCache[str, HeldMemory] = field(factory=lambda: LRUCache(_SESSIONS))
 
     async def of(self, session: str) -> HeldMemory:
-        """A session's memory; an empty one where nothing is known or the store does not answer."""
+        """A session's memory; an empty one if nothing is known or the store does not answer."""
         found = self._held.get(session)
         if found is None:
             loaded = await self._load(session)
@@ -86,7 +86,7 @@ class PromptMemories:
             return None
 
     async def pinned(self, session: str, turn: str, language: str, page: KeptPage) -> None:
-        """The pages of a turn stand in a prompt from now on: they are to be stored."""
+        """Have the pages of a turn stored, because a prompt contains them from now on."""
         (await self.of(session)).fresh[turn, language] = page
 
     def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
@@ -96,9 +96,9 @@ class PromptMemories:
             self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen
 
     def changes(self, session: str, here: Callable[[str], bool]) -> Batch:
-        """What is to be written of a session's memory, which ``stored`` then says to be written.
+        """The records of a session's memory to write. Call ``stored`` once they are written.
 
-        ``here``: whether the session has a turn; nothing is written of those that were pruned.
+        ``here`` tells whether the session has a turn. Nothing is written about turns that were pruned.
         """
         held = self._held.get(session)
         if held is None:
@@ -118,7 +118,7 @@ class PromptMemories:
         return Batch(puts, frozenset(gone))
 
     def stored(self, session: str, batch: Batch) -> None:
-        """``batch`` is written."""
+        """Note that ``batch`` was written."""
         held = self._held.get(session)
         if held is None:
             return
@@ -131,7 +131,7 @@ class PromptMemories:
             held.fresh.pop((turn, language), None)
 
     def forget(self, session: str | None = None) -> None:
-        """Keep none of them at hand, or not that of ``session``."""
+        """Drop the memory of ``session``, or all memories, from the cache."""
         if session is None:
             self._held.clear()
         else:

@@ -35,12 +35,12 @@ class Prompting:
     counter: TokenCounter
 
     def forget(self) -> None:
-        """Have no prompt and no page at hand; what is stored of them is read again."""
+        """Drop all cached prompts and pages. Stored ones are read again."""
         self.memories.forget()
         self.prefixes.texts.forget()
 
     async def note_request(self, live: LiveSession, parent: str) -> None:
-        """A request that continues ``parent`` came now."""
+        """Note that a request that continues ``parent`` came now."""
         session = await self.memories.of(live.session.id)
         moments = session.prompts.moments
         if not moments:
@@ -58,14 +58,14 @@ class Prompting:
         model: str,
         turn: str,
     ) -> tuple[PromptPlan, Planned | None]:
-        """The plan of a turn with its breakpoints, and what is expected of it where its cache is known."""
+        """The plan of a turn with its breakpoints, and the expected cache use if the model's cache is known."""
         session = await self.memories.of(live.session.id)
         if prefix.pin is not None and prefix.pin.turn != turn:
             changed = [each for each in context.pieces if each.order == Slot.CHANGED and each.source == "briefing"]
             left_out = any(each.order == Slot.CHANGED and each.source == "briefing" for each in context.skipped)
             session.pins.note_changes(prefix.pin, sum(each.tokens for each in changed), full=left_out)
         blocks, relocated = layout.blocks, layout.relocated
-        if relocated and prefix.repinned == "expired":  # the prefix is written anew, and what has settled goes into it
+        if relocated and prefix.repinned == "expired":  # the prefix is rewritten, so settled text goes back into it
             arranged = session.volatile.arrange(layout.whole, self.counter.count, fold=True)
             blocks, relocated = arranged.blocks, arranged.relocated
         plan = build_plan(
@@ -92,7 +92,7 @@ class Prompting:
     async def aside(
         self, live: LiveSession, transcript: Transcript, facts: ModelFacts, model: str
     ) -> tuple[PromptPlan, Planned | None]:
-        """The client's own prompt, which nothing follows."""
+        """The plan of a side request: the client's own prompt, which no later prompt continues."""
         session = await self.memories.of(live.session.id)
         plan = PromptPlan(client_blocks(transcript.messages))
         return self._marked(session, plan, facts, model, reading=True)
@@ -121,12 +121,12 @@ class Prompting:
         return planned.plan, planned
 
     def beside(self, live: LiveSession, bill: Bill | None) -> Batch:
-        """What is written with a turn: its bill, and what is remembered of the session's prompts."""
+        """The records to write with a turn: its bill, and the session's prompt memory."""
         session = live.session.id
         changes = self.memories.changes(session, live.tree.nodes.__contains__)
         billed = {} if bill is None else {keys.bill(session, bill.turn, bill.call): codec.encode(bill)}
         return Batch({**changes.puts, **billed}, changes.deletes)
 
     def written(self, session: str, batch: Batch) -> None:
-        """What ``beside`` gave is written."""
+        """Note that the result of ``beside`` was written."""
         self.memories.stored(session, batch)

@@ -1,4 +1,4 @@
-"""Recording a turn: turns the replies of a pending turn into journal entries, in one durable commit."""
+"""Records a turn: makes journal entries of the replies of a pending turn, in one durable commit."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ _Made = tuple[Entry, Node, WorldState]
 
 @frozen(kw_only=True)
 class ToRecord:
-    """What is known of a turn before its replies arrive."""
+    """The facts about a turn that are known before its replies arrive."""
 
     session: str
     transcript: Transcript
     parent: str
     model: str
     timeline: str = ""
-    """The named timeline that the request named."""
+    """The named timeline that the request chose."""
     told: tuple[str, ...] = ()
-    """Entries of lore with times of their own that the narrator is told."""
+    """Timed lore entries that the narrator is told."""
     persona: Persona | None = None
-    """Who plays, as far as the request tells."""
+    """The player's persona, as far as the request shows it."""
     missing: int | None = None
-    """The depth up to which turns do not stand in the history that is sent."""
+    """The depth up to which turns are missing from the history that is sent."""
 
 
 @define(eq=False, kw_only=True)
@@ -66,9 +66,10 @@ class Recorder:
     open_calls: OpenCalls
 
     async def record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
-        """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded.
+        """Record one turn for each reply with text.
 
-        So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
+        Raises ``StoreError``, and ``NotFound`` if the session was deleted, reset or pruned since the turn began. In
+        both cases nothing was recorded.
         """
         async with self.locks.writing(known.session):
             turns = await self._record(known, pending, finish, model)
@@ -76,10 +77,9 @@ class Recorder:
             return turns
 
     async def unrecorded(self, known: ToRecord, pending: PendingTurn) -> None:
-        """Keep the bill of a turn that came to nothing but may have been paid for, under the turn that it would have
-        continued.
+        """Keep the bill of a turn that was not recorded but may have been paid for.
 
-        If that session or turn is gone, the bill is not kept.
+        It is entered under the turn that it would have continued. If that session or turn is gone, it is not kept.
         """
         if pending.usage is None and not pending.failed:
             return
@@ -117,7 +117,7 @@ class Recorder:
         entries = [entry for entry, *_ in made]
         side = pending.kind is TurnKind.SIDE
         moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], known.timeline)
-        # A continued reply stands beside the one that it goes on with, maybe under words that were edited since.
+        # A continued reply becomes a sibling of the reply that it continues, maybe under words that were edited since.
         said = known.transcript.words or pending.kind is TurnKind.CONTINUATION
         first = said and made[0][1].depth == 1
         try:
@@ -131,7 +131,7 @@ class Recorder:
             )
         except StoreError as error:
             self.counters.degrade("journal.write", str(error))
-            self.live.forget(known.session)  # it may be in the journal all the same, and is read from there
+            self.live.forget(known.session)  # the turn may be in the journal nevertheless, and is read from there
             raise
         self.counters.recover("journal.write")
         self.prompting.written(known.session, beside)
@@ -144,7 +144,7 @@ class Recorder:
         if not side:
             try:
                 await self.silent.look(live, entries[0].turn.id)
-            except StoreError as error:  # the turn is safe all the same
+            except StoreError as error:  # the turn is recorded nevertheless
                 self.counters.add("silence.unknown")
                 log.warning("turn %s: whether the narrator is silent is not known: %s", pending.id, error)
         self.counters.add("turns.recorded", len(made))
@@ -153,7 +153,7 @@ class Recorder:
         return tuple(entry.turn for entry in entries)
 
     async def _expect(self, live: LiveSession, known: ToRecord) -> None:
-        """Have a chat that calls tools before anything of it is recorded find its session after a restart too."""
+        """Let a chat that calls tools before its first turn is recorded find its session after a restart too."""
         opening = opening_key(known.transcript)
         if live.session.id in await self.journal.openings(live.session.owner, opening):
             return
@@ -178,9 +178,11 @@ class _Readings:
     counters: Counters
 
     async def of(self, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
-        """The turn that a reply is. A side reply has two readings, and the next history shows which of them it was:
-        a turn of its own (another speaker's), or the rest of the reply before it. So has a continuation that was asked
-        for in the player's role: the player may have said that.
+        """The turns that a reply may be.
+
+        A side reply is recorded in two readings: as a turn of its own (by another speaker), and as the rest of the
+        reply before it. The history of the next request shows which one it was. The same holds for a continuation that
+        was asked for in the player's role, because those may be the player's words.
         """
         live, known = self.live, self.known
         above = live.tree.get(known.parent)
@@ -237,7 +239,7 @@ class _Readings:
             card=transcript.system_text,
         )
         self.counters.add(f"block.{delta.status.value}")
-        # One by one: the next request asks the same of this reply.
+        # Each text alone, so that the result for this reply is cached for the next request.
         named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(said)}
         return evolve(delta, events=delta.events + mention_event(sorted(named)))
 
@@ -257,5 +259,5 @@ def _said(utterances: Sequence[Utterance]) -> str:
 
 
 def _join(one: str, other: str) -> str:
-    """A reply and its continuation: a space where neither brings white space, as frontends join them."""
+    """Join a reply and its continuation as frontends do: with a space if neither has whitespace there."""
     return one + other if one[-1:].isspace() or other[:1].isspace() else f"{one} {other}"

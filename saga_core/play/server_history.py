@@ -1,4 +1,4 @@
-"""The history of a thin client: one that sends the player's last words and leaves the rest to the server."""
+"""The history of a thin client, which sends only the player's last words and leaves the rest to the server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HOUR = 3_600.0
 
 
 async def turns_before(live: LiveSession, parent: str, session: SessionConfig, now: float) -> list[Turn]:
-    """The turns of the path that a request which continues ``parent`` is told, the opening with its greeting first.
+    """The turns of the path to send with a request that continues ``parent``, the opening with its greeting first.
 
-    The window moves in steps of half its size, so that the prompt's beginning stands still between them.
+    The window moves in steps of half its size, so that the prompt's beginning stays the same in between.
     """
     step = max(1, session.history_turns // 2)
     depth = live.tree.get(parent).depth
@@ -32,7 +32,7 @@ async def turns_before(live: LiveSession, parent: str, session: SessionConfig, n
 
 
 def is_thin(transcript: Transcript) -> bool:
-    """Whether a request shows the player's words and nothing of what was said before them."""
+    """Whether a request has the player's words and no history before them."""
     return bool(transcript.words) and all(each.role == "user" for each in transcript.utterances)
 
 

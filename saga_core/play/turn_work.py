@@ -12,21 +12,21 @@ class TurnWork(Protocol):
     """The background jobs, as play sees them."""
 
     def adopted(self, session: str, turns: Sequence[str]) -> None:
-        """Turns were taken from a history."""
+        """Start the work for turns that were adopted from a history."""
         ...
 
     def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
-        """Where many turns were taken from a history that nobody reads by itself: how somebody has them read."""
+        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
         ...
 
     def recorded(self, session: str, turns: Sequence[str]) -> None:
-        """Turns were recorded: those above them count from now on."""
+        """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
         ...
 
     def proved(self, session: str, turn: str) -> None:
-        """A request's history shows ``turn``."""
+        """Note that a request's history contains ``turn``."""
         ...
 
     async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
-        """Wait at most so long for what is being read of the turn to continue; that turn, if it is late."""
+        """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
         ...

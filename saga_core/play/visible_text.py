@@ -1,4 +1,4 @@
-"""What the client's own limits leave of a reply's visible text: its length and its stop sequences. Sans-IO."""
+"""Applies the client's own limits to a reply's visible text: its length and its stop sequences. Sans-IO."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from attrs import define, field
 
 _SETTLED = 200
 _LONGEST = 400
-"""Characters that are counted together: up to white space behind the first, and at most the second."""
+"""Characters that are counted together: up to the first whitespace after ``_SETTLED``, and at most ``_LONGEST``."""
 
 
 @define(eq=False)
 class VisibleText:
-    """Lets visible text through up to the client's limits; however the text is cut, the result is the same.
+    """Passes visible text up to the client's limits. The result does not depend on the pieces in which it arrives.
 
-    ``limit``: tokens, as ``count`` counts them; 0 for none. ``stops``: sequences that end the text, and are no part of
-    it. Held back is no more than what may yet be such a sequence.
+    ``limit`` is in tokens, as ``count`` counts them; 0 for no limit. ``stops`` are sequences that end the text and are
+    not part of it. Only text that may be the beginning of such a sequence is held back.
     """
 
     limit: int = 0
     count: Callable[[str], int] = len
     stops: tuple[str, ...] = ()
     ended: str = ""
-    """Why the text ended here, as OpenAI's finish reason: ``length`` or ``stop``; empty while it did not."""
+    """Why the text ended here, as OpenAI's finish reason: ``length`` or ``stop``; empty as long as it has not."""
     _held: str = field(default="", init=False)
     _counted: int = field(default=0, init=False)
     _part: str = field(default="", init=False)
-    """What was shown and is not yet in ``_counted``."""
+    """The text that was shown and is not yet in ``_counted``."""
 
     def feed(self, text: str) -> str:
-        """What of ``text``, and of what was held back, may be shown."""
+        """Take a piece of text, and return the text that can be shown now."""
         if self.ended:
             return ""
         if not self.stops:
@@ -47,12 +47,12 @@ class VisibleText:
         return self._within_limit(text)
 
     def finish(self) -> str:
-        """What was held back, now that the text is over."""
+        """End the text, and return what was held back."""
         text, self._held = self._held, ""
         return "" if self.ended else self._within_limit(text)
 
     def _end(self, why: str) -> None:
-        """The text ends here; the first reason counts."""
+        """End the text here. The first reason counts."""
         self.ended = self.ended or why
 
     @staticmethod
@@ -80,14 +80,14 @@ class VisibleText:
         return "".join(shown)
 
     def _piece(self, text: str) -> tuple[str, str]:
-        """What of ``text`` is counted with what stands before it, and the rest."""
+        """Split ``text`` into the piece that is counted together with ``_part``, and the rest."""
         most = _LONGEST - len(self._part)
         first = max(0, _SETTLED - len(self._part))
         end = next((at + 1 for at in range(first, min(len(text), most)) if text[at].isspace()), most)
         return text[:end], text[end:]
 
     def _fitting(self, part: str) -> str:
-        """The longest beginning of ``part`` that is within the limit, what was shown of it included."""
+        """The longest beginning of ``part`` within the limit. It includes the text that was shown already."""
         low, high = len(self._part), len(part)
         while low < high:
             middle = (low + high + 1) // 2

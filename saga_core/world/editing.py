@@ -1,4 +1,4 @@
-"""A world's files as texts: shown with their faults, line by line, and written whole or not at all."""
+"""Shows a world's files as texts with their problems, and writes a file as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from saga_core.world.parse import parse_world
 
 @frozen
 class WorldFiles:
-    """The files of a world, and what is wrong with them."""
+    """The files of a world and their problems."""
 
     name: str
     texts: Mapping[str, str]
-    """By file name. A file that is no UTF-8 is missing here, and stands among the problems."""
+    """By file name. A file that is not UTF-8 is missing here, and listed among the problems."""
     writable: bool
     problems: tuple[WorldProblem, ...] = field(default=())
-    """What keeps the world from being read: its file without the folder, its line, and what to do."""
+    """The problems that make the world unusable. Their files are named without the folder."""
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -50,11 +50,12 @@ def files_in(library: WorldLibrary, folder: Path) -> WorldFiles:
 
 
 def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: bool) -> WorldFiles:
-    """The files with one of them as ``text``; written, unless only tried or with problems.
+    """Replace the content of one file by ``text``, and return the files. With ``dry_run``, nothing is written.
 
-    Whoever reads the world meanwhile finds the old file or the new one. Sessions that have begun keep the world that
-    they began with. Raises ``UnknownWorld``, ``BadInput``, ``NotSupported`` for a world that came with SAGA,
-    ``WorldError`` if the world could not be read with the new text, and ``StoreError`` where it cannot be written.
+    The file is replaced atomically. Existing sessions keep the world that they began with. Raises ``UnknownWorld``,
+    ``BadInput`` for an unknown file or a text that is too long, ``NotSupported`` if the world came with SAGA or its
+    folder is read-only, ``WorldError`` if the world could not be read with the new text, and ``StoreError`` if the
+    file cannot be written.
     """
     if file not in FILES:
         raise BadInput(f"file: {file[:80]!r} is no file of a world; give one of {', '.join(FILES)}")
@@ -108,7 +109,7 @@ def _packaged() -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file in one step, with the permissions that it had."""
+    """Replace a file atomically, and keep its permissions."""
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=".saga-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

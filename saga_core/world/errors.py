@@ -1,4 +1,4 @@
-"""What is wrong with a world: every problem with its file and line, raised together."""
+"""The errors of a world: all of its problems, each with file and line, raised together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.errors import BadInput
 
 @frozen
 class WorldProblem:
-    """One fault: where it stands (``line`` counts from 1), what it is, and how to mend it."""
+    """One problem: its place (``line`` counts from 1), its description, and how to fix it."""
 
     file: str
     line: int
@@ -23,9 +23,9 @@ class WorldProblem:
 
 
 class WorldError(BadInput):
-    """A world that cannot be used. ``problems`` holds each fault by file and line, never empty.
+    """A world cannot be used. ``problems`` lists each problem by file and line, and is never empty.
 
-    ``file``, ``line``, ``message`` and ``remedy`` are those of the first. ``str()`` has a line for each.
+    ``file``, ``line``, ``message`` and ``remedy`` are those of the first problem. ``str()`` has one line per problem.
     """
 
     def __init__(self, problems: Iterable[WorldProblem]) -> None:
@@ -39,7 +39,7 @@ class WorldError(BadInput):
 
 
 class UnknownWorld(BadInput):
-    """No world answers to ``name``; the message lists those there are, and those that are broken."""
+    """No world has ``name`` as name or alias. The message lists the existing worlds and the broken ones."""
 
     def __init__(self, name: str, known: Iterable[str], broken: Iterable[WorldError] = ()) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class UnknownWorld(BadInput):
         listed = ", ".join(self.known) or "none (add a folder with WORLD.md, CHARACTERS.md, LOREBOOK.md)"
         text = f'there is no world "{name}"; choose one of: {listed}'
         self.in_short = text
-        """Without what is wrong with others: that quotes their files."""
+        """The message without the problems of other worlds, which quote from their files."""
         for error in broken:
             text += f"\nnot readable: {error.problems[0]}"
         super().__init__(text)

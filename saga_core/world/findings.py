@@ -1,4 +1,4 @@
-"""What a parser collects while it reads on: problems that make a world unusable, and warnings that do not."""
+"""Findings of a parser that keeps reading: problems that make a world unusable, and warnings that do not."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from attrs import define, field
 from saga_core.world.errors import WorldError, WorldProblem
 
 _MOST = 100
-"""Problems, and warnings, that are told; of the rest their number."""
+"""Problems, and warnings, that are listed. The rest are only counted."""
 _LONG = 600
-"""Characters of a message."""
+"""Longest message, in characters."""
 
 
 @define
 class Findings:
-    """Problems and warnings of one world. ``where`` is the folder that stands before each file name."""
+    """Problems and warnings of one world. ``where`` is the folder that is shown before each file name."""
 
     where: str
     problems: list[WorldProblem] = field(factory=list)
@@ -25,21 +25,21 @@ class Findings:
     _more_warnings: int = field(default=0, init=False)
 
     def problem(self, file: str, line: int, message: str, remedy: str) -> None:
-        """Record a fault; reading goes on, so that all faults are reported at once."""
+        """Record a problem. Reading goes on, so that all problems are reported at once."""
         if len(self.problems) < _MOST:
             self.problems.append(WorldProblem(self.path(file), line, _short(message), remedy))
         else:
             self._more_problems += 1
 
     def warn(self, file: str, line: int, message: str) -> None:
-        """Record what may be a slip, but can be lived with."""
+        """Record a possible mistake that does not make the world unusable."""
         if len(self.warnings) < _MOST:
             self.warnings.append(f"{self.path(file)}:{line}: {_short(message)}")
         else:
             self._more_warnings += 1
 
     def all_warnings(self) -> tuple[str, ...]:
-        """The warnings, and how many more there are."""
+        """The warnings, and a line with the number of those that are not listed."""
         more = (f"{self.where}: {self._more_warnings:,} more warnings",) if self._more_warnings else ()
         return (*self.warnings, *more)
 
@@ -49,7 +49,7 @@ class Findings:
         return len(self.warnings) >= _MOST
 
     def path(self, file: str) -> str:
-        """The file as it is shown to a human."""
+        """The file as it is shown in messages."""
         return f"{self.where}/{file}"
 
     def raise_problems(self) -> None:
@@ -64,11 +64,11 @@ class Findings:
 
 
 def _short(message: str) -> str:
-    """A message that quotes what may be as long as a file."""
+    """Shorten a message, which may quote a text as long as a file."""
     return message if len(message) <= _LONG else f"{message[: _LONG // 2]}…{message[-_LONG // 4 :]}"
 
 
 def meant(word: str, known: tuple[str, ...]) -> str | None:
-    """The known word that a misspelt one probably stands for."""
+    """The known word that a misspelt one probably means; None if there is none."""
     close = get_close_matches(word, known, n=1, cutoff=0.75)
     return close[0] if close else None

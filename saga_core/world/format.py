@@ -11,10 +11,10 @@ A world is a folder with three markdown files. WORLD.md is free text, with optio
     Text about him, as much as one likes.
 
 Field lines are ``- key: value`` under the heading, with the keys of any language; the text starts at the first
-other line. Lists are separated by commas, or stand below the key as an indented list; ``\\,`` is a comma inside
-a name. Unknown keys are kept as ``extra``. What stands under a ``#`` heading, before the next ``##``, is a note
-to authors and is not read. A line of text that would read as a heading, or a first line that would read as a
-field, is written with a backslash before it.
+other line. Lists are separated by commas, or written below the key as an indented list; ``\\,`` is a comma inside
+a name. Unknown keys are kept as ``extra``. Text under a ``#`` heading, before the next ``##``, is a note to
+authors and is not read. A line of text that looks like a heading, or a first line that looks like a field, is
+written with a backslash before it.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ LOREBOOK_FILE = "LOREBOOK.md"
 FILES: tuple[str, ...] = (WORLD_FILE, CHARACTERS_FILE, LOREBOOK_FILE)
 
 LONGEST = 12_000_000
-"""Characters of one file at most."""
+"""Most characters of one file."""
 LONGEST_FRONT = 200_000
-"""Characters of front matter at most: YAML takes ten times as long to read as the rest."""
+"""Most characters of front matter. YAML takes ten times as long to read as the rest."""
 MOST_SECTIONS = 50_000
-"""Entries of one file at most."""
+"""Most entries of one file."""
 MOST_NAMES = 1_000_000
-"""Names in all lists of one file at most."""
+"""Most names in all lists of one file."""
 
 
 @frozen
 class FieldSpec:
-    """One field: the part of a world that has it, the attribute it fills, and how its value reads.
+    """One field: the part of a world that has it, the attribute it fills, and the kind of its value.
 
     ``part`` is character, lore, rule or front; ``kind`` is name, list, number, integer, flag, items, relations, or one
-    of the kinds that allow a few words alone, such as type and layer.
+    of the kinds with a fixed set of words, such as type and layer.
     """
 
     part: str
@@ -54,7 +54,7 @@ class FieldSpec:
     kind: str
 
     def keys(self, language: str) -> tuple[str, ...]:
-        """Its keys in a language, the one that is written first; the English ones where it has none of its own."""
+        """The keys in a language, starting with the one to write; the English keys if the language has none."""
         name = f"{self.part}.{self.attribute}"
         return language_of(language).world.keys.get(name) or language_of(DEFAULT).world.keys[name]
 
@@ -131,7 +131,7 @@ RULE_FIELDS: tuple[FieldSpec, ...] = tuple(
         ("not_after_match", "flag"),
     )
 )
-"""When an entry is told: the fields of its ``LoreRule``."""
+"""The fields of an entry's ``LoreRule``, which decide when the entry is told."""
 
 FRONT_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("front", "title", "name"),
@@ -154,7 +154,7 @@ _BULLET = re.compile(r"\\*[-*+]")
 
 
 def fold_key(key: str) -> str:
-    """A key as it is compared: ``Known By``, ``known-by`` and ``known_by`` are one."""
+    """A key in the form in which keys are compared: ``Known By``, ``known-by`` and ``known_by`` are the same."""
     return fold_name(key).translate(_SEPARATORS)
 
 

@@ -1,7 +1,7 @@
 """The front matter of WORLD.md: YAML between two fences, with texts and lists of texts as values.
 
-All values are text, as in YAML's failsafe schema: ``yes`` is no boolean and ``007`` no number. What YAML has beyond
-texts and lists of them (mappings inside mappings, anchors, tags) is refused with its line.
+All values are text, as in YAML's failsafe schema: ``yes`` is no boolean and ``007`` no number. All other features of
+YAML (nested mappings, anchors, tags) are refused with their line.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _YAML_WORDS = frozenset("true false yes no on off null y n".split())
 _ONE_VALUE = "give a text or a list of texts, in double quotes where a sign means something to YAML"
 _UNREAD = "a value is neither a text nor a list of texts"
 _FIRST_LINE = 2
-"""Of the file: the fence is line 1, and YAML counts from 0."""
+"""The line of the file where YAML begins: the fence is line 1, and YAML counts from 0."""
 _QUOTE = "put the value into double quotes"
 _DEEPEST = 16
-"""Lists and mappings in each other that are looked through, to tell of all faults. No field takes even two."""
+"""Deepest nesting of lists and mappings that is read, to report all problems. No field accepts more than one level."""
 
 
 class _TooDeep(Exception):
-    """Deeper than anything that is meant: nothing behind it is read, for YAML takes the longer the deeper it is."""
+    """The nesting is too deep. Reading stops there, because YAML gets slower with depth."""
 
 
 @frozen
@@ -42,7 +42,7 @@ class FrontField:
 
 @frozen
 class FrontFault:
-    """Something that cannot be read."""
+    """A part that cannot be read."""
 
     line: int
     message: str
@@ -51,7 +51,7 @@ class FrontFault:
 
 @frozen
 class FrontMatter:
-    """The fields in order, the text that follows (all of it when there is no front matter), the faults."""
+    """The fields in order, the text that follows (the whole text if there is no front matter), and the faults."""
 
     fields: tuple[FrontField, ...]
     body: str
@@ -59,7 +59,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Split ``text`` (line ends as ``\\n``) into front matter and body. Behind what is no YAML nothing more is read."""
+    """Split ``text`` (line ends as ``\\n``) into front matter and body. Reading stops at the first YAML error."""
     lines = text.split("\n")
     if lines[0].rstrip() != FENCE:
         return FrontMatter((), text, ())
@@ -86,7 +86,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def write_front_matter(fields: Sequence[tuple[str, str | tuple[str, ...]]]) -> str:
-    """The front matter with its fences, each field on one line. What it gives, ``read_front_matter`` reads."""
+    """The front matter with its fences, each field on one line. ``read_front_matter`` reads it back."""
     rows = [FENCE]
     for key, value in fields:
         shown = _quoted(value) if isinstance(value, str) else f"[{', '.join(_quoted(item) for item in value)}]"
@@ -102,14 +102,14 @@ def _quoted(value: str) -> str:
 
 
 def _read(text: str) -> Iterator[FrontField | FrontFault]:
-    """The fields of a mapping, from YAML's events: they know their lines, and nest without recursion."""
+    """Read the fields of a mapping from YAML's events, which have line numbers and need no recursion."""
     try:
         yield from _fields(yaml.parse(text, Loader=yaml.BaseLoader))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + _FIRST_LINE
         yield FrontFault(line, f"sign U+{error.character:04X} is not read here", _QUOTE)
     except yaml.MarkedYAMLError as error:
-        # A quote that is not closed is at fault where it opens. What is missing at the end is so above the fence.
+        # An unclosed quote is reported where it opens. An error at the end is reported above the fence.
         mark = error.context_mark if "quoted scalar" in (error.context or "") else error.problem_mark
         line = min(mark.line, text.count("\n")) + _FIRST_LINE if mark else _FIRST_LINE
         words = ", ".join(part for part in (error.context, error.problem) if part)

@@ -1,7 +1,7 @@
-"""Keys of lore entries: words, and patterns that take no longer than the text is long.
+"""Keys of lore entries: words, and patterns that are matched in bounded time.
 
-Patterns are matched by RE2, which is linear, if the extra ``lore`` is installed. Without it only patterns that repeat
-nothing are matched, by Python's own engine; the others open nothing, and that is told.
+If the extra ``lore`` is installed, patterns are matched by RE2, which is linear. Without it, Python's own engine
+matches only patterns without repetition. The others never match, which is reported.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from attrs import define
 from saga_core.world.pattern_notation import LONGEST, is_pattern
 
 READ = 16_000
-"""Characters of a message that keys are looked for in."""
+"""Characters of a message that are searched for keys."""
 _MEMORY = 1 << 20
-"""Bytes that RE2 may take for one pattern."""
+"""Bytes that RE2 may use for one pattern."""
 _REPEATS = re.compile(r"[*+{]|\(\?|\\[1-9]")
 _CODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9A-Fa-f]{4})")
-"""A character by its code, as JavaScript writes it and RE2 does not."""
+"""A character by its code, in JavaScript's notation, which RE2 does not have."""
 _STEPS = 2_000
-"""Steps that a pattern without RE2 may take from one place of a text."""
+"""Steps that a pattern without RE2 may take from one position of a text."""
 
 KeySearch = Callable[[str], bool]
 
@@ -40,7 +40,10 @@ def _re2() -> Any:
 
 @lru_cache(maxsize=65_536)
 def pattern_search(key: str) -> KeySearch | None:
-    """Whether a pattern ``/…/flags`` is in a text; None for one that cannot be matched in bounded time."""
+    """A function that tells whether a text contains a pattern ``/…/flags``.
+
+    None for a pattern that cannot be matched in bounded time.
+    """
     end = key.rfind("/")
     source, flags = key[1:end].replace("\\/", "/"), key[end + 1 :]
     inline = "".join(flag for flag in "ims" if flag in flags)
@@ -64,7 +67,7 @@ def pattern_search(key: str) -> KeySearch | None:
 
 @define
 class _Part:
-    """What stands in one pair of brackets: in how many ways it may fit, and what trying all of them takes."""
+    """The content of one pair of brackets: the number of ways it may match, and the steps to try all of them."""
 
     ways: int = 0
     steps: int = 0
@@ -72,20 +75,20 @@ class _Part:
     branch_steps: int = 0
 
     def follow(self, ways: int, steps: int) -> None:
-        """Something stands next in the branch: it is tried behind each way to come there."""
+        """Add the next element of the branch. It is tried after each way in which the branch matches so far."""
         self.branch_steps += self.branch_ways * steps
         self.branch_ways *= ways
 
     def end_branch(self) -> None:
-        """An alternative is over."""
+        """End the current alternative."""
         self.ways, self.steps = self.ways + self.branch_ways, self.steps + self.branch_steps
         self.branch_ways, self.branch_steps = 1, 0
 
 
 def _steps(source: str) -> int:
-    """How many characters a backtracking engine compares from one place, at worst, for what repeats nothing.
+    """The most characters that a backtracking engine compares from one position, for a pattern without repetition.
 
-    Alternatives behind each other multiply: ``(a|aa)(a|aa)…`` doubles with each of them.
+    Successive alternatives multiply: ``(a|aa)(a|aa)…`` doubles with each of them.
     """
     parts = [_Part()]
     at = 0
@@ -104,7 +107,7 @@ def _steps(source: str) -> int:
             parts[-1].end_branch()
         else:
             parts[-1].follow(2 if sign == "?" else 1, 1)
-    while len(parts) > 1:  # brackets that are not closed: no pattern, as the engine will say
+    while len(parts) > 1:  # unclosed brackets: the engine will reject the pattern
         inner = parts.pop()
         inner.end_branch()
         parts[-1].follow(inner.ways, inner.steps)
@@ -113,7 +116,7 @@ def _steps(source: str) -> int:
 
 
 def _set_end(source: str, at: int) -> int:
-    """Where the set of characters ends that begins there: at its bracket, or at the end of the pattern."""
+    """The end of the character set that begins at ``at``: its bracket, or the end of the pattern."""
     at += 2 if source.startswith("[^", at) else 1
     first = at
     while at < len(source) and (source[at] != "]" or at == first):
@@ -122,7 +125,7 @@ def _set_end(source: str, at: int) -> int:
 
 
 def _without_engine(source: str) -> KeySearch | None:
-    """Python's own engine, for a pattern that repeats nothing."""
+    """Match with Python's own engine, for a pattern without repetition."""
     try:
         plain = re.compile(source, re.ASCII)
     except (re.error, RecursionError, OverflowError):
@@ -131,24 +134,24 @@ def _without_engine(source: str) -> KeySearch | None:
 
 
 def key_search(key: str, *, case: bool, words: bool) -> KeySearch | None:
-    """Whether a key stands in a text; None for a pattern that cannot be matched.
+    """A function that tells whether a text contains a key; None for a pattern that cannot be matched.
 
-    Words are looked for in lower case unless ``case`` counts, so the text has to be too. A pattern has flags of its own
-    and wants the text as it is.
+    Unless ``case`` is set, words are searched in lower case, and the text must be in lower case too. A pattern has its
+    own flags, and needs the text as it is.
     """
     if is_pattern(key):
         return pattern_search(key)
     wanted = key if case else key.lower()
-    if not words or len(wanted.split()) > 1:  # several words stand wherever they stand
+    if not words or len(wanted.split()) > 1:  # several words match anywhere, even inside longer words
         return lambda text: wanted in text
     return lambda text: _as_word(wanted, text)
 
 
 def _as_word(wanted: str, text: str) -> bool:
-    """Whether it stands there with no letter or digit of ASCII next to it.
+    """Whether the word occurs with no ASCII letter, digit or underscore next to it.
 
-    So it is where these rules come from, and well for languages that write words together: a Korean noun with a
-    particle behind it is that noun.
+    The tools that these rules come from do the same. It also suits languages that write words together: a Korean noun
+    with a particle after it still matches.
     """
     at = text.find(wanted)
     while at >= 0:

@@ -1,4 +1,4 @@
-"""The worlds on disk: found among the folders of some roots, read when asked for, and read again when changed."""
+"""The worlds on disk: found in the folders of some roots, read on demand, and read again after a change."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _log = logging.getLogger(__name__)
 
 _Stamp = tuple[tuple[str, int, int, int], ...]
 _LARGEST = 4 * LONGEST
-"""Bytes of a file: more than so many characters can have."""
+"""Largest file, in bytes. ``LONGEST`` characters never take more."""
 _NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-"""There is no such file, or it went while it was looked at."""
+"""Errors that mean that there is no such file, or that it was removed meanwhile."""
 _SEARCHED = 128_000
-"""Characters of a system prompt, at its two ends together, in which a world's name is looked for."""
+"""Characters of a system prompt, at both ends together, that are searched for a world's name."""
 _MANY = 64
-"""Worlds from which on they are looked through beside the event loop: a thousand take hundredths of a second."""
+"""Number of worlds above which they are searched in a thread: a thousand take hundredths of a second."""
 
 
 def default_roots(base: Path) -> list[Path]:
-    """Where worlds are looked for: ``base/worlds``, ``base/data/worlds``, then those that come with SAGA."""
+    """The folders that hold worlds: ``base/worlds``, ``base/data/worlds``, then the one that comes with SAGA."""
     package = Path(__file__).resolve().parents[1]
     packaged = package / "_packaged_worlds"
     if not packaged.is_dir():
@@ -49,19 +49,19 @@ def default_roots(base: Path) -> list[Path]:
 
 @frozen
 class WorldSummary:
-    """What a list of worlds says of one."""
+    """A world as it appears in a list."""
 
     name: str
     folder: Path
     files: tuple[str, ...]
-    """The names of those that can be read as text."""
+    """The names of the files that can be read as text."""
     problems: int
-    """Faults that keep it from being used."""
+    """The number of problems that make the world unusable."""
 
 
 @frozen
 class _Reading:
-    """What one folder held when it was last read: a world with its warnings, or why there is none."""
+    """The content of a folder when it was last read: a world with its warnings, or an error."""
 
     stamp: _Stamp
     content: dict[str, bytes]
@@ -75,11 +75,11 @@ def _as_tuple(roots: Iterable[Path]) -> tuple[Path, ...]:
 
 @define(eq=False)
 class WorldLibrary:
-    """The worlds below ``roots``; where two roots have a folder of the same name, the first wins.
+    """The worlds below ``roots``. If two roots have a folder of the same name, the first one wins.
 
     A world is a folder with at least one of the three files. Names are looked up among the folders that a scan
-    finds and never joined to a path, so no name leads out of the roots, and no link in a folder out of it. A world
-    that cannot be read is logged and listed by ``broken``; it stops only those who ask for it by name.
+    finds and never joined to a path, so no name leads out of the roots. Links that lead out of a folder are ignored. A
+    world that cannot be read is logged and listed by ``broken``. It is an error only for requests by its name.
     """
 
     roots: tuple[Path, ...] = field(converter=_as_tuple)
@@ -94,40 +94,40 @@ class WorldLibrary:
         return {name: folder for name, (folder, _) in self._folders().items()}
 
     def get(self, name: str) -> World:
-        """The world whose folder is called ``name``, or else the first, by name, that has it as an alias.
+        """The world whose folder is called ``name``, or else the first one, in order of names, with that alias.
 
-        Case and spacing are ignored. ``empty`` is ``EMPTY_WORLD`` unless a world answers to it. Raises
+        Case and spacing are ignored. ``empty`` is ``EMPTY_WORLD`` unless a world has that name or alias. Raises
         ``UnknownWorld``, and ``WorldError`` for a world that cannot be read.
         """
         return _world(self._find(name))
 
     def warnings(self, name: str) -> tuple[str, ...]:
-        """The warnings of one world, each ``file:line: text``. Raises as ``get`` does."""
+        """The warnings of one world, each ``file:line: text``. Raises the same errors as ``get``."""
         reading = self._find(name)
         _world(reading)
         return reading.warnings
 
     async def read_changes(self) -> None:
-        """Read beside the event loop what was not read yet or has changed: a large world takes seconds.
+        """Read new and changed worlds in a thread, because a large world takes seconds.
 
-        Raises as ``names`` does.
+        Raises the same errors as ``names``.
         """
         if len(self._readings) > _MANY or any(not self._known(*each) for each in self._folders().values()):
             await asyncio.to_thread(self.read_all)
 
     async def chosen(self, explicit: str | None, system_text: str, default: str | None) -> World:
-        """As ``choose``, and what was not read yet or has changed is read beside the event loop."""
+        """Like ``choose``, but new and changed worlds are read in a thread."""
         if len(self._readings) > _MANY:
             return await asyncio.to_thread(self.choose, explicit, system_text, default)
         await self.read_changes()
         return self.choose(explicit, system_text, default)
 
     def read(self, folder: Path) -> None:
-        """Read one world now, so that nobody waits for it later. It may be called in another thread."""
+        """Read one world now, so that no request waits for it later. May be called in another thread."""
         self._read(folder, _stamp(folder))
 
     def written(self, folder: Path, world: World, laid_out: LaidOut) -> None:
-        """Take for read what was just written to a folder, if that is what is there. It may be called in a thread."""
+        """Cache a world that was just written, if the folder's files match it. May be called in another thread."""
         content = {file: text.encode() for file, text in laid_out.texts.items()}
         stamp = _stamp(folder)
         if {(file, size) for file, _, size, _ in stamp} != {(file, len(raw)) for file, raw in content.items()}:
@@ -140,7 +140,7 @@ class WorldLibrary:
         self._readings[folder] = _Reading(stamp, content, world, warnings)
 
     def read_all(self) -> None:
-        """Read every world now, so that nobody waits for it later. It may be called in another thread."""
+        """Read every world now, so that no request waits for it later. May be called in another thread."""
         for world in self._readable():
             _log.debug("world %s: %s", world.name, world.digest)
 
@@ -150,7 +150,7 @@ class WorldLibrary:
         return {name: outcome for name, outcome in readings if isinstance(outcome, WorldError)}
 
     def listed(self) -> list[WorldSummary]:
-        """Every world in the order of names. What has not changed since it was read is not read again."""
+        """Every world in the order of names. Unchanged worlds are not read again."""
         found = []
         for name, (folder, stamp) in self._folders().items():
             reading = self._read(folder, stamp)
@@ -160,10 +160,11 @@ class WorldLibrary:
         return found
 
     def choose(self, explicit: str | None, system_text: str, default: str | None) -> World:
-        """The world of a new session.
+        """Choose the world of a new session.
 
-        ``explicit`` wins; else the world of which the longest ``match`` stands in ``system_text`` as a word (the
-        first by name where two are as long); else ``default``; without one, ``EMPTY_WORLD``. Raises as ``get`` does.
+        ``explicit`` wins. Otherwise it is the world with the longest ``match`` that occurs in ``system_text`` as a
+        word (of equally long ones, the first by name), else ``default``, else ``EMPTY_WORLD``. Raises the same errors
+        as ``get``.
         """
         if explicit:
             return self.get(explicit)
@@ -186,7 +187,7 @@ class WorldLibrary:
         return found[0]
 
     def files(self, folder: Path) -> list[str]:
-        """The names of the world's files that a folder has."""
+        """The names of the world files in a folder."""
         return [file for file, *_ in _stamp(folder)]
 
     def _find(self, name: str) -> _Reading:
@@ -236,7 +237,7 @@ class WorldLibrary:
         return reading
 
     def _known(self, folder: Path, stamp: _Stamp) -> bool:
-        """Whether the folder was read as it is now."""
+        """Whether the current state of the folder has been read."""
         known = self._readings.get(folder)
         return known is not None and known.stamp == stamp
 
@@ -248,15 +249,15 @@ def _world(reading: _Reading) -> World:
 
 
 def _stamp(folder: Path) -> _Stamp:
-    """What tells one state of a folder's files from another; empty when it holds none of them.
+    """A value that changes whenever a folder's files do; empty if the folder has none of them.
 
-    A link that leads out of the folder is no file of the world: who wrote a world may not choose what of this machine
-    is told to a model. The folder itself may be a link. A file that may not be looked at counts: reading it tells why.
+    A link that leads out of the folder is ignored, so that the author of a world cannot send other files of this
+    machine to a model. The folder itself may be a link. A file without permission counts: reading it reports why.
     """
     stamp: list[tuple[str, int, int, int]] = []
     for file in FILES:
         try:
-            status = os.lstat(f"{folder}{os.sep}{file}")  # one look: with many worlds it is most of the work
+            status = os.lstat(f"{folder}{os.sep}{file}")  # one call: with many worlds it is most of the work
             if stat.S_ISLNK(status.st_mode):
                 path = folder / file
                 if not path.is_file() or _leads_out(path):
@@ -303,7 +304,7 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
 def _parsed(
     texts: Mapping[str, str], name: str, shown: str, problems: Sequence[WorldProblem]
 ) -> tuple[World, tuple[str, ...]]:
-    """The world of the files that could be read; ``WorldError`` with ``problems``, of the others, and its own."""
+    """Parse the files that could be read. Raises ``WorldError`` with the ``problems`` of the others and its own."""
     if not problems:
         return parse_world(texts, name, shown)
     try:
@@ -315,7 +316,7 @@ def _parsed(
 
 
 def read_world_file(folder: Path, file: str, shown: str) -> tuple[bytes, str] | WorldProblem:
-    """What a file of a world holds, as bytes and as text; or why that cannot be told. ``shown``: the folder's name."""
+    """Read a file of a world as bytes and as text, or return the problem. ``shown`` is the folder's name in it."""
     raw = b""
     try:
         if (folder / file).stat().st_size <= _LARGEST:
@@ -332,7 +333,7 @@ def read_world_file(folder: Path, file: str, shown: str) -> tuple[bytes, str] | 
 
 
 def _misnamed(folder: Path, stamp: _Stamp) -> tuple[str, ...]:
-    """Files that are passed over because of small letters in their names. Some systems do not tell them apart."""
+    """Warnings for files that are ignored because of the case of their names. Some systems do not distinguish case."""
     missing = set(FILES) - {file for file, *_ in stamp}
     there = sorted(path.name for path in folder.iterdir()) if missing and os.access(folder, os.R_OK) else ()
     names = {file.casefold(): file for file in missing}
@@ -344,6 +345,6 @@ def _misnamed(folder: Path, stamp: _Stamp) -> tuple[str, ...]:
 
 
 def _shown(folder: Path) -> str:
-    """The folder as a human would type it: relative to the working directory where it lies below that."""
+    """The folder as a user would type it: relative to the working directory if it is below that."""
     here = Path.cwd()
     return folder.relative_to(here).as_posix() if folder.is_relative_to(here) else folder.as_posix()

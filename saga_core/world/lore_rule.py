@@ -1,4 +1,4 @@
-"""LoreRule: when an entry of the lorebook is told, as its author meant it in another tool."""
+"""LoreRule: when an entry of the lorebook is told, as its author defined it in another tool."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_ORDER, DEFAULT_WEIGHT = 100, 100
 
 
 def _names(values: Iterable[str]) -> tuple[str, ...]:
-    if values == ():  # as most are, of which a rule has seven
+    if values == ():  # the usual case, and a rule has seven such fields
         return ()
     return tuple(name for name in (clean_name(value) for value in values) if name)
 
@@ -56,10 +56,10 @@ _MOST = 999_999_999
 
 @frozen(kw_only=True)
 class LoreRule:
-    """The rules of one entry. In ``mode`` ``saga`` the keys alone count, as further names by which it is mentioned.
+    """The rules of one entry. With ``mode`` ``saga`` only the keys count, as further names of the entry.
 
     ``sticky``, ``cooldown`` and ``delay`` are counted in messages; a turn has two. A key between slashes is a regular
-    expression. None means that the chat's own default holds.
+    expression. None means the chat's own default.
     """
 
     mode: str = field(default=SAGA, validator=_word_of(MODES))
@@ -67,7 +67,7 @@ class LoreRule:
     second_keys: tuple[str, ...] = field(default=(), converter=_names)
     logic: str = field(default="and_any", validator=_word_of(LOGICS))
     additional_keys: tuple[str, ...] = field(default=(), converter=_names)
-    """One of them must stand there besides, whatever the second keys do."""
+    """One of these keys must occur as well, regardless of the second keys."""
     exclude_keys: tuple[str, ...] = field(default=(), converter=_names)
     case_sensitive: bool | None = None
     whole_words: bool | None = None
@@ -81,11 +81,11 @@ class LoreRule:
     group_override: bool = False
     group_scoring: bool = False
     no_recursion_into: bool = False
-    """What other entries say does not open it."""
+    """The texts of other entries do not activate this one."""
     no_recursion_from: bool = False
-    """What it says opens no other entry."""
+    """The text of this entry activates no other one."""
     recursion_level: int = field(default=0, validator=_at_most(_MOST))
-    """From 1 on it waits for what other entries say, and for the entries of lower levels."""
+    """From 1 on, the entry waits for the texts of other entries, and for the entries of lower levels."""
     position: str = field(default="", validator=_word_of(POSITIONS))
     depth: int | None = field(default=None, validator=_at_most(_MOST))
     role: str = field(default="", validator=_word_of(ROLES))
@@ -97,15 +97,15 @@ class LoreRule:
     not_characters: tuple[str, ...] = field(default=(), converter=_names)
     triggers: tuple[str, ...] = field(default=(), converter=_names)
     only_after: int = field(default=0, validator=_at_most(_MOST))
-    """Replies that must have been given before, the greeting among them."""
+    """The number of replies that must precede, the greeting included."""
     only_every: int = field(default=0, validator=_at_most(_MOST))
-    """It is told at every so many-th reply alone."""
+    """If not 0, the entry is told only when the number of replies is a multiple of this."""
     keep_after_match: bool = False
     not_after_match: bool = False
 
     @property
     def special(self) -> bool:
-        """Whether relevance alone would not do what these rules ask for."""
+        """Whether these rules ask for more than relevance alone can do."""
         return any(getattr(self, name) != default for name, default in _SPECIAL.items()) or any(
             is_pattern(key) for key in self.all_keys
         )

@@ -1,4 +1,4 @@
-"""Macros in the texts of cards and lore: ``{{char}}``, ``{{user}}`` and those that a turn decides."""
+"""Macros in the texts of cards and lore: ``{{char}}``, ``{{user}}`` and those that are resolved at each turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ USER = "{{user}}"
 
 
 def name_character(text: str, character: str) -> str:
-    """The text with the character's name for ``{{char}}``, and every form of the player's macro as ``{{user}}``."""
+    """Replace ``{{char}}`` by the character's name, and every form of the player's macro by ``{{user}}``."""
     if "{{" not in text and "<" not in text:
         return text
 
@@ -26,9 +26,9 @@ def name_character(text: str, character: str) -> str:
 
 
 def fill_macros(text: str, *, user: str, seed: str) -> str:
-    """The text as it is told: the player named, and what is left to chance decided by ``seed``.
+    """Resolve the macros: fill in the player's name, and make random choices that depend only on ``seed``.
 
-    What SAGA does not know stays as it is.
+    Unknown macros stay as they are.
     """
     if "{{" not in text:
         return text
@@ -57,7 +57,7 @@ def fill_macros(text: str, *, user: str, seed: str) -> str:
 
 
 def draw(seed: str, what: str, sides: int) -> int:
-    """A number below ``sides`` that the two texts decide."""
+    """A number below ``sides`` that depends only on the two texts."""
     raw = hashlib.blake2b(f"{seed}\0{what}".encode(), digest_size=8).digest()
     return int.from_bytes(raw, "big") % sides
 

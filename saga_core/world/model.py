@@ -69,7 +69,7 @@ class ItemStack:
 
 @frozen
 class SheetRelation:
-    """What the sheet's character feels or is to ``to``; ``strength`` below 0 is enmity."""
+    """The relation of the sheet's character to ``to``. A ``strength`` below 0 is enmity."""
 
     to: str = field(converter=clean_name, validator=_named)
     type: str = field(converter=clean_name, validator=_named)
@@ -121,15 +121,15 @@ class LoreEntry:
     secret: bool = False
     extra: tuple[tuple[str, str], ...] = field(default=(), converter=_pairs)
     rule: LoreRule | None = None
-    """When it is told, where the author said more than the fields above do."""
+    """When the entry is told, if the author defined more than the fields above."""
 
 
 @frozen
 class World:
-    """An authored world. ``name`` is the folder's; ``aliases`` are other names it answers to.
+    """An authored world. ``name`` is the folder's name; ``aliases`` are other names by which it can be requested.
 
-    ``match`` are the names that choose it when one stands in a system prompt, ``greeting`` an opening line for a
-    frontend to show, ``greetings`` others, ``description`` the free text of WORLD.md.
+    ``match`` are the names that select the world if one of them occurs in a system prompt. ``greeting`` is an opening
+    line for a frontend to show, ``greetings`` are others, and ``description`` is the free text of WORLD.md.
     """
 
     name: str = field(converter=clean_name, validator=_named)
@@ -159,9 +159,9 @@ class World:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of all that the files say; the folder's name and the layout do not count.
+        """SHA-256, in hex, of the content of the files. The folder's name and the layout do not count.
 
-        Fields at their default are left out, so that a field added to the format later changes no digest.
+        Fields with their default value are left out, so that a field added to the format later changes no digest.
         """
         said = _said(self)
         said.pop("name")

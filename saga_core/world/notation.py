@@ -1,4 +1,4 @@
-"""How one carried item and one relation are written in a field, read and written side by side."""
+"""Reads and writes the notation of one carried item and of one relation in a field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STRENGTH = re.compile(r"(.*\S)\s+([+-]?[0-9]{1,9})")
 
 
 def read_stack(text: str) -> ItemStack | None:
-    """``치유 물약 x2``, ``불꽃 검 (장착)``, ``arrow x20 (equipped)``; None when the quantity is 0."""
+    """Read ``치유 물약 x2``, ``불꽃 검 (장착)`` or ``arrow x20 (equipped)``; None if the quantity is 0."""
     worn = _EQUIPPED.fullmatch(text)
     name = worn.group(1) if worn is not None else text
     counted = _QUANTITY.fullmatch(name)
@@ -25,7 +25,7 @@ def read_stack(text: str) -> ItemStack | None:
 
 
 def write_stack(stack: ItemStack, language: str) -> str:
-    """The inverse of ``read_stack``; a name that would be misread gets its quantity even if it is 1."""
+    """The inverse of ``read_stack``. A name that would be misread is written with its quantity even if it is 1."""
     text = stack.name
     if stack.quantity != 1 or _QUANTITY.fullmatch(text) or _EQUIPPED.fullmatch(text):
         text += f" x{stack.quantity}"
@@ -33,7 +33,7 @@ def write_stack(stack: ItemStack, language: str) -> str:
 
 
 def read_relation(text: str) -> SheetRelation | None:
-    """``에르겐: trusts +2``; without a number the strength is 0. None when it has no name or no kind."""
+    """Read ``에르겐: trusts +2``. Without a number the strength is 0. None if the name or the kind is missing."""
     to, _, kind = (part.strip() for part in text.rpartition(":"))
     graded = _STRENGTH.fullmatch(kind)
     strength = int(graded.group(2)) if graded is not None else 0
@@ -44,7 +44,7 @@ def read_relation(text: str) -> SheetRelation | None:
 
 
 def write_relation(relation: SheetRelation) -> str:
-    """The inverse of ``read_relation``; a strength of 0 is left out where it can be."""
+    """The inverse of ``read_relation``. A strength of 0 is left out if possible."""
     text = f"{relation.to}: {relation.type}"
     graded = relation.strength != 0 or _STRENGTH.fullmatch(relation.type) is not None
     return f"{text} {relation.strength:+d}" if graded else text

@@ -12,9 +12,9 @@ DEFAULT_HP = 100
 
 
 def opening_state(world: World, root: str) -> WorldState:
-    """The state at the turn ``root``: everybody and everything as the world's files say.
+    """The state at the turn ``root``, as the world's files define it.
 
-    A world without a player's sheet gets an unnamed player with 100 hit points: the name is learned from play.
+    A world without a player's sheet gets an unnamed player with 100 hit points, whose name is learned during play.
     """
     entities: dict[str, Entity] = {}
     by_name: dict[tuple[Kind, str], str] = {}

@@ -1,4 +1,4 @@
-"""The three markdown files of a world, read into values. The format is described in ``format``."""
+"""Parses the three markdown files of a world into values. The format is described in ``format``."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ _RULED = tuple(spec.attribute for spec in RULE_FIELDS)
 _Value = TypeVar("_Value", ItemStack, SheetRelation)
 
 _MUCH = 4_000
-"""Bytes of an entry's text, about 800 tokens of Korean and 1,000 of English."""
+"""Bytes of an entry's text above which a warning is given: about 800 tokens of Korean and 1,000 of English."""
 
 
 def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -> tuple[World, tuple[str, ...]]:
-    """The world of ``files`` (``WORLD.md``, ``CHARACTERS.md``, ``LOREBOOK.md``; absent ones count as empty).
+    """Parse ``files`` (``WORLD.md``, ``CHARACTERS.md``, ``LOREBOOK.md``; absent ones count as empty).
 
-    ``name`` is the folder's name and ``where`` the folder as shown in messages (``worlds/<name>``). Gives the
-    world and its warnings, each ``file:line: text``: references that lead nowhere, likely misspellings.
+    ``name`` is the folder's name and ``where`` the folder as shown in messages (``worlds/<name>``). Returns the
+    world and its warnings, each ``file:line: text``: unresolved references and likely misspellings.
 
-    Raises ``WorldError`` with every problem of all files, and ``BadInput`` when ``files`` are not these three.
+    Raises ``WorldError`` with every problem of all files, and ``BadInput`` if ``files`` is empty or has other names.
     """
     where = where if where is not None else f"worlds/{name}"
     unknown = [key for key in files if key not in FILES]
@@ -102,7 +102,7 @@ def _clean(text: str) -> str:
 
 def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str, Any]:
     """The keyword arguments of ``World`` that come from WORLD.md."""
-    from saga_core.world.front_matter import read_front_matter  # with PyYAML, imported when it is needed
+    from saga_core.world.front_matter import read_front_matter  # needs PyYAML, so imported on first use
 
     matter = read_front_matter(text)
     for fault in matter.faults:
@@ -180,7 +180,7 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
 
 
 def _bounded(file: str, sections: list[Section], findings: Findings) -> list[Section]:
-    """The sections, or none where their lists name more than a world may hold."""
+    """The sections; none, with a problem recorded, if their lists have more names than a world may have."""
     names = 0
     for section in sections:
         names += sum(line.value.count(",") + 1 for line in section.fields)
@@ -194,7 +194,7 @@ def _bounded(file: str, sections: list[Section], findings: Findings) -> list[Sec
 def _unique(
     file: str, sections: list[Section], values: Sequence[CharacterSheet | LoreEntry], findings: Findings
 ) -> None:
-    """Every name once in a file, and no alias that could mean two entries."""
+    """Check that a name occurs once in a file, and that no alias could mean two entries."""
     owner: dict[str, Section] = {}
     for section in sections:
         first = owner.setdefault(fold_name(section.name), section)
@@ -280,7 +280,7 @@ class _Fields:
         return None
 
     def rule(self, found: Mapping[str, Any], keys: Mapping[str, FieldSpec]) -> LoreRule | None:
-        """The rule that these fields make, if there are any."""
+        """The rule that these fields define; None if there are none."""
         given = dict(found)
         for line in self.section.fields:
             spec = keys.get(fold_key(line.key))
@@ -295,7 +295,7 @@ class _Fields:
         return LoreRule(**given) if given else None
 
     def _each(self, line: FieldLine, read: Callable[[str], _Value | None], remedy: str) -> tuple[_Value, ...]:
-        """The items of a list field, each read by ``read``; those that it refuses are recorded."""
+        """The items of a list field, each read by ``read``. Items that it refuses are recorded as problems."""
         values: list[_Value] = []
         for item in split_list(line.value):
             value = read(item)

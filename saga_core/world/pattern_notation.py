@@ -1,4 +1,4 @@
-"""Whether a key is a pattern, as JavaScript writes one: ``/…/flags``."""
+"""Recognises keys that are patterns in JavaScript's notation: ``/…/flags``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 LONGEST = 1_000
-"""Characters of a pattern that is matched."""
+"""Longest pattern that is matched, in characters."""
 _FLAGS = "dgimsuvy"
 _INNER_SLASH = re.compile(r"(?<!\\)(?:\\\\)*/")
 _ESCAPE = re.compile(
@@ -18,7 +18,7 @@ _GROUP = re.compile(r"\(\?<(?![=!])")
 
 
 def is_pattern(key: str) -> bool:
-    """Whether a key is a regular expression; what only looks like one is words, as in the tools that write them."""
+    """Whether a key is a regular expression. A key that only looks like one counts as words, as in other tools."""
     end = key.rfind("/")
     flags = key[end + 1 :]
     if end < 2 or not key.startswith("/") or not set(flags) <= set(_FLAGS) or len(set(flags)) < len(flags):
@@ -28,14 +28,14 @@ def is_pattern(key: str) -> bool:
 
 
 def is_valid(source: str) -> bool:
-    """Whether JavaScript would take this as a pattern: its brackets and repetitions are those of Python's."""
-    return len(source) > LONGEST or _compiles(source)  # a longer one is not matched at any rate, and that is told
+    """Whether JavaScript would accept this pattern. Its brackets and repetitions follow Python's rules."""
+    return len(source) > LONGEST or _compiles(source)  # longer patterns are never matched, which is reported
 
 
 @lru_cache(maxsize=65_536)
 def _compiles(source: str) -> bool:
     plain = _SET.sub(lambda found: "x" if found[0].endswith("]") else "[", _ESCAPE.sub("x", source))
-    plain = _GROUP.sub("(?P<", plain).replace("(?<", "(?")  # JavaScript looks behind at any width
+    plain = _GROUP.sub("(?P<", plain).replace("(?<", "(?")  # JavaScript allows a lookbehind of any width
     try:
         re.compile(plain)
     except (re.error, RecursionError, OverflowError):
@@ -44,5 +44,5 @@ def _compiles(source: str) -> bool:
 
 
 def as_pattern(source: str) -> str:
-    """A pattern without delimiters, with them."""
+    """The pattern between slashes, with its inner slashes escaped."""
     return f"/{_INNER_SLASH.sub(lambda found: found[0][:-1] + chr(92) + '/', source)}/"

@@ -1,4 +1,4 @@
-"""Whether the names that entries give of each other lead anywhere. A dead end is a warning, never an error."""
+"""Checks that the references between entries can be resolved. An unresolved one is a warning, never an error."""
 
 from __future__ import annotations
 

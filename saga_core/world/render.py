@@ -32,9 +32,9 @@ _DEFAULTS = {
 
 
 def render_world(world: World) -> dict[str, str]:
-    """The files of ``world`` by name, with keys in its language; parsed, they give ``world`` again.
+    """The files of ``world`` by name, with keys in its language. Parsing them gives ``world`` again.
 
-    Raises ``BadInput`` (``WorldError`` where a line is at fault) for a world that the format cannot hold, such as
+    Raises ``BadInput`` (``WorldError`` if a line is at fault) for a world that the format cannot represent, such as
     one with two entries of the same name.
     """
     return lay_out(world).texts
@@ -42,7 +42,7 @@ def render_world(world: World) -> dict[str, str]:
 
 @frozen
 class LaidOut:
-    """The files of a world by name, and what reading them warns of: each ``where/file:line: text``."""
+    """The files of a world by name, and the warnings from parsing them, each ``where/file:line: text``."""
 
     texts: dict[str, str]
     warnings: tuple[str, ...]
@@ -50,7 +50,7 @@ class LaidOut:
 
 
 def lay_out(world: World) -> LaidOut:
-    """As ``render_world``, with the warnings of reading what was written. Raises as that does."""
+    """Like ``render_world``, with the warnings from parsing the result. Raises the same errors."""
     files = {
         WORLD_FILE: _world_file(world),
         CHARACTERS_FILE: "\n".join(
@@ -66,7 +66,7 @@ def lay_out(world: World) -> LaidOut:
 
 
 def _world_file(world: World) -> str:
-    from saga_core.world.front_matter import write_front_matter  # with PyYAML, imported when it is needed
+    from saga_core.world.front_matter import write_front_matter  # needs PyYAML, so imported on first use
 
     rows: list[tuple[str, str | tuple[str, ...]]] = []
     for spec in FRONT_FIELDS:
@@ -80,7 +80,7 @@ def _world_file(world: World) -> str:
 def _section(value: CharacterSheet | LoreEntry, specs: tuple[FieldSpec, ...], body: str, language: str) -> str:
     rows = [f"## {value.name}", *_rows(value, specs, language)]
     if isinstance(value, LoreEntry) and value.rule is not None:
-        # A rule that says nothing is written with its mode: it is a rule all the same.
+        # A rule with only default values is written with its mode, so that it is read as a rule again.
         rows += _rows(value.rule, RULE_FIELDS, language) or [f"- {RULE_FIELDS[0].key(language)}: {value.rule.mode}"]
     rows.extend(f"- {key}: {text}".rstrip() for key, text in value.extra)
     if body:
@@ -111,6 +111,6 @@ def _shown(kind: str, value: Any, language: str) -> str:
 
 
 def _difference(wanted: World, read: World) -> str:
-    """The first part that did not come back as it was."""
+    """The first part that did not survive rendering and parsing."""
     pairs = zip((*wanted.characters, *wanted.lore), (*read.characters, *read.lore), strict=True)
     return next((repr(before) for before, after in pairs if before != after), "its front matter")

@@ -1,4 +1,4 @@
-"""A markdown file as sections: a ``##`` heading, its field lines, and the text below them."""
+"""Splits a markdown file into sections: a ``##`` heading, its field lines, and the text below them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Section:
 
 @define
 class _Open:
-    """A section that is being read: its rows are numbered, heading excluded."""
+    """A section that is being read, with its numbered rows below the heading."""
 
     name: str
     line: int
@@ -49,7 +49,7 @@ class _Open:
 def read_sections(text: str, file: str, known: Container[str], findings: Findings) -> list[Section]:
     """The sections of ``text`` (line ends as ``\\n``) in order. ``known`` holds the folded keys of the file.
 
-    A field block may be loose, with blank lines in it, as long as the keys are known ones.
+    A block of fields may contain blank lines, as long as the keys after them are known.
     """
     opened: list[_Open] = []
     current: _Open | None = None

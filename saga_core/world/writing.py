@@ -1,4 +1,4 @@
-"""Writes a world's folder: all of it, or nothing; and a note of where it came from."""
+"""Writes a world's folder as a whole or not at all, with a note of where the world came from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from saga_core.language import nfc
 NOTE = "IMPORTED.json"
 _ASSETS = "assets"
 _LARGEST = 16 << 20
-"""Bytes of a note: more than SAGA writes."""
+"""Largest note that is read, in bytes. It is more than SAGA writes."""
 
 
 def imported_from(roots: Iterable[Path]) -> dict[str, str]:
-    """The digests of what worlds were made from, to the names of those worlds; of two, the one that is found first."""
+    """Map the digest of an imported world's source to the world's name. Of two worlds, the first one found counts."""
     found: dict[str, str] = {}
     for root in roots:
         if not root.is_dir():
@@ -32,7 +32,7 @@ def imported_from(roots: Iterable[Path]) -> dict[str, str]:
                         continue
                     plain = json.loads(note.read_text(encoding="utf-8"))
                 except (OSError, ValueError, RecursionError):
-                    continue  # somebody changed it: then nobody knows where the world came from
+                    continue  # the note was changed, so the source of the world is unknown
                 source = plain.get("source") if isinstance(plain, dict) else None
                 if isinstance(source, str):
                     found.setdefault(source, nfc(folder.name))
@@ -41,22 +41,22 @@ def imported_from(roots: Iterable[Path]) -> dict[str, str]:
 
 @define
 class FreeNames:
-    """Names that no folder of a root has, each given once."""
+    """Gives out names that no folder of a root has, each name once."""
 
     _taken: set[str]
     _counts: dict[str, int] = field(factory=dict)
 
     @classmethod
     def of(cls, root: Path) -> FreeNames:
-        """As the folder ``root`` is now."""
+        """Start with the current content of the folder ``root``."""
         return cls({path.name.casefold() for path in root.iterdir()} if root.is_dir() else set())
 
     def use(self, name: str) -> None:
-        """Somebody has this name."""
+        """Mark a name as taken."""
         self._taken.add(name.casefold())
 
     def take(self, name: str) -> str:
-        """The name, with a number behind it where it is taken, in capitals or not."""
+        """Take the name, with a number appended if it is taken. Upper and lower case are the same."""
         key = name.casefold()
         found, count = name, self._counts.get(key, 2)
         while found.casefold() in self._taken:
@@ -69,9 +69,9 @@ class FreeNames:
 def write_world(
     root: Path, name: str, texts: Mapping[str, str], files: Mapping[str, bytes], note: Mapping[str, object]
 ) -> Path:
-    """Write the ``texts`` of a world into the folder ``root`` under its name, with ``files`` beside it, and its note.
+    """Write a world into the folder ``root / name``: its ``texts``, its ``files`` in a subfolder, and its note.
 
-    ``files`` have plain names. Raises ``StoreError``; then nothing is there.
+    ``files`` have plain names. Raises ``StoreError``, in which case nothing is left in the folder.
     """
     target, part = root / name, root / f".{name}.part"
     try:

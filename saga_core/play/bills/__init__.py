@@ -1,1 +1,1 @@
-"""What a turn cost: its bill, and the bills that wait to be written."""
+"""The bills of turns: how they are made, and how those of unrecorded turns are entered."""

@@ -11,13 +11,13 @@ from saga_core.prompt import Planned
 from saga_core.upstream import ModelFacts
 
 _LOST = 0.5
-"""A cache that gives less than this part of what it should have has stopped working."""
+"""The cache counts as broken if fewer than this part of the expected tokens were read from it."""
 
 
 def bill_of(
     pending: PendingTurn, usage: Usage, facts: ModelFacts, model: str, at: float, scale: float, counter: TokenCounter
 ) -> Bill:
-    """The bill of a turn that was told. ``scale``: tokens of the model for one as SAGA counts them."""
+    """The bill of a turn that was played. ``scale`` is the number of the model's tokens per token as SAGA counts."""
     planned = pending.planned
     ours = planned.added if planned is not None else 0
     visible, raw = (sum(counter.count(part(reply)) for reply in pending.replies) for part in (_shown, _said))
@@ -56,10 +56,10 @@ def _said(reply: object) -> str:
 
 
 def in_words(planned: Planned, usage: Usage, facts: ModelFacts, scale: float) -> str:
-    """Why less was read from the cache than could have been; empty when all is well.
+    """Why less was read from the cache than possible; empty if nothing went wrong.
 
-    Which block of the prompt differs from the prompt before, between which turns; or that the prompt was the same,
-    and the provider did not find it all the same.
+    The text says which block differs from the previous prompt and which turn that prompt continued, or that the prompts
+    begin alike but the provider did not find the cached part.
     """
     before = planned.before
     if before is None:

@@ -1,4 +1,4 @@
-"""Bills of turns: what a turn cost as its provider billed it, even if the turn was not recorded."""
+"""Bills of turns: the cost of a turn as its provider billed it, even if the turn was not recorded."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class TurnBills:
     counters: Counters
 
     def learn(self, pending: PendingTurn, usage: Usage, model: str, provider: str) -> None:
-        """Take the provider's count of a prompt as the measure of its tokens from now on."""
+        """Learn from the provider's count of a prompt how its tokens compare with ours."""
         if pending.planned is not None:
             self.memories.learn((provider, model), pending.planned.request.total, usage.input)
 
     def bill(self, pending: PendingTurn) -> Bill | None:
-        """What a turn cost, as its provider billed it."""
+        """The bill of a turn; None if its provider has not billed it."""
         usage, (model, provider) = pending.usage, pending.asked
         if usage is None:
             return None
@@ -52,9 +52,9 @@ class TurnBills:
         return bill_of(pending, usage, facts, model, self.clock.now(), self.models.scale(facts, model), self.counter)
 
     async def unrecorded(self, session: str, pending: PendingTurn) -> None:
-        """Enter what a turn cost of which nothing was recorded, under the turn that it continues.
+        """Enter the bill of a turn that was not recorded, under the turn that it continues.
 
-        A ledger that cannot be written is no reason to fail.
+        Does not fail if the ledger cannot be written.
         """
         bill = self.bill(pending)
         if bill is not None and pending.bill is None:
@@ -62,7 +62,7 @@ class TurnBills:
             await self._enter(session, pending.bill)
 
     async def failed(self, session: str, pending: PendingTurn) -> None:
-        """Enter what models billed that failed before another was asked, under the turn that this one continues."""
+        """Enter the bills of models that failed before another was asked, under the turn that this one continues."""
         for number, given in enumerate(pending.failed, 1):
             bill = self._priced(pending, *given)
             await self._enter(
