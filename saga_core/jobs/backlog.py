@@ -1,4 +1,4 @@
-"""The backlog of a session: the turns whose changes a model is to be asked about, and what it has said."""
+"""The backlog of a session: the turns whose changes a model is to be asked about, and its answers so far."""
 
 from __future__ import annotations
 

@@ -406,7 +406,7 @@ class ExtractionJob(Job):
             try:
                 await self.journal.change_jobs(backlog.session, (), {turn: fresh})
             except StoreError as unsaid:
-                log.warning("session %s: that turn %s failed cannot be noted", backlog.session, turn, exc_info=unsaid)
+                log.warning("session %s: failure of turn %s cannot be noted", backlog.session, turn, exc_info=unsaid)
         return not answered
 
     def reason(self, error: Exception) -> str:

@@ -310,7 +310,7 @@ class ReviewsJob(Job):
         return not notice
 
     async def _proposed(self, curator: Curator, view: CurationView) -> tuple[Curator, tuple[Proposal, ...], str]:
-        """The curator that answered, its proposals, and a notice if it is the stand-in. Raises what it raises."""
+        """The curator that answered, its proposals, and a notice if it is the stand-in. Raises its error."""
         name, stand_in = curator.info.name, self.stand_ins.get(curator.info.name)
         try:
             return curator, await curator.review(view), ""
