@@ -213,8 +213,8 @@ def _rule(
 ) -> LoreRule:
     """Build a rule from SillyTavern's own fields. ``names`` has the fields' names in this format.
 
-    ``beside`` has fields of the rule that are read already. ``stands`` is the position in words, used if no number
-    gives it.
+    ``beside`` has fields of the rule that were read already. ``stands`` is the position in words, used if there is no
+    number.
     """
     losses, where = entry.losses, entry.where
     second = entry.texts(names["second"])

@@ -314,7 +314,7 @@ def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
 def _group(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
     group = Fields(plain, losses)
     group.account(GROUP)
-    # The metadata of chats without a header are here; those of the open chat have a field of their own.
+    # The metadata of chats without a header are here. The open chat's metadata have their own field.
     kept = {**group.inner("past_metadata").plain, group.text("chat_id"): group.inner("chat_metadata").plain}
     parents = {
         str(chat): Fields(each, losses).text("main_chat") for chat, each in kept.items() if isinstance(each, dict)

@@ -110,7 +110,7 @@ def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
     messages: list[ChatMessage] = []
     for number, plain in chain([first] if first is not None else [], rows):
         if len(messages) == MESSAGES:
-            raise Unreadable(f"the chat has more than {MESSAGES:,} messages; at most so many are taken")
+            raise Unreadable(f"the chat has more than {MESSAGES:,} messages, which is the limit")
         found = _message(Fields(plain, losses, f"line {number}"))
         if found is not None:
             messages.append(found)

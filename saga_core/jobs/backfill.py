@@ -1,7 +1,7 @@
-"""Backfill: reads what happened in turns of a path that nobody reported, some at a time, and says before what it costs.
+"""Backfill: reads the unreported turns of a path, some at a time, and estimates the cost beforehand.
 
-Each step reads the next turns of the path, the oldest first, several in a call, and records them as the extraction job
-does. Whoever stops asking for steps stops; asking again goes on where it stopped, for what was read is in the journal.
+Each step reads the next turns of the path, oldest first, several in a call, and records them as the extraction job
+does. To stop, a caller requests no more steps. A later step continues there, because the results are in the journal.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from saga_core.sessions import LiveSession, SessionDirectory, turn_named
 from saga_core.upstream import facts_of
 
 MOST = 64
-"""Turns of one step, at most."""
+"""Most turns of one step."""
 _SAMPLE, _SAMPLES = 512, 8
-"""Turns at the beginning whose questions are measured for an estimate; stretches that are measured behind them."""
+"""Turns at the beginning whose prompts are measured for an estimate, and the number of samples after them."""
 _ANSWER, _ANSWER_ALONE, _GROWTH = 45, 70, 40
-"""Tokens of an answer for each turn of a window, and about a turn alone, until bills tell better: as long as blocks of
-made-up plays are with a note. And by which a question grows as more is known."""
+"""Tokens of an answer per turn of a window, and about a single turn, until bills give better values. They are the size
+of a block with a note in invented plays. The third is the tokens by which a prompt grows as more becomes known."""
 _LATENCY, _SPEED = 2.0, 60.0
-"""Seconds that a call takes beside its answer, and tokens of an answer in a second."""
+"""Seconds that a call takes in addition to its answer, and tokens of an answer per second."""
 _ENOUGH = 8
-"""Turns that were read from which on the bills tell better."""
+"""Turns that must have been read for the bills to give better values."""
 _STEP_SECONDS = 600.0
 
 
 @frozen(kw_only=True)
 class _Tokens:
-    """What calls take, or took."""
+    """The cost of calls, estimated or billed."""
 
     calls: int = 0
     turns: int = 0
@@ -51,19 +51,19 @@ class _Tokens:
 
 @frozen(kw_only=True)
 class BackfillState:
-    """How far a path is read, and what the rest would cost. Tokens and dollars are estimates; None: no price known."""
+    """How far a path is read, and the estimated cost of the rest. Dollars are None if no price is known."""
 
     session: str
     head: str
     model: str
     left: int
-    """Turns that nobody reported and nobody read."""
+    """Turns that were neither reported nor read."""
     failed: int
-    """Of those, turns whose reading failed for good; ``saga jobs`` says why. They are read when somebody retries."""
+    """Further turns, whose reading failed for good; ``saga jobs`` says why. They are read only after a retry."""
     read: int = 0
     """Turns that this step read."""
     calls: int
-    """Calls that the rest takes: turns are read several in a call."""
+    """Calls for the rest. A call reads several turns."""
     input_tokens: int
     output_tokens: int
     dollars: float | None
@@ -83,15 +83,15 @@ class Backfill:
     ledger: Ledger
 
     async def estimate(self, session_id: str, head: str | None = None) -> BackfillState:
-        """What reading the rest of a path would take. ``head``: its end, a turn or a timeline; without one the active
-        head. Asks no model. Raises ``NotFound``, and ``NotSupported`` without an extraction model.
+        """Estimate the cost of reading the rest of a path. ``head`` is its end, a turn or a timeline; the default is
+        the active head. Asks no model. Raises ``NotFound``, and ``NotSupported`` without an extraction model.
         """
         live = await self._load(session_id)
         return await self._state(live, turn_named(live, head) if head else live.head, 0)
 
     async def again(self, session_id: str, head: str | None = None) -> None:
-        """Count the turns of a path that could not be read among those that are left, and ask about several at once
-        again. Asks no model. Raises as ``estimate`` does.
+        """Count the turns of a path that could not be read among those that are left, and let steps ask about several
+        turns at once again. Asks no model. Raises the same errors as ``estimate``.
         """
         live = await self._load(session_id)
         path = live.tree.path(turn_named(live, head) if head else live.head)
@@ -100,9 +100,9 @@ class Backfill:
     async def step(
         self, session_id: str, turns: int = 24, head: str | None = None, *, review: Review | None = None
     ) -> BackfillState:
-        """Read the next turns of a path, at most ``turns`` (and 64), in whole windows as far as one has room in that;
-        and say what is left. ``review`` says whether what is read counts at once or waits for a
-        person; None: as ``extraction.review`` says. Raises as ``estimate`` does.
+        """Read the next turns of a path, at most ``turns`` and at most 64, and return what is left. Windows are not
+        split, unless the first is too large. ``review`` says whether the changes count at once or wait for a person;
+        None means the setting ``extraction.review``. Raises the same errors as ``estimate``.
         """
         live = await self._load(session_id)
         end = turn_named(live, head) if head else live.head
@@ -155,7 +155,7 @@ class Backfill:
         dollars = price(Usage(round(rest.input), round(rest.output)), facts)
         paid = await self._paid(live)
         if paid.turns >= _ENOUGH:
-            # How long the answers are, and what of a question a provider's cache saves, the bills say.
+            # The bills show how long the answers are, and how much of a prompt the provider's cache saves.
             rest = evolve(rest, output=paid.output / paid.turns * len(unread))
             dollars = price(Usage(round(rest.input), round(rest.output)), facts)
             known = price(Usage(round(paid.input), round(paid.output)), facts)
@@ -181,12 +181,12 @@ class Backfill:
         )
 
     async def _rest(self, live: LiveSession, unread: Sequence[Node]) -> _Tokens:
-        """What reading turns would take: the questions as they would be asked now, and what each grows by."""
+        """The estimated cost of reading turns: the prompts as they would be sent now, plus their growth."""
         extractor = self.extraction.extractor
         assert extractor is not None
         sample = unread[:_SAMPLE]
         windows = await self._windows(live, sample)
-        # Of a long path the middle and the end are looked at as well: turns grow longer as a chat goes on.
+        # Samples of a long path also come from its middle and its end, because turns grow longer as a chat goes on.
         for start in range(_SAMPLE, len(unread), max(_SAMPLE, len(unread) // _SAMPLES)):
             sample = unread[start : start + _SAMPLE // _SAMPLES]
             windows += await self._windows(live, sample)
@@ -212,7 +212,7 @@ class Backfill:
         )
 
     async def _paid(self, live: LiveSession) -> _Tokens:
-        """What reading this session has taken so far; dollars are None where a price is not known."""
+        """The cost of reading this session so far. Dollars are None if a price is not known."""
         bills = [bill for bill in await self.ledger.bills(live.session.id) if bill.purpose == "extraction"]
         prices = [bill.dollars for bill in bills if bill.dollars is not None]
         return _Tokens(

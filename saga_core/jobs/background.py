@@ -1,7 +1,7 @@
 """The background part of ``Saga``: lists pending work and why it waits, does it now, and retries what failed.
 
-Work is never given up: it stays in the journal. It is *stuck* if it failed so often that somebody should look, or if it
-is not retried unless somebody asks.
+Work is never given up: it stays in the journal. It is *stuck* if it failed so often that it needs attention, or if it
+is retried only on request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from saga_core.model import TurnKind
 from saga_core.sessions import LiveSession, SessionDirectory, SilentChats
 
 STUCK = 5
-"""Failures in a row after which work on views counts as stuck. It is tried on all the same, once a minute."""
+"""Consecutive failures after which work on views counts as stuck. It is still retried, once a minute."""
 _LISTED = 50
 
 
@@ -36,13 +36,13 @@ class PendingJob:
     session: str
     turn: str
     kind: str
-    """``views``; ``embed``, vectors that could not be made; ``extract``; ``review``, which a curator or a memory
-    strategy failed to make; or ``forget``: a session that went, and that a curator keeps elsewhere."""
+    """``views``; ``embed`` for vectors that could not be made; ``extract``; ``review`` for one that a curator or a
+    memory strategy failed to make; or ``forget`` for a removed session that a curator still stores elsewhere."""
     stuck: bool
     tries: int = 0
-    """How often it failed, since the start for views."""
+    """How often it failed; for views, since the start."""
     reason: str = ""
-    """Why it failed last, in words."""
+    """The reason of the last failure, in words."""
 
     def plain(self) -> dict[str, Any]:
         """The job as data."""
@@ -73,16 +73,16 @@ class Background:
     backfill: Backfill
 
     def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:
-        """``async with`` around a narration call, ``begin`` included: meanwhile no turn is read at that upstream.
+        """Use ``async with`` around a narration call, ``begin`` included. Meanwhile no turn is read at that upstream.
 
-        ``upstream``: the name of the ``ChatModel`` that narrates; without one, extraction waits whatever it asks.
+        ``upstream`` is the name of the ``ChatModel`` that narrates. Without one, extraction waits for any upstream.
         """
         return self.foreground.narrating(upstream)
 
     async def drain(self, timeout: float) -> DrainReport:
-        """Do all work that is due: resting retries, and the extraction of the active heads, included.
+        """Do all work that is due, including paused retries and the extraction of the active heads.
 
-        What still waits is in the report.
+        The report lists the work that is still pending.
         """
         return await self.supervisor.drain(timeout)
 
@@ -91,11 +91,11 @@ class Background:
         return await self.supervisor.drain(timeout, self.views)
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """What is not done, and why as far as it is known."""
+        """The pending work, with the reasons as far as they are known."""
         return self.supervisor.waiting()
 
     async def jobs(self, session: str | None = None) -> list[PendingJob]:
-        """All work that is noted in the journal, or that of one session, the stuck first. Raises ``NotFound``."""
+        """All work that is noted in the journal, or that of one session, stuck work first. Raises ``NotFound``."""
         leaving = await self._pending_forgets()
         if session is not None and any(job.session == session for job in leaving):
             chosen: str | None = session
@@ -126,9 +126,9 @@ class Background:
         ]
 
     async def retry(self, session: str | None = None, turn: str | None = None) -> int:
-        """Try work again, now: all, that of a session, or that of one turn; how many jobs they are.
+        """Retry work now: all of it, that of a session, or that of one turn. Returns the number of jobs.
 
-        Raises ``NotFound`` for a session that is not there.
+        Raises ``NotFound`` for an unknown session.
         """
         asked: dict[str, list[str]] = {}
         count = 0
@@ -156,10 +156,10 @@ class Background:
         """Ask the extraction model again what changed in ``turn``, whoever reported it. Returns the number of turns
         asked for.
 
-        With ``below``, also in the turns after it on the active path that were reported by nobody or by the model
-        itself. Without a turn: in all turns of the active path that nobody reported, including those that failed for
-        good. What is known stays until the answers come, in the background. Raises ``NotFound``, ``BadInput`` for a
-        turn that is not part of the story, and ``NotSupported`` without an extraction model.
+        With ``below``, also ask about the turns after it on the active path that were reported by nobody or by the
+        model itself. Without a turn, ask about all unreported turns of the active path, including those that failed for
+        good. The known changes stay until the answers arrive in the background. Raises ``NotFound``, ``BadInput`` for
+        a turn that is not part of the story, and ``NotSupported`` without an extraction model.
         """
         if self.extraction.extractor is None:
             raise NotSupported(
@@ -177,7 +177,7 @@ class Background:
         return len(chosen)
 
     def status(self) -> dict[str, Any]:
-        """What waits, what failed, how far reading and reviewing are, and whose narrator is silent. JSON-able."""
+        """Pending and failed work, the progress of reading and reviewing, and silent narrators. JSON-able."""
         return {
             "work": {
                 "queued": self.supervisor.depth(),
@@ -202,7 +202,7 @@ def _job(session: str, turn: str, wants: Wanted | None, failing: tuple[int, str]
 
 
 def _path_below(live: LiveSession, turn: str | None) -> list[str]:
-    """The turns behind ``turn`` on the active path (all of it without one) that may need the model's word."""
+    """The turns after ``turn`` on the active path (all of its turns without one) that the model may have to read."""
     depth = -1
     if turn is not None:
         if not live.tree.is_ancestor(turn, live.head):

@@ -1,8 +1,7 @@
 """Bills of background calls: extractions and reviews, entered under the turn that they served.
 
-A paid call is entered as soon as it is over, before anybody looks at its answer, because the answer does not change
-what the call cost. Each call has a name of its own: a repeated call is a second bill, and the same bill entered twice
-is one.
+A paid call is entered as soon as it ends, before its answer is looked at, because the answer does not change the cost.
+Each call has its own id: a repeated call makes a second bill, and a bill that is entered twice counts once.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ log = logging.getLogger("saga.billing")
 
 @define(eq=False)
 class BackgroundBills:
-    """Enters them in the ledger. A bill that cannot be written is counted; the call still succeeds."""
+    """Enters the bills in the ledger. A bill that cannot be written is reported, but the call still succeeds."""
 
     settings: Settings
     ledger: Ledger
@@ -38,10 +37,10 @@ class BackgroundBills:
     counters: Counters
 
     async def enter(self, purpose: Purpose, session: str, turn: str, part: UsagePart, model: str) -> None:
-        """Enter what a call cost that was made for ``turn``: for the session's root when the turn went meanwhile.
+        """Enter the cost of a call for ``turn``, or for the session's root if the turn was removed meanwhile.
 
-        ``model`` was asked; the bill's own word on who answered goes before it. Of a session that is gone no bill is
-        kept.
+        ``model`` is the model that was asked. It is used if the bill does not name the model that answered. No bill is
+        kept for a session that was removed.
         """
         bill = self._bill(purpose, turn, part, model)
         self.counters.emit(

@@ -1,4 +1,4 @@
-"""The backlog of a session: the turns whose changes a model is to be asked about, and what it has said."""
+"""The backlog of a session: the turns whose changes a model is to be asked about, and its answers so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_core.sessions import LiveSession
 from saga_core.state_block import StateReading
 
 NEAR = 1
-"""A request waits for what is being read up to so many turns above the one that it continues."""
+"""A request waits for a turn that is being read, if it is at most this many turns above the one it continues."""
 
 
 @define(eq=False)
@@ -23,33 +23,33 @@ class Backlog:
     session: str
     wanted: dict[str, Wanted] = field(factory=dict)
     proved: set[str] = field(factory=set)
-    """Turns that count though none continues them: a request's history showed them, or somebody asked."""
+    """Turns that count though no turn continues them: a request's history showed them, or the work is drained."""
     read: dict[str, Delta] = field(factory=dict)
     """Answers that could not be recorded yet."""
     heard: dict[str, StateReading] = field(factory=dict)
-    """What the answer about a window says of turns whose turn to be recorded has not come yet."""
+    """The parts of an answer about a window whose turns are not recorded yet."""
     alone: set[str] = field(factory=set)
-    """Turns that an answer about a window left out: each is asked about by itself."""
+    """Turns that an answer about a window left out. Each is asked about separately."""
     turn: str = ""
     """The turn that is being read."""
     over: asyncio.Event | None = None
-    """While the model is asked: set when it was, and its answer counts."""
+    """Exists while the model is asked. It is set when the answer is recorded, or when the call ends without one."""
     done: int = 0
 
     def forget(self, turn: str) -> None:
-        """Want nothing of a turn any more."""
+        """Drop a turn from the backlog."""
         self.wanted.pop(turn, None)
         self.hear_again(turn)
         self.proved.discard(turn)
 
     def hear_again(self, turn: str) -> None:
-        """What was answered about a turn does not count any more."""
+        """Drop the answers about a turn, so that it is asked about again."""
         self.read.pop(turn, None)
         self.heard.pop(turn, None)
         self.alone.discard(turn)
 
     def is_due(self, live: LiveSession, turn: str, *, at_head: bool) -> bool:
-        """Whether a turn is to be read now: it has not failed for good, and it counts, as ``at_head`` the head does."""
+        """Whether a turn has not failed for good, and counts. With ``at_head``, the head counts too."""
         each = self.wanted[turn]
         if each.failed or turn not in live.tree:
             return False
@@ -62,26 +62,27 @@ class Backlog:
         return [live.tree.get(turn) for turn in self.wanted if self.is_due(live, turn, at_head=at_head)]
 
     def oldest_first(self, node: Node) -> bool:
-        """Whether a turn is read after those above it, for somebody asked and it was not narrated here."""
+        """Whether a turn is read after those above it: it was imported or adopted, and somebody asked for it."""
         wanted = self.wanted.get(node.id)
         return node.kind in (TurnKind.IMPORTED, TurnKind.ADOPTED) and wanted is not None and wanted.asked
 
     def in_window(self, node: Node) -> bool:
-        """Whether a turn is read in one call with those below it."""
+        """Whether a turn is read in one call with the turns below it."""
         return self.oldest_first(node) and node.id not in self.alone
 
     def place_of(self, node: Node) -> int:
-        """A turn's place in the queue, the highest first: the newest first, but of a chat's file, and of a history that
-        somebody has read, the oldest, for nobody waits and each is read on what the ones before it changed.
+        """A turn's priority in the queue; the highest comes first. Newer turns come before older ones. Imported turns,
+        and adopted turns that somebody asked for, are read oldest first: no request waits for them, and each is read
+        with the changes of those before it.
         """
         return -node.depth if node.kind is TurnKind.IMPORTED or self.oldest_first(node) else node.depth
 
     def asked_about(self, live: LiveSession, parent: str) -> asyncio.Event | None:
-        """The end of what is being read, if that is ``parent`` or the turn before it."""
+        """The event for the end of the current reading, if that is of ``parent`` or the turn before it."""
         if self.over is None or not live.tree.is_ancestor(self.turn, parent):
             return None
         return self.over if live.tree.get(parent).depth - live.tree.get(self.turn).depth <= NEAR else None
 
     def failed(self) -> Iterator[tuple[str, Wanted]]:
-        """What is not tried again by itself."""
+        """The turns that are not retried automatically."""
         return ((turn, each) for turn, each in self.wanted.items() if each.failed)

@@ -1,4 +1,4 @@
-"""The collection job: at the start and once a day, it deletes fleeting sessions that nobody came back to."""
+"""The collection job: at the start and once a day, it deletes fleeting sessions that were not continued."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = logging.getLogger("saga.sessions")
 
 DAY = 86_400.0
 LOOK = 3_600.0
-"""Seconds between two looks at the clock: a machine that slept collects soon after it woke."""
+"""Seconds between two checks of the clock, so that a machine that slept collects soon after it wakes up."""
 _ALL = ""
-"""In place of a session."""
+"""Used in place of a session's id."""
 
 
 @define(eq=False, slots=False)
@@ -38,7 +38,7 @@ class CollectionJob(Job):
     _last: float | None = field(default=None, init=False)
 
     async def resume(self) -> None:
-        """Begin, if sessions are collected at all."""
+        """Start, if sessions are collected at all."""
         if self.settings.config.session.collect_after_days:
             self.wake(_ALL)
 
@@ -55,5 +55,5 @@ class CollectionJob(Job):
         return Step(again_in=LOOK)
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
-        """Nothing that anybody waits for."""
+        """Nothing, because nothing waits for a collection."""
         return ()

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("saga.extraction")
 
 TRIES = 5
-"""Times that a turn is tried while the model cannot be reached."""
+"""How often a turn is tried while the model cannot be reached."""
 AT_ONCE = 2
-"""Turns that are read at the same time, of all sessions."""
+"""Turns of all sessions that are read at the same time."""
 _REASON = 300
 WINDOWS = "extraction.windows"
-"""The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
+"""The degraded mode in which each turn of a backfill is one call, because the model cannot read several."""
 _HISTORY = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _TOO_MUCH = (400, 413, 422)
-"""Statuses by which a provider refuses a question that is too long for its model."""
+"""HTTP statuses with which a provider refuses a prompt that is too long for its model."""
 CUT = "block.cut"
-"""The degraded mode in which what stood behind the cut in a state block is lost."""
+"""The degraded mode in which the missing rest of a state block that was cut off is lost."""
 
 
 @define(eq=False, kw_only=True, slots=False)
@@ -61,11 +61,11 @@ class ExtractionJob(Job):
 
     extractor: Extractor | None
     automatic: bool = False
-    """Whether nobody chose the model: then it reads replies that came without a block, and no adopted history."""
+    """Whether nobody chose the model. Then it reads replies that came without a block, but no adopted history."""
     asks: bool = False
-    """Whether what is read of an adopted or imported history waits until a person accepts it."""
+    """Whether changes read in an adopted or imported history wait until a person accepts them."""
     at_head: bool = False
-    """Whether a reply is read before a later request proves it: one that is swiped away costs nothing."""
+    """Whether a reply is read before a later request proves it, because reading one that is swiped away is free."""
     live: LiveSessions
     journal: Journal
     views: ViewsJob
@@ -79,7 +79,7 @@ class ExtractionJob(Job):
     pace: WindowPace = field(factory=WindowPace)
 
     async def resume(self) -> None:
-        """Take up what the journal says is wanted."""
+        """Start reading the turns that the journal notes as wanted."""
         found = set()
         for session, turn, wanted in await self.journal.jobs():
             if wanted is not None:
@@ -89,14 +89,14 @@ class ExtractionJob(Job):
             self.kick(session)
 
     async def take_up(self, session: str) -> None:
-        """Take up what the journal says is wanted in a session."""
+        """Start reading the turns of a session that the journal notes as wanted."""
         found = {turn: wanted for _, turn, wanted in await self.journal.jobs(session) if wanted is not None}
         if found:
             self._backlog(session).wanted.update(found)
             self.kick(session)
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        """What was wanted of ``turns`` before, and which of them nobody reported."""
+        """Those of ``turns`` that were wanted before, and those that nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
         fresh = [turn for turn in turns if turn not in known and turn in live.tree and is_news(live, turn)]
@@ -119,23 +119,23 @@ class ExtractionJob(Job):
 
     @property
     def reads_adopted(self) -> bool:
-        """Whether turns that were taken from a history are read without being asked for."""
+        """Whether adopted turns are read automatically."""
         return self.extractor is not None and not self.automatic
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Read what is due by now."""
+        """Read the turns that are due now."""
         self.kick(live.session.id)
 
     def _waits(self, node: Node, wanted: Wanted | None) -> bool:
-        """Whether what was read of a turn waits until a person accepts it."""
+        """Whether the changes read in a turn wait until a person accepts them."""
         if wanted is not None and wanted.waits is not None:
             return wanted.waits
         return self.asks and node.kind in _HISTORY
 
     async def again(self, session: str, turns: Sequence[str], *, waits: bool | None = None) -> None:
-        """Ask again for ``turns``, whatever is known of them. ``waits``: whether answers wait for a person."""
+        """Read ``turns`` again, whatever is known of them. ``waits`` says whether the answers wait for a person."""
         wanted = {turn: Wanted(True, asked=True, waits=waits) for turn in turns}
-        # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
+        # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
         queued = self.views.queued(session)
         await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
         backlog = self._backlog(session)
@@ -149,7 +149,7 @@ class ExtractionJob(Job):
         """Forget that these turns could not be read, and that the model could not read several at once."""
         backlog = self._backlog(session)
         failed = [turn for turn in turns if turn in backlog.wanted and backlog.wanted[turn].failed]
-        queued = self.views.queued(session)  # of those the job says that their views are due
+        queued = self.views.queued(session)  # their jobs say that their views are due
         await self.journal.change_jobs(session, [turn for turn in failed if turn not in queued], {})
         for turn in failed:
             backlog.forget(turn)
@@ -160,13 +160,13 @@ class ExtractionJob(Job):
         self.counters.recover(WINDOWS)
 
     def prove(self, session: str, turn: str) -> None:
-        """A request's history shows ``turn``: it counts. It is read when somebody next kicks."""
+        """Note that a request's history shows ``turn``, so that it counts. It is read at the next ``kick``."""
         backlog = self._backlogs.get(session)
         if backlog is not None and turn in backlog.wanted:
             backlog.proved.add(turn)
 
     def kick(self, session: str) -> None:
-        """Read what a session wants, if it wants anything."""
+        """Read the wanted turns of a session, if there are any."""
         backlog = self._backlogs.get(session)
         if backlog is not None and self.extractor is not None and backlog.wanted:
             self.wake(session)
@@ -175,13 +175,13 @@ class ExtractionJob(Job):
         return self._backlogs.setdefault(session, Backlog(session))
 
     def reader(self) -> str:
-        """Who reads turns that nobody reported, in words; empty when nobody does."""
+        """The name of the model or provider that reads unreported turns; empty if there is none."""
         if self.extractor is None:
             return ""
         return self.extractor.chat.name if self.automatic else self.extractor.model
 
     def describe(self) -> dict[str, object]:
-        """Who is asked, whether by itself, and what it came to since the start. JSON-able."""
+        """The reader, whether it was chosen automatically, and its results since the start. JSON-able."""
         counts = self.counters.counts
         return {
             "reader": self.reader() or None,
@@ -199,9 +199,9 @@ class ExtractionJob(Job):
         return sum(backlog.done for backlog in self._backlogs.values())
 
     async def wait(self, live: LiveSession, parent: str, seconds: float) -> str | None:
-        """Wait at most so long for what the model is reading right now, if it is ``parent`` or the turn before it.
+        """Wait at most ``seconds`` for the turn that the model is reading, if it is ``parent`` or the turn before it.
 
-        Gives that turn when it is not known by then.
+        Returns that turn if it is not read by then.
         """
         backlog = self._backlogs.get(live.session.id)
         if backlog is None or (over := backlog.asked_about(live, parent)) is None:
@@ -223,7 +223,7 @@ class ExtractionJob(Job):
         return [turn for turn, each in wanted.items() if not each.failed]
 
     def failed(self) -> list[dict[str, object]]:
-        """The turns that are not tried again by themselves, and why. JSON-able."""
+        """The turns that are not retried automatically, and why. JSON-able."""
         return [
             {"session": backlog.session, "turn": turn, "tries": each.tries, "reason": each.reason}
             for backlog in self._backlogs.values()
@@ -240,7 +240,7 @@ class ExtractionJob(Job):
         return found
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
-        """What is due and not read yet, and why as far as it is known."""
+        """The turns that are due and not read yet, and the reason as far as it is known."""
         for backlog in self._backlogs.values():
             live = self.live.peek(backlog.session)
             for turn, each in backlog.wanted.items():
@@ -267,7 +267,7 @@ class ExtractionJob(Job):
                 backlog.read[turn] = await self._read(backlog, self.extractor, turn)
             await self._record(backlog, turn)
         except NotFound:
-            return Step(more=True)  # the session or the turn is gone: look again
+            return Step(more=True)  # the session or the turn was removed: look again
         except GaveWay:
             self.counters.add("extraction.gave_way")
             return Step(more=True)
@@ -286,7 +286,7 @@ class ExtractionJob(Job):
         return Step(True, 1)
 
     async def _look(self, backlog: Backlog) -> LiveSession | None:
-        """The session, and its wanted turns without those that are gone. None when it is gone itself."""
+        """Load the session, and drop wanted turns that were removed. None if the session itself was removed."""
         try:
             async with self._looking:
                 live = await self.live.get(backlog.session)
@@ -300,7 +300,7 @@ class ExtractionJob(Job):
         return live
 
     async def _next(self, backlog: Backlog) -> str:
-        """The turn to read next, "" for none: on the path of the active head first, the newest first."""
+        """The turn to read next, "" for none. Turns on the path of the active head come first, then by ``place_of``."""
         live = await self._look(backlog)
         if live is None:
             return ""
@@ -312,7 +312,7 @@ class ExtractionJob(Job):
         return best.id if best is not None else ""
 
     async def _hear(self, backlog: Backlog, extractor: Extractor, turn: str) -> None:
-        """Ask about a turn and those below it that are due as well, in one call, if it is read in windows."""
+        """If a turn is read in windows, ask about it and the due turns below it in one call."""
         live = await self.live.get(backlog.session)
         due = {node.id for node in backlog.due(live, at_head=self.at_head) if backlog.in_window(node)}
         if turn not in due or not self.pace.tries():
@@ -354,7 +354,7 @@ class ExtractionJob(Job):
         return await read_turn(live, turn, extractor, *self._around(backlog, extractor, turn))
 
     def _around(self, backlog: Backlog, extractor: Extractor, turn: str) -> tuple[BeforeCall, Paid]:
-        """What is done right before a call about a turn, and when it is billed."""
+        """The callbacks that run right before a call about a turn, and when it is billed."""
 
         async def give_way() -> None:
             upstream = extractor.chat.name
@@ -369,7 +369,7 @@ class ExtractionJob(Job):
         return give_way, paid
 
     def _end_call(self, backlog: Backlog) -> None:
-        """The model is not being asked any more: nobody needs to wait for it."""
+        """Note that the model is no longer asked, so that no request waits for it."""
         over, backlog.over = backlog.over, None
         if over is not None:
             over.set()
@@ -380,7 +380,7 @@ class ExtractionJob(Job):
             number, delta = self.ids.new("a"), backlog.read[turn]
             more: list[tuple[str, Delta]] = []
             if delta.events and self._waits(live.tree.get(turn), backlog.wanted.get(turn)):
-                # As what a curator proposes: undone in the commit that makes it, and accepting it undoes that.
+                # Like a curator's proposal, it is undone in the commit that makes it, and accepting it undoes that.
                 delta, second = evolve(delta, id=number), self.ids.new("a")
                 more = held(live.session.standing, Source.EXTRACTION, READING, change=number, number=second)
                 self.counters.add("extraction.held", sum(each.source is Source.CURATION for _, each in more))
@@ -392,21 +392,21 @@ class ExtractionJob(Job):
         self.counters.emit("extracted", session=live.session.id, turn=turn)
 
     async def _noted(self, backlog: Backlog, turn: str, error: Exception) -> bool:
-        """Note a failure with its turn; whether the model could not be reached, so that the session's work rests."""
+        """Note a failure with its turn. Returns whether the model could not be reached, so that the session pauses."""
         old = backlog.wanted.get(turn)
         if old is None:
-            return False  # it was removed while the model was asked
+            return False  # the turn was removed while the model was asked
         tries = old.tries + 1
         answered = isinstance(error, ModelCallFailed) and (error.answered or self.automatic)
         failed = answered or tries >= TRIES
         fresh = evolve(old, tries=tries, reason=self.reason(error), failed=failed)
         backlog.wanted[turn] = fresh
         if turn not in self.views.queued(backlog.session):
-            # Of one that is queued, the job says that its views are due; what it wants is noted after them.
+            # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
             try:
                 await self.journal.change_jobs(backlog.session, (), {turn: fresh})
             except StoreError as unsaid:
-                log.warning("session %s: that turn %s failed cannot be noted", backlog.session, turn, exc_info=unsaid)
+                log.warning("session %s: failure of turn %s cannot be noted", backlog.session, turn, exc_info=unsaid)
         return not answered
 
     def reason(self, error: Exception) -> str:
@@ -414,15 +414,15 @@ class ExtractionJob(Job):
         return super().reason(error)[:_REASON]
 
     def degraded(self, session: str, reason: str) -> str:
-        """As long as the model cannot be reached."""
+        """The reason, as long as the model cannot be reached."""
         return reason
 
     def is_expected(self, error: Exception) -> bool:
-        """What a provider or a model did says what is wrong."""
+        """Whether the error comes from a provider or a model, whose message is enough."""
         return isinstance(error, ModelCallFailed | UpstreamError)
 
     async def before_drain(self) -> None:
-        """The active heads count as proved."""
+        """Count the active heads as proved."""
         if self.extractor is None:
             return
         for session, backlog in list(self._backlogs.items()):

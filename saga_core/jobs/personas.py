@@ -1,9 +1,9 @@
-"""The personas job: whoever bore the player's name before SAGA knew it was the player, and is made one with her.
+"""The personas job: merges the player with a second character of the player's name, once SAGA knows the name.
 
-Blocks say "Alex" from the first turn on; that the player is Alex a frontend may tell at the tenth. What the other Alex
-was given, gave away and suffered is the player's, along the whole path: the two are made one at the turn that
-introduced the second, as a change that can be seen and undone like those of a curator. Where no frontend ever tells
-the name, the blocks do: by whom things pass from hand to hand.
+State blocks may say "Alex" from the first turn on, but the frontend may reveal only at the tenth turn that the player
+is Alex. Everything that happened to the other Alex on the path then happened to the player. The two are merged at the
+turn that introduced the other Alex, as a change that can be seen and undone like those of a curator. If no frontend
+ever reveals the name, the blocks do, because they show who hands items to whom.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from saga_core.sessions import LiveSession, LiveSessions, amend
 log = logging.getLogger("saga.jobs")
 
 _LOOKED_BACK = 16
-"""Turns whose blocks tell whom they call the player."""
+"""Turns whose blocks are searched for the name that they use for the player."""
 
 
 class PersonasJob(Job):
-    """Makes one person of two, where a turn that was rendered still has both. Nothing is noted in the journal: while
-    there are two, the next turn finds them."""
+    """Merges the two if a rendered turn still has both. Nothing is noted in the journal: as long as there are two, the
+    next turn finds them."""
 
     kind = "persona"
     counter = "personas"
@@ -43,19 +43,19 @@ class PersonasJob(Job):
         self._ids = ids
         self._counters = counters
         self._turns: dict[str, str] = {}
-        """The session -> the turn that was rendered last."""
+        """Session -> the turn that was rendered last."""
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        """Nothing."""
+        """This job notes nothing in the journal."""
         return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Look at the last of them."""
+        """Check the last of the turns."""
         self._turns[live.session.id] = turns[-1]
         self.wake(live.session.id)
 
     async def step(self, session: str) -> Step:
-        """Make two one."""
+        """Merge the two, if there are two."""
         turn = self._turns.pop(session, "")
         live = await self._live.get(session)
         if turn not in live.tree.nodes or (second := await _second(live, turn)) is None:
@@ -73,13 +73,13 @@ class PersonasJob(Job):
         return Step(done=1)
 
     def forget(self, session: str) -> None:
-        """The session is gone."""
+        """Drop the state of a session that is about to be removed."""
         self._turns.pop(session, None)
 
 
 async def _second(live: LiveSession, turn: str) -> str | None:
-    """Whoever bears the player's name at ``turn`` and is not the player; nobody whom the world knows, and nobody whom a
-    person has made two of one again."""
+    """A second character at ``turn`` that is in fact the player; None if there is none. Characters of the world, and
+    those whose merge a person has undone, are left out."""
     state = await live.state(turn)
     found = second_person(state) or await _by_hands(live, turn, state)
     if found is None or found in (await live.state(_root(live, turn))).entities or _parted(live, found, state):
@@ -88,7 +88,7 @@ async def _second(live: LiveSession, turn: str) -> str | None:
 
 
 async def _by_hands(live: LiveSession, turn: str, state: WorldState) -> str | None:
-    """Whoever the latest blocks show to be the player, where nothing else tells her name."""
+    """The character that the latest blocks show to be the player, if nothing else reveals the player's name."""
     if not nameless(state) or not owners_never_met(state):
         return None
     path, at = list[tuple[WorldState, Delta]](), live.tree.get(turn)
@@ -108,7 +108,7 @@ def _parted(live: LiveSession, second: str, state: WorldState) -> bool:
 
 
 async def _introduced(live: LiveSession, turn: str, who: str) -> str:
-    """The turn of the path that introduced somebody: found by halves, for whoever was introduced stays."""
+    """The turn of the path that introduced a character. It is found by bisection, because characters stay."""
     low, high = 0, live.tree.get(turn).depth
     while high - low > 1:
         middle = (low + high) // 2

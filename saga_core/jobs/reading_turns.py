@@ -36,13 +36,14 @@ _NAMED_BY_BLOCK = (Mentioned, Renamed, Introduced, deltas.Played)
 
 
 def unreported(node: Node) -> bool:
-    """Whether nobody reported what changed in a turn that is part of the story, or nobody reported all of it."""
+    """Whether the turn is part of the story, and its changes were not reported, or not completely."""
     return node.status in (Status.FALLBACK, Status.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
 
 
 def is_news(live: LiveSession, turn: str) -> bool:
-    """Whether nobody reported a turn or read it, what waits for a person included, and it did not come with a chat's
-    file: those are read when somebody asks.
+    """Whether a turn was neither reported nor read, and was not imported. Imported turns are read on request.
+
+    A turn also counts as read if the result waits for a person.
     """
     node = live.tree.get(turn)
     return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
@@ -60,14 +61,14 @@ class Scene:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names that the story uses further down: who comes later in it keeps one identity."""
+        """Names that the story uses later, so that a character who appears later keeps one identity."""
         if self.later is None:
             return ()
         return tuple(each.name for each in self.later.entities.values() if each.id not in self.before.entities)
 
 
 async def scene_of(live: LiveSession, turn_id: str) -> Scene:
-    """A turn with the state before it, as far as it is known by now."""
+    """A turn with the state before it, as far as it is known now."""
     turn = await live.turn(turn_id)
     assert turn.parent is not None, "a root is never read"
     before = await live.state(turn.parent)
@@ -79,7 +80,7 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
 async def read_turn(
     live: LiveSession, turn_id: str, extractor: Extractor, before_call: Callable[[], Awaitable[None]], paid: Paid
 ) -> Delta:
-    """Ask what changed in a turn, and resolve the answer on the state before it. Raises as ``extract`` does."""
+    """Ask what changed in a turn, and resolve the answer on the state before it. Raises the errors of ``extract``."""
     scene = await scene_of(live, turn_id)
     turn = scene.turn
     reading = await extractor.extract(
@@ -89,16 +90,16 @@ async def read_turn(
 
 
 def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
-    """The delta of a turn from what a model reported of it.
+    """The delta of a turn from a model's report.
 
-    It stands for the whole turn: what the recorder itself found out is in it. Names are also those of the active head,
-    for turns may be read newest first.
+    It is for the whole turn, so it includes what the recorder itself found out. Names are also looked up at the active
+    head, because turns may be read newest first.
     """
     turn, before = scene.turn, scene.before
     said = f"{turn.user}\n{turn.reply}"
     kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
     if turn.delta.cut:
-        # Who plays, and whom the block introduced, was read with the block: its names mean them once more.
+        # The player and the characters that the block introduced are known, and names in its rest refer to them.
         kept = [event for event in turn.delta.events if isinstance(event, _NAMED_BY_BLOCK)]
         before = fold(before, Delta(tuple(kept)), turn=before.turn, depth=before.depth)
         reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
@@ -106,6 +107,6 @@ def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
     if not any(isinstance(event, Mentioned) for event in kept):
         kept += mention_event(live.lore.mentioned_in(said))
     if live.tree.children.get(turn.id):
-        # Turns below may speak of what a delta introduced that this one replaces.
+        # Turns below may refer to entities that the replaced delta introduced.
         kept += [event for event in live.effective(turn).events if isinstance(event, Introduced)]
     return evolve(told, events=(*kept, *told.events))

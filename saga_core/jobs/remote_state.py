@@ -1,7 +1,7 @@
-"""The forgetting job: when a session is removed, it also removes what a curator keeps of it on a server of its own.
+"""The forgetting job: when a session is removed, it also removes what a curator stores of it on another server.
 
-The removal is noted in the journal before anything is deleted, so a server that is away, or a crash, delays it but
-leaves no trace behind. What cannot be removed is retried, and listed as a job until it is gone.
+The removal is noted in the journal before anything is deleted. An unreachable server or a crash therefore delays it,
+but leaves no trace behind. A failed removal is retried, and listed as a job until it succeeds.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ class ForgettingJob(Job):
             await self.kv.commit(Batch(wanted))
 
     async def pending(self) -> list[PendingForget]:
-        """What is still to be forgotten. Raises ``StoreError``."""
+        """The sessions that are still to be forgotten. Raises ``StoreError``."""
         rows = await self.kv.scan(keys.PENDING_FORGET, limit=_MOST)
         return [PendingForget(key[1], key[2], *self._failed.get(key, (0, ""))) for key, _ in rows if len(key) == 3]
 
     async def resume(self) -> None:
-        """Take up what is noted. Raises ``StoreError``."""
+        """Start the work that is noted. Raises ``StoreError``."""
         for session in {each.session for each in await self.pending()}:
             self.wake(session)
 
     async def before_drain(self) -> None:
-        """Everything that is noted is tried now."""
+        """Try everything that is noted now."""
         await self.resume()
 
     async def step(self, session: str) -> Step:
@@ -86,7 +86,7 @@ class ForgettingJob(Job):
         return Step(done=done, again_in=AGAIN if left else None)
 
     async def forget_now(self, session: str) -> int:
-        """Do what is noted for a session; how much of it is done. What fails stays noted, and is tried again.
+        """Do what is noted for a session, and return how much succeeded. What fails stays noted, and is retried.
 
         Raises ``StoreError``.
         """
@@ -128,5 +128,5 @@ class ForgettingJob(Job):
         return True
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
-        """What failed, as work that waits."""
+        """The failed removals, as pending work."""
         return [Waiting(key[2], "", self.kind, reason) for key, (_, reason) in self._failed.items()]

@@ -15,13 +15,13 @@ class Pace:
 
     every: int
     tokens: int = 0
-    """Tokens of turns behind which it reviews before ``every`` turns; 0: never."""
+    """Tokens of turns after which it reviews even before ``every`` turns; 0 for never."""
     whole: bool = False
-    """Whether a path that it began is reviewed without a gap, however far it is behind."""
+    """Whether a path, once begun, is reviewed without gaps, however far the curator is behind."""
 
 
 async def long_enough(live: LiveSession, turn: str, since: int, tokens: int, count: Callable[[str], int]) -> bool:
-    """Whether the turns below the depth ``since``, up to ``turn``, have so many tokens. Raises ``StoreError``."""
+    """Whether the turns below the depth ``since``, up to ``turn``, have ``tokens`` tokens. Raises ``StoreError``."""
     found = 0
     for node in live.tree.upwards(turn):
         if node.depth <= since:

@@ -1,9 +1,9 @@
 """The reviews job: every few turns of a path, curators review it.
 
 A path is reviewed once: a review is recorded beside its turn, and covers the turns since the path's previous review.
-Curators that call no model look at the head at once. Those that call one wait until a later request's history has
+Curators that call no model review the head at once. Those that call a model wait until a later request's history has
 proved the turn, like extraction, and give way to narration. A failing curator costs only its review, which is retried
-some turns later. Memory strategies are curators with a pace of their own.
+some turns later. Memory strategies are curators with their own pace.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from saga_core.values import Proposal
 log = logging.getLogger("saga.curation")
 
 LONGEST = 5
-"""Intervals that one review covers at most."""
+"""Most intervals that one review covers."""
 _REASON = 300
 
 
 @frozen
 class Due:
-    """A review that is due: up to the turn ``turn``, of the turns below the depth ``since``."""
+    """A review that is due. It covers the turns below the depth ``since``, up to the turn ``turn``."""
 
     turn: str
     since: int
@@ -58,7 +58,7 @@ class _Failure:
 
 @define(eq=False)
 class _Desk:
-    """The reviews of one session: what is proved, what failed, and who is reviewing."""
+    """The reviews of one session: the proved turns, the failures, and the turn that is being reviewed."""
 
     session: str
     proved: set[str] = field(factory=set)
@@ -67,7 +67,7 @@ class _Desk:
     reviewing: str = ""
 
     def try_again(self) -> None:
-        """Let what failed be tried once more, now."""
+        """Let failed reviews be tried again now."""
         self.failed = {name: evolve(each, from_depth=0) for name, each in self.failed.items()}
 
 
@@ -92,48 +92,48 @@ class ReviewsJob(Job):
     blocks: tuple[str, ...] = ()
     """Names of the memory blocks that a curator may write."""
     stand_ins: Mapping[str, Curator] = field(factory=dict)
-    """Name of a curator -> who reviews when it cannot."""
+    """Name of a curator -> the curator that reviews if it fails."""
     remote: ForgettingJob
-    """What curators keep of sessions outside the process."""
+    """Removes what curators store of sessions outside the process."""
     paces: Mapping[str, Pace] = field(factory=dict)
-    """Name of a curator -> how often it reviews, where that is not every ``interval`` turns."""
+    """Name of a curator -> how often it reviews, if that is not every ``interval`` turns."""
     asking: frozenset[str] = frozenset()
-    """Names of curators whose proposals wait until a person accepts them. Such a change is undone in the commit that
-    makes it, by ``curation``: accepting it undoes that."""
+    """Names of curators whose proposals wait until a person accepts them. Such a change is undone by ``curation`` in
+    the commit that makes it, and accepting it undoes that."""
     shared: SharedMemories
     count: Callable[[str], int] = len
-    """Tokens of a text."""
+    """Counts the tokens of a text."""
     done: int = field(default=0, init=False)
     """Reviews since the start."""
     _desks: dict[str, _Desk] = field(factory=dict)
     _one: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(1))
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        """Nothing: that a review is due is told from the path. What was learned is published before a crash can
-        forget it."""
+        """Nothing, because the path shows whether a review is due. Also publishes what was learned, so that a crash
+        does not lose it."""
         if self.shared.strategies:
             await self.shared.publish(live)
         return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Look whether a review is due."""
+        """Check whether a review is due."""
         self.kick(live.session.id)
 
     def kick(self, session: str) -> None:
-        """Look whether a review of the session is due, and make it."""
+        """Check whether a review of the session is due, and make it."""
         if self.curators:
             self._desks.setdefault(session, _Desk(session))
             self.wake(session)
 
     def again(self, session: str) -> None:
-        """Try what failed in a session once more, now."""
+        """Try the failed reviews of a session again now."""
         desk = self._desks.get(session)
         if desk is not None:
             desk.try_again()
             self.kick(session)
 
     def failed(self) -> list[tuple[str, str, int, str]]:
-        """Session, curator, tries in a row and reason of each review that failed and is to be tried again."""
+        """Session, curator, consecutive tries and reason of each review that failed and is to be retried."""
         return [
             (desk.session, name, each.tries, each.reason)
             for desk in self._desks.values()
@@ -141,7 +141,7 @@ class ReviewsJob(Job):
         ]
 
     def describe(self) -> dict[str, object]:
-        """Who reviews, and what failed. JSON-able."""
+        """The curators, and the failed reviews. JSON-able."""
         return {
             "curators": [curator.info.name for curator in self.curators],
             "stand_ins": {name: curator.info.name for name, curator in self.stand_ins.items()},
@@ -162,14 +162,14 @@ class ReviewsJob(Job):
         ]
 
     def forget(self, session: str) -> None:
-        """The session, or a part of it, is about to go."""
+        """Drop the state of a session that, wholly or in part, is about to be removed."""
         self._desks.pop(session, None)
 
     @asynccontextmanager
     async def letting_go(self, session: str) -> AsyncIterator[None]:
-        """Reviews of the session end, and afterwards curators forget what they keep of it elsewhere.
+        """End the reviews of a session, and afterwards let curators forget what they store of it elsewhere.
 
-        The session must be held by the caller. What cannot be forgotten now stays noted. Raises ``StoreError``.
+        The caller must hold the session. What cannot be forgotten now stays noted. Raises ``StoreError``.
         """
         await self.scheduler.give_up(self, session)
         await self.remote.note(session)
@@ -177,13 +177,13 @@ class ReviewsJob(Job):
         await self.remote.forget_now(session)
 
     async def before_drain(self) -> None:
-        """The active heads count as proved, and what failed is tried once more."""
+        """Count the active heads as proved, and try failed reviews again."""
         for session, desk in list(self._desks.items()):
             live = self.live.peek(session)
             if live is not None:
                 desk.proved.add(live.head)
             elif not desk.failed and not self.scheduler.is_running(self, session):
-                del self._desks[session]  # it left memory, which it does when nothing is left to do
+                del self._desks[session]  # it was unloaded, which happens when nothing is left to do
                 continue
             desk.try_again()
             self.kick(session)
@@ -222,7 +222,7 @@ class ReviewsJob(Job):
         try:
             whole = await self._review(desk, live, curator, due)
         except NotFound:
-            return False  # what was reviewed went; the next turn looks again
+            return False  # the reviewed turn was removed; the next turn checks again
         except LeaseLost:
             raise  # another server reviews it
         except Exception as error:  # noqa: BLE001 - whatever a curator raises costs its review and nothing else
@@ -253,7 +253,7 @@ class ReviewsJob(Job):
         return self.paces.get(curator.info.name) or Pace(self.interval)
 
     async def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
-        """The next review on the active path; None when none is due, or when turns of it are to be read before."""
+        """The next review on the active path; None if none is due, or if some of its turns have to be read first."""
         tree, head = live.tree, live.tree.get(live.head)
         free = Capability.RESIDENT in curator.info.capabilities
         node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
@@ -294,7 +294,7 @@ class ReviewsJob(Job):
         )
 
     async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:
-        """Whether ``curator`` made the review itself."""
+        """Make a review. Returns whether ``curator`` made it itself, without its stand-in."""
         view, revision = await self._view(live, due), live.revision
         if Capability.RESIDENT in curator.info.capabilities:
             spoke, proposals, notice = curator, await curator.review(view), ""
@@ -305,12 +305,12 @@ class ReviewsJob(Job):
             fresh = await self.live.get(desk.session)
             fresh.tree.get(due.turn)
             if fresh is not live or fresh.revision != revision:
-                view = await self._view(fresh, due)  # what is proposed is judged on what is known by now
+                view = await self._view(fresh, due)  # proposals are judged on the current state
             await self._record(fresh, spoke, due, view, proposals, notice)
         return not notice
 
     async def _proposed(self, curator: Curator, view: CurationView) -> tuple[Curator, tuple[Proposal, ...], str]:
-        """Who spoke, what is proposed, and what went otherwise than configured. Raises what the last of them raises."""
+        """The curator that answered, its proposals, and a notice if it is the stand-in. Raises its error."""
         name, stand_in = curator.info.name, self.stand_ins.get(curator.info.name)
         try:
             return curator, await curator.review(view), ""
@@ -332,7 +332,7 @@ class ReviewsJob(Job):
         proposals: tuple[Proposal, ...],
         notice: str,
     ) -> None:
-        from saga_core.curation import rule  # starting does without it, as it does without what follows
+        from saga_core.curation import rule  # imported here, because a start does not need it
 
         verdicts = rule(view, proposals, self.blocks)
         sound = [each for each in verdicts if each.accepted]
@@ -366,7 +366,7 @@ class ReviewsJob(Job):
             log.info("session %s: the %s curator found %d contradictions", live.session.id, review.curator, len(found))
 
     def _held(self, live: LiveSession, review: Review, made: Sequence[Delta]) -> list[tuple[str, Delta]]:
-        """What undoes changes until a person accepts them. A curator's notes to itself wait for nobody."""
+        """The deltas that undo changes until a person accepts them. A curator's own notes do not wait."""
         found = list[tuple[str, Delta]]()
         for proposal, delta in zip(review.accepted, made, strict=True):
             if all(isinstance(event, deltas.BlockWritten) for event in delta.events):

@@ -11,7 +11,7 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.sessions import LiveSession
 
 _MANY = 12
-"""Turns from which on a history is that of a chat that began elsewhere."""
+"""A history that adds at least this many turns is that of a chat that began elsewhere."""
 
 
 @frozen
@@ -22,11 +22,11 @@ class TurnWork:
     extraction: ExtractionJob
 
     def adopted(self, session: str, turns: Sequence[str]) -> None:
-        """Turns were taken from a history."""
+        """Start the work for turns that were adopted from a history."""
         self.views.submit(session, turns)
 
     def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
-        """Where many turns were taken from a history that nobody reads by itself: how somebody has them read."""
+        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
         if len(turns) < _MANY or self.extraction.reads_adopted:
             return ()
         first = "" if self.extraction.extractor is not None else "set models.extraction, and "
@@ -35,14 +35,14 @@ class TurnWork:
         )
 
     def recorded(self, session: str, turns: Sequence[str]) -> None:
-        """Turns were recorded: those above them count from now on."""
+        """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
         self.views.submit(session, turns)
         self.extraction.kick(session)
 
     def proved(self, session: str, turn: str) -> None:
-        """A request's history shows ``turn``."""
+        """Note that a request's history contains ``turn``."""
         self.extraction.prove(session, turn)
 
     async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
-        """Wait at most so long for what is being read of the turn to continue; that turn, if it is late."""
+        """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
         return await self.extraction.wait(live, parent, seconds)

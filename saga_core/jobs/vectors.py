@@ -1,9 +1,9 @@
-"""The vectors job: embeds episodes, a few turns at a time, behind everything else.
+"""The vectors job: embeds episodes, a few turns at a time, after everything else.
 
-A semantic embedder is slow, or remote, or both. After it was changed, a thousand turns may take it an hour, or it may
-not answer for a day. Nothing else waits for it. The views job only says which turns are new. The session being played
-comes first, then the newest; until then, earlier turns are found by their words. The store shows which turns lack a
-vector, so a restart continues where it stopped.
+A semantic embedder is slow, or remote, or both. After a change of the embedder, a thousand turns may take an hour, or
+it may not answer for a day. Nothing else waits for it. The views job only reports which turns are new. The session
+being played comes first, then the newest one. Until then, earlier turns are found by their words. The store shows which
+turns lack a vector, so a restart continues where it stopped.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from saga_core.world import World
 log = logging.getLogger("saga.vectors")
 
 MODE = "vectors"
-"""The degraded mode while many are to be made."""
+"""The degraded mode while many vectors are to be made."""
 FAILED = "embedder"
-"""The degraded mode while none can be."""
+"""The degraded mode while no vector can be made."""
 SWEEP = ""
-"""In place of a session: looking which sessions lack vectors."""
+"""Used in place of a session's id for the search for sessions that lack vectors."""
 _AT_ONCE = 16
-"""Turns that are embedded between two looks at what is more urgent."""
+"""Turns that are embedded before more urgent work gets a chance."""
 _MANY = 32
-"""Turns from which on it is told how far it is."""
+"""Turns from which on the progress is reported."""
 _NEWEST = 8
-"""Sessions that are looked over at each start, whether all their turns have vectors."""
+"""Sessions that are checked for missing vectors at each start."""
 _PATIENCE = 600.0
 
 
 @define(eq=False)
 class _Plan:
-    """The turns of one session that lack a vector, the newest first."""
+    """The turns of one session that lack a vector, newest first."""
 
     todo: dict[str, None]
     lore: World | None = None
-    """The world, as long as its lore may lack vectors; that comes first."""
+    """The world, as long as its lore may lack vectors. The lore comes first."""
     made: int = 0
 
 
@@ -81,21 +81,21 @@ class VectorsJob(Job):
         return self.projector.embedder is not None and self.projector.embedder.semantic
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        """Nothing: what lacks a vector is told from the stores."""
+        """Nothing, because the stores show which turns lack a vector."""
         return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """The turns are new."""
+        """Submit the new turns."""
         self.submit(live.session.id, turns)
 
     def submit(self, session: str, turns: Iterable[str] = (), *, last: bool = False) -> None:
-        """See to it that ``turns`` of a session get their vectors, and whatever else lacks one there."""
+        """Make the vectors of a session's ``turns``, and of all its other turns that lack one."""
         if self.active:
             self._fresh.setdefault(session, {}).update(dict.fromkeys(turns))
             self.wake(session, first=not last)
 
     async def resume(self) -> None:
-        """Make the embedder ready, and look which sessions have vectors of another one, or none."""
+        """Warm up the embedder, and search for sessions with vectors of another embedder, or without vectors."""
         if self.active:
             warm = getattr(self.projector.embedder, "warm", None)
             if warm is not None:
@@ -103,7 +103,7 @@ class VectorsJob(Job):
             self.wake(SWEEP, first=True)
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
-        """The sessions whose vectors are not all made, and why as far as it is known."""
+        """The sessions that lack vectors, and the reason as far as it is known."""
         why = next(filter(None, reasons.values()), "")
         for session in self._fresh:
             plan = self._plans.get(session)
@@ -111,19 +111,19 @@ class VectorsJob(Job):
             yield Waiting(session, "", self.kind, why or left)
 
     def describe(self) -> dict[str, int]:
-        """How far it is: turns that lack a vector, as far as they were counted, and sessions that wait."""
+        """The progress: turns that were embedded, turns that lack a vector, as far as counted, and waiting sessions."""
         return {"made": self._made, "left": self._left(), "sessions": len(self._fresh)}
 
     def degraded(self, session: str, reason: str) -> str:
-        """What that means for players."""
+        """The reason, with its effect on players."""
         return f"{reason}; earlier turns are found by their words"
 
     def is_expected(self, error: Exception) -> bool:
-        """The log shows where a step failed."""
+        """False, so that the log shows where a step failed."""
         return False
 
     def forget(self, session: str) -> None:
-        """The session is about to go."""
+        """Drop the state of a session that is about to be removed."""
         self._fresh.pop(session, None)
         self._plans.pop(session, None)
 
@@ -131,7 +131,7 @@ class VectorsJob(Job):
         return sum(len(plan.todo) for plan in self._plans.values())
 
     def _tell(self) -> None:
-        """Say how far it is, where there is much to do."""
+        """Report the progress, if there is much to do."""
         assert self.projector.embedder is not None
         left, made = self._left(), sum(plan.made for plan in self._plans.values())
         more = len(self._fresh) - len(self._plans)
@@ -143,7 +143,7 @@ class VectorsJob(Job):
         words += "; the others are found by their words"
         if MODE not in self.counters.degraded:
             self.counters.degrade(MODE, words)
-        self.counters.degraded[MODE] = words  # at every step, and not a line of log for each
+        self.counters.degraded[MODE] = words  # updated at every step, without a line in the log for each
 
     # -- a step ------------------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class VectorsJob(Job):
         try:
             whole = await self._slice(session)
         except NotFound:
-            self.forget(session)  # it was deleted
+            self.forget(session)  # the session was deleted
             return DONE
         if whole:
             self.projector.mark_whole(session)
@@ -166,7 +166,7 @@ class VectorsJob(Job):
         return Step(more=not whole)
 
     async def _slice(self, session: str) -> bool:
-        """Make some vectors of a session; whether it has them all."""
+        """Make some vectors of a session, and return whether it has all of them."""
         embedder = self.projector.embedder
         assert embedder is not None
         plan = self._plans.get(session)
@@ -192,12 +192,12 @@ class VectorsJob(Job):
                 made = await self.projector.put_episodes(
                     session, [nodes[place] for place in same], [vectors[place] for place in same]
                 )
-                if made:  # the scope had gone meanwhile, and the others with it
+                if made:  # the scope was removed meanwhile, with all its other vectors
                     self._plans.pop(session, None)
                     return False
         for node in nodes:
             if node.id in now and now[node.id] != node:
-                waiting[node.id] = None  # it was amended meanwhile
+                waiting[node.id] = None  # the turn was amended meanwhile
         for turn in batch:
             plan.todo.pop(turn, None)
         plan.made += len(batch)
@@ -215,7 +215,7 @@ class VectorsJob(Job):
         return _Plan(dict.fromkeys(sorted(lacking, reverse=True)), world)
 
     async def _nodes(self, session: str, turns: Sequence[str]) -> list[Node]:
-        """Those of ``turns`` that are there, as they are now."""
+        """The current nodes of those ``turns`` that exist."""
         live = self.live.peek(session)
         if live is not None:
             return [live.tree.get(turn) for turn in turns if turn in live.tree]
@@ -224,12 +224,12 @@ class VectorsJob(Job):
         return read_nodes([found[key] for key in wanted if key in found])
 
     async def _sweep(self) -> None:
-        """Have the vectors of sessions made that lack them, the newest first."""
+        """Submit the sessions that may lack vectors, newest first."""
         sessions = sorted(await self.journal.sessions(), key=lambda each: each.head, reverse=True)
         played = [each.id for each in sessions if each.head != each.root]
         right = [each for each in played if await self.projector.is_right(episodes_scope(each))]
         wrong = [each for each in played if each not in set(right)]
-        # At most one was half done when the last process ended; it is among those that were done.
+        # At most one session was half done when the last process ended. It is among those with the right embedder.
         for each in (*(right if wrong else right[:_NEWEST]), *wrong):
             if each not in self._fresh:
                 self.submit(each, last=True)

@@ -20,18 +20,18 @@ from saga_core.views import Projector
 log = logging.getLogger("saga.jobs")
 
 PATIENCE = 600.0
-"""Seconds that a batch may take. One that takes longer hangs in a store, and is tried again."""
+"""Seconds that a batch may take. A batch that takes longer hangs in a store, and is retried."""
 
 
 class Follower(Protocol):
     """A job that has work once the views of turns are rendered."""
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        """What of ``turns`` is to be noted in the journal when their views are crossed off."""
+        """The jobs of ``turns`` to note in the journal when the jobs for their views are removed."""
         ...
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """The views of ``turns`` are rendered, and crossed off."""
+        """Called when the views of ``turns`` are rendered, and the jobs for them are removed."""
         ...
 
 
@@ -53,16 +53,16 @@ class ViewsJob(Job):
         self._journal = journal
         self._turns: dict[str, dict[str, None]] = {}
         self.followers: list[Follower] = []
-        """In the order in which they are told."""
+        """In the order in which they are notified."""
 
     def submit(self, session: str, turns: Sequence[str]) -> None:
-        """Render what ``turns`` need."""
+        """Queue the views of ``turns`` for rendering."""
         if turns:
             self._turns.setdefault(session, {}).update(dict.fromkeys(turns))
             self.wake(session)
 
     async def resume(self) -> None:
-        """Take up what the journal says is to be rendered."""
+        """Queue the turns whose views the journal notes as due."""
         for session in await self._journal.unfinished():
             await self._settle(session)
         waiting: dict[str, list[str]] = {}
@@ -75,11 +75,11 @@ class ViewsJob(Job):
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
 
     async def take_up(self, session: str) -> None:
-        """Take up what the journal says is to be rendered in a session."""
+        """Queue the turns of a session whose views the journal notes as due."""
         self.submit(session, [turn for _, turn, wanted in await self._journal.jobs(session) if wanted is None])
 
     async def _settle(self, session: str) -> None:
-        """Take back or finish what a process that ended was writing."""
+        """Undo or finish the write of a process that has ended."""
         try:
             await self._journal.settle(session)
         except LeaseLost:
@@ -92,7 +92,7 @@ class ViewsJob(Job):
         return self._turns.get(session, ())
 
     async def step(self, session: str) -> Step:
-        """Render everything that waits in a session."""
+        """Render all queued turns of a session."""
         batch = list(self._turns.get(session, ()))
         if not batch:
             return DONE
@@ -127,5 +127,5 @@ class ViewsJob(Job):
         return sum(map(len, self._turns.values()))
 
     def forget(self, session: str) -> None:
-        """The session is about to go."""
+        """Drop the queue of a session that is about to be removed."""
         self._turns.pop(session, None)

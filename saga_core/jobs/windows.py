@@ -1,4 +1,4 @@
-"""Windows: turns of a path that are read in one call, the oldest first."""
+"""Windows: turns of a path that are read in one call, oldest first."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ if TYPE_CHECKING:
 
 _USELESS = 2
 _AGAIN, _AT_LAST = 64, 1_024
-"""Turns that are read one by one until a window is tried again; twice as many after each that is of no use."""
+"""Turns that are read one by one before a window is tried again, at first and at most. Doubled after each failure."""
 AHEAD = 13
 """Turns that are quoted before it is known where a window ends: one more than a window can have."""
 
 
 @define(eq=False)
 class WindowPace:
-    """Whether a model is asked about several turns at once."""
+    """Decides whether a model is asked about several turns at once."""
 
     useless: int = 0
-    """Windows in a row of which no turn could be read."""
+    """Consecutive windows of which no turn could be read."""
     single: int = 0
     """Turns that were read one by one since."""
     pause: int = _AGAIN
 
     @property
     def in_windows(self) -> bool:
-        """Whether it can be, as far as is known."""
+        """Whether the model can read several turns at once, as far as is known."""
         return self.useless < _USELESS
 
     def tries(self) -> bool:
-        """Whether it is now: also now and then where that was of no use before."""
+        """Whether to ask in a window now. Windows that failed before are tried again now and then."""
         if self.in_windows:
             return True
         self.single += 1
         return self.single > self.pause
 
     def found_something(self) -> None:
-        """The model can, or somebody wants it tried."""
+        """Note that the model can read windows, or that they are to be tried again."""
         self.useless, self.single, self.pause = 0, 0, _AGAIN
 
     def found_nothing(self) -> None:
-        """Of a window nothing could be read."""
+        """Note that no turn of a window could be read."""
         if not self.in_windows:
             self.pause = min(2 * self.pause, _AT_LAST)
         self.useless, self.single = self.useless + 1, 0
@@ -58,20 +58,20 @@ class WindowPace:
 
 @frozen
 class Window:
-    """Turns that follow one another, with their texts as they are quoted."""
+    """Consecutive turns, with their texts as they are quoted."""
 
     turns: tuple[str, ...]
     told: tuple[Told, ...]
     language: str
-    """That of the first turn."""
+    """The language of the first turn."""
 
 
 async def windows_of(
     live: LiveSession, nodes: Sequence[Node], extractor: Extractor, *, alone: bool = False
 ) -> list[Window]:
-    """The windows of turns of one path, which are given in its order. Where turns are left out, a window ends.
+    """Divide turns of one path, in their order, into windows. A window ends where the turns are not consecutive.
 
-    ``alone``: each turn is a window of its own.
+    With ``alone``, each turn is a window of its own.
     """
     from saga_core.extraction import fits
 
@@ -99,7 +99,7 @@ def _runs(nodes: Sequence[Node]) -> list[list[Node]]:
 
 
 async def window_at(live: LiveSession, turn: str, due: Container[str], extractor: Extractor) -> Window:
-    """The window that begins with ``turn`` and goes on with those below it that are ``due`` as well."""
+    """The window that begins with ``turn`` and continues with the turns below it that are ``due`` as well."""
     chain = [live.tree.get(turn)]
     while len(chain) < AHEAD:
         below = [each for each in live.tree.children.get(chain[-1].id, ()) if each in due]

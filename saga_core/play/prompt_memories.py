@@ -157,7 +157,5 @@ class PromptMemories:
         )
 
     def _lost(self, session: str, error: Exception) -> None:
-        log.warning(
-            "session %s: what was known of its prompts is lost, the next one is like a first: %s", session, error
-        )
+        log.warning("session %s: its prompt memory cannot be read, the next prompt is cached anew: %s", session, error)
         self.counters.degrade("prompt.memory", str(error))
