@@ -86,12 +86,14 @@ class Audit:
         """Compare each turn with its node, and with the index entries that lead to it."""
         missing: dict[Key, bytes] = {}
         astray: list[str] = []
+        unplaced: list[str] = []
         async for turns in self._pages():
             expected: dict[Key, bytes] = {}
             for turn in turns:
                 node = self.tree.nodes.get(turn.id)
                 if node is None:
-                    continue  # recorded since the tree was read, or a turn that lost its node
+                    unplaced.append(turn.id)
+                    continue
                 self._deltas[turn.id] = turn.delta
                 if not _agree(turn, node):
                     astray.append(turn.id)
@@ -101,10 +103,25 @@ class Audit:
         gone = [turn for turn in self.tree.nodes if turn not in self._deltas]
         if gone:
             self._lost(f"{len(gone)} turns are gone, only their places are left: {', '.join(gone[:_SHOWN])}")
+        if unplaced := await self._without_node(unplaced):
+            self._lost(f"the places of {len(unplaced)} turns are gone: {', '.join(unplaced[:_SHOWN])}")
         if astray:
             self._lost(f"{len(astray)} turns do not agree with their places: {', '.join(astray[:_SHOWN])}")
         if missing:
             self._found(f"{len(missing)} entries by which its replies are found are gone", self._write(missing))
+
+    async def _without_node(self, turns: list[str]) -> list[str]:
+        """Those of the turns that are recorded without a node. The others were recorded or pruned since the tree was
+        read."""
+        session, found = self.session.id, list[str]()
+        for start in range(0, len(turns), _PAGE):
+            ids = turns[start : start + _PAGE]
+            wanted = [key for turn in ids for key in (keys.turn(session, turn), keys.node(session, turn))]
+            stored = await self.journal.kv.get(wanted)
+            found += [
+                turn for turn in ids if keys.turn(session, turn) in stored and keys.node(session, turn) not in stored
+            ]
+        return found
 
     async def _pages(self) -> AsyncIterator[list[Turn]]:
         after: Key | None = None

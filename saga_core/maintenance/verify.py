@@ -24,6 +24,8 @@ from saga_core.views import alike, passages, scope_of
 log = logging.getLogger("saga.custody")
 
 _PAGE = 1_000
+_SHORT = 256
+"""Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
 
 
 @frozen
@@ -281,11 +283,12 @@ def _leads_to(raw: bytes) -> str:
 
 
 async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
-    """All keys with this prefix and their values. Values of 64 bytes or more are replaced by ``b""`` to save memory."""
+    """All keys with this prefix and their values. Values of more than ``_SHORT`` bytes are replaced by ``b""`` to save
+    memory."""
     found: list[tuple[Key, bytes]] = []
     after: Key | None = None
     while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):
-        found += [(key, raw if len(raw) < 64 else b"") for key, raw in rows if keys.fits(key)]
+        found += [(key, raw if len(raw) <= _SHORT else b"") for key, raw in rows if keys.fits(key)]
         after = rows[-1][0]
     return found
 

@@ -102,6 +102,14 @@ async def test_what_the_journal_lost_is_told_with_the_remedy(stage: Stage, live:
     assert any(found.startswith("1 turns are gone, only their places are left: t4; restore a backup") for found in told)
 
 
+async def test_a_last_turn_without_its_place_is_told(stage: Stage, live: LiveSession) -> None:
+    """One with turns below it makes the tree unreadable; nothing hangs on the last one."""
+    await stage.journal.put_session(evolve(live.session, head="t3"))
+    await change(stage, None, keys.node(live.session.id, "t4"), keys.checkpoint(live.session.id, "t4"))
+    told = await audited(stage, live)
+    assert [found.partition(";")[0] for found in told] == ["the places of 1 turns are gone: t4"]
+
+
 async def test_turns_and_places_that_disagree_are_told(stage: Stage, live: LiveSession) -> None:
     session = live.session.id
     deep = evolve(live.tree.get("t4"), depth=9)

@@ -115,6 +115,18 @@ async def test_an_imported_chat_is_found_by_its_history() -> None:
         assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id)
 
 
+async def test_a_session_with_the_longest_id_is_whole() -> None:
+    """Its replies are found by entries that hold the id: they lead to a session, and nothing takes them away."""
+    longest = "s" + "7" * 63
+    async with Saga.open(memory_config()) as one, Saga.open(memory_config()) as other:
+        turn = await Frontend(one).say("숲으로 간다.", "길이 열린다. 바람이 분다.", hp_change=-10)
+        raw = (await exported(one, turn.session.id)).replace(turn.session.id.encode(), longest.encode())
+        session = await other.maintenance.import_session(read_file(raw, edited=True))
+        await other.drain(20)
+        assert session.id == longest
+        assert (await other.maintenance.verify()).findings == ()
+
+
 class TestRefused:
     @pytest.fixture
     async def raw(self) -> bytes:
