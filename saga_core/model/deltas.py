@@ -1,4 +1,4 @@
-"""Deltas: what one turn changed, as typed events."""
+"""Deltas: the changes of one turn, as typed events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_core.values import Value
 
 @frozen
 class Introduced:
-    """An entity enters the story. Introducing a known id adds aliases and missing attributes only."""
+    """An entity enters the story. For a known id, only aliases and missing attributes are added."""
 
     id: str
     kind: Kind
@@ -25,7 +25,7 @@ class Introduced:
 
 @frozen
 class Renamed:
-    """An entity's name becomes another; the old one stays as an alias."""
+    """An entity gets another name. The old one stays as an alias."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class Renamed:
 
 @frozen
 class Moved:
-    """A character goes to a place. Those present with the player go along."""
+    """A character goes to a place. When the player moves, the characters present move along."""
 
     who: str
     to: str
@@ -49,7 +49,7 @@ class HpChanged:
 
 @frozen
 class HpSet:
-    """Hit points are so many, of ``top`` if that is said."""
+    """Hit points are set to ``hp``, and the maximum to ``top`` if given."""
 
     who: str
     hp: int
@@ -58,7 +58,7 @@ class HpSet:
 
 @frozen
 class MoodChanged:
-    """A character's mood becomes another."""
+    """A character has another mood."""
 
     who: str
     mood: str
@@ -66,7 +66,7 @@ class MoodChanged:
 
 @frozen
 class StatusChanged:
-    """A character's status becomes another, such as ``dead``."""
+    """A character has another status, such as ``dead``."""
 
     who: str
     status: str
@@ -74,7 +74,7 @@ class StatusChanged:
 
 @frozen
 class ItemGained:
-    """Somebody has more of an item than before."""
+    """A character has more of an item than before."""
 
     owner: str
     item: str
@@ -83,7 +83,7 @@ class ItemGained:
 
 @frozen
 class ItemLost:
-    """Somebody has less of an item than before, and nobody else has more."""
+    """A character has less of an item than before, and no other character has more."""
 
     owner: str
     item: str
@@ -92,7 +92,7 @@ class ItemLost:
 
 @frozen
 class ItemCounted:
-    """Somebody has so many of an item now, whatever was known before."""
+    """The quantity of a character's item is set, whatever was known before."""
 
     owner: str
     item: str
@@ -118,7 +118,7 @@ class Met:
 
 @frozen
 class Separated:
-    """A character is no longer with the player, and stays where they parted; or, ``away``, leaves the player there."""
+    """A character is no longer with the player. They stay where they parted, or, if ``away``, leave that place."""
 
     who: str
     away: bool = False
@@ -126,7 +126,7 @@ class Separated:
 
 @frozen
 class RelationChanged:
-    """What ``source`` feels for ``target`` changes by ``amount``; ``type`` is the new word for it, empty: the old."""
+    """The relation of ``source`` to ``target`` changes by ``amount``. ``type`` is its new name; empty keeps the old."""
 
     source: str
     target: str
@@ -141,26 +141,26 @@ class EventTriggered:
     event: str
     name: str
     who: tuple[str, ...] | None = None
-    """None in records of versions that did not know it: everybody present counts as a participant."""
+    """None in records of older versions, where every character present counts as a participant."""
 
 
 @frozen
 class Played:
-    """Another character is the player's from now on; the one before stays in the story, in the company."""
+    """The player takes over another character. The previous one stays in the story, in the player's company."""
 
     who: str
 
 
 @frozen
 class Noted:
-    """The narrator's remark about the turn."""
+    """The narrator's note about the turn."""
 
     text: str
 
 
 @frozen
 class Unnoted:
-    """The remark ``text`` about the turn at ``depth`` is wrong: it counts no more, nor where it was told again."""
+    """The note ``text`` about the turn at ``depth`` is wrong. It is removed, also from summaries that quote it."""
 
     depth: int
     text: str
@@ -168,14 +168,14 @@ class Unnoted:
 
 @frozen
 class Mentioned:
-    """Lore entries that the turn's words named; decay is counted from here."""
+    """Lore entries that the turn's text named. Their decay starts again at this turn."""
 
     lore: tuple[str, ...]
 
 
 @frozen
 class AttributeSet:
-    """A human edit: sets an entity's attribute, or removes it (None)."""
+    """A manual edit that sets an attribute of an entity, or removes it (None)."""
 
     who: str
     name: str
@@ -184,7 +184,7 @@ class AttributeSet:
 
 @frozen
 class ValueSet:
-    """Sets an entry of the world_state key-value view, or removes it (None)."""
+    """Sets an entry of the ``world_state`` key-value view, or removes it (None)."""
 
     key: str
     value: str | None
@@ -192,7 +192,7 @@ class ValueSet:
 
 @frozen
 class Merged:
-    """Merges two entities: ``into`` takes the names, belongings, relations and place of ``gone``."""
+    """Merges two entities. ``into`` takes the names, belongings, relations and place of ``gone``."""
 
     gone: str
     into: str
@@ -200,7 +200,7 @@ class Merged:
 
 @frozen
 class Split:
-    """A name that was taken for ``id`` belongs to somebody else: the new entity ``fresh``, known by that name alone."""
+    """A name that was recorded for ``id`` belongs to another entity: ``fresh``, whose only name it becomes."""
 
     id: str
     name: str
@@ -209,25 +209,25 @@ class Split:
 
 @frozen
 class Forgotten:
-    """Removes an entity, and all that the state says of it."""
+    """Removes an entity and everything that the state says about it."""
 
     id: str
 
 
 @frozen
 class Found:
-    """A curator noticed a contradiction. ``key`` is the same for the same finding."""
+    """A curator noticed a contradiction. The same finding always has the same ``key``."""
 
     key: str
     rule: str
     text: str
     turns: tuple[str, ...] = ()
-    """Ids of the turns that prove it."""
+    """Ids of the turns that are its evidence."""
 
 
 @frozen
 class Settled:
-    """A finding is decided once and for all: ``deliberate``, ``error`` or whatever word the decider has for it."""
+    """A finding has been decided. ``verdict`` is ``deliberate``, ``error``, or another word."""
 
     key: str
     verdict: str
@@ -247,7 +247,7 @@ class StoryTold:
 
 @frozen
 class LoreLearned:
-    """Something about the world that play revealed. An empty text takes it back."""
+    """Lore that play revealed. An empty text removes the entry."""
 
     entry: str
     text: str
@@ -261,25 +261,25 @@ class EventScheduled:
     name: str
     text: str = ""
     due: int | None = None
-    """The depth from which it is due; None: whenever the other conditions hold."""
+    """The depth from which it is due. None: as soon as the other conditions hold."""
     expires: int | None = None
     """The last depth at which it may still happen."""
     place: str = ""
-    """The id of the place where the player has to be."""
+    """The id of the place where the player must be."""
     who: str = ""
-    """The id of the character who has to be present."""
+    """The id of the character who must be present."""
 
 
 @frozen
 class EventClosed:
-    """A scheduled event happened, or no longer will."""
+    """A scheduled event has happened or has been cancelled."""
 
     event: str
 
 
 @frozen
 class BlockWritten:
-    """A curator's memory block has a new text; its version grows by one."""
+    """A curator's memory block has a new text. Its version grows by one."""
 
     name: str
     text: str
@@ -337,50 +337,50 @@ Event = (
 
 
 class Source(StrEnum):
-    """Who reported a change."""
+    """The source of a change."""
 
     BLOCK = "block"
     """The narrator's own state block."""
     EXTRACTION = "extraction"
-    """A small model that read the reply."""
+    """A small model that reads the reply."""
     EDIT = "edit"
-    """A person."""
+    """A manual edit."""
     CURATION = "curation"
     NONE = "none"
-    """Nobody: nothing is known to have changed."""
+    """No source. No change is known."""
 
 
 class Status(StrEnum):
-    """How completely the change could be read."""
+    """How completely the changes of a turn could be read."""
 
     OK = "ok"
     PARTIAL = "partial"
     CUT = "cut"
-    """The block was cut off: an extractor should be asked for the rest."""
+    """The block was cut off. An extractor should be asked for the rest."""
     FALLBACK = "fallback"
-    """No usable block: an extractor should be asked."""
+    """There is no usable block. An extractor should be asked."""
     NONE = "none"
-    """Not asked for: a side request, or a turn that was adopted without one."""
+    """No report was requested: a side request, or a turn that was adopted without a block."""
 
 
 @frozen
 class Delta:
-    """What one turn changed. The empty delta is valid: nothing changed."""
+    """The changes of one turn. An empty delta is valid and means that nothing changed."""
 
     events: tuple[Event, ...] = ()
     source: Source = Source.NONE
     status: Status = Status.NONE
     problems: tuple[str, ...] = ()
-    """What could not be read, in words."""
+    """Descriptions of what could not be read."""
     id: str = ""
-    """Of a later delta: the name under which it can be undone."""
+    """The name by which a later delta can be undone."""
     undoes: str = ""
-    """The ``id`` of a later delta of the same turn that counts no more, from this one on."""
+    """The ``id`` of a later delta of the same turn that this one undoes."""
     cut: str = ""
-    """With the status ``cut``: the body of the block as far as it came."""
+    """With the status ``cut``: the body of the block as far as it was received."""
 
     def then(self, other: Delta) -> Delta:
-        """This delta followed by ``other``, as one (a continued reply is one turn)."""
+        """Return this delta followed by ``other``, as one delta. A continued reply is one turn."""
         if not other.events and other.source is Source.NONE and other.status is not Status.FALLBACK:
             return self
         source = other.source if other.source is not Source.NONE else self.source
@@ -388,10 +388,10 @@ class Delta:
         return Delta(self.events + other.events, source, other.status, problems, cut=other.cut)
 
     def amended(self, later: Sequence[Delta]) -> Delta:
-        """This delta with the ``later`` ones of its turn, in their order, but for those that were undone.
+        """Return this delta with the ``later`` ones of its turn in order, except those that were undone.
 
-        The latest extraction takes the place of what this one and earlier extractions report, for it read the same
-        text; edits and curation are added. They report nothing of the turn itself: how well it is known stays.
+        The latest extraction replaces what this delta and earlier extractions report, because all of them read the same
+        text. Edits and curation are added; they do not change the status.
         """
         found = self
         counting = _counting(later)
@@ -410,7 +410,7 @@ class Delta:
 
 
 def undoings(later: Sequence[Delta]) -> dict[str, str]:
-    """The ids of later deltas that count no more, and of what undid each. What undoes may itself be undone."""
+    """Return the ids of undone later deltas, each with the id of the undoing delta, which may itself be undone."""
     gone: dict[str, str] = {}
     for delta in reversed(later):
         if delta.undoes and delta.id not in gone:

@@ -1,4 +1,4 @@
-"""``fold``: the next state, from a state and a delta. Pure and total: the impossible becomes a recorded problem."""
+"""``fold``: compute the next state from a state and a delta. It is pure and total: errors are recorded as problems."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MAX_STRENGTH = 1_000_000_000
 
 
 def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
-    """The state after ``delta``, which happened at ``turn``, at this depth.
+    """Return the state after ``delta``, which happened at ``turn``, at this depth.
 
-    Events apply in order. An impossible event (losing what is not owned, naming an unknown id) changes what it can, or
-    nothing, and is recorded in ``problems``.
+    Events apply in order. An impossible event (losing an item that is not owned, naming an unknown id) changes what it
+    can, or nothing, and is recorded in ``problems``.
     """
     draft = _Draft(state, turn, depth)
     for event in delta.events:
@@ -35,7 +35,7 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
 
 @define
 class _Draft:
-    """A state under construction: each map is copied at its first change."""
+    """A state under construction. Each map is copied at its first change."""
 
     base: WorldState
     turn: str
@@ -43,14 +43,14 @@ class _Draft:
     changed: dict[str, Any] = field(factory=dict)
 
     def map(self, name: str) -> dict[Any, Any]:
-        """The map ``name``, own and writable."""
+        """Return the draft's own writable copy of the map ``name``."""
         if name not in self.changed:
             self.changed[name] = dict(getattr(self.base, name))
         own: dict[Any, Any] = self.changed[name]
         return own
 
     def view(self, name: str) -> Any:
-        """``name`` as it stands now, for reading."""
+        """Return the current value of ``name``, for reading only."""
         return self.changed.get(name, getattr(self.base, name))
 
     def problem(self, text: str) -> None:
@@ -58,7 +58,7 @@ class _Draft:
         self.changed["problems"] = kept[-MAX_PROBLEMS:]
 
     def entity(self, id_: str, kind: Kind | None = None) -> Entity | None:
-        """The entity, or None with a problem recorded."""
+        """Return the entity. Records a problem and returns None if it is unknown or of another kind."""
         found: Entity | None = self.view("entities").get(id_)
         if found is None:
             self.problem(f"unknown id {id_!r}")
@@ -74,7 +74,7 @@ class _Draft:
         self.put(evolve(entity, attributes={**entity.attributes, **values}))
 
     def hands(self, owner: str) -> dict[str, Stack]:
-        """The belongings of ``owner``, own and writable."""
+        """Return the draft's own writable copy of the belongings of ``owner``."""
         belongings = self.map("belongings")
         own = dict(belongings.get(owner, {}))
         belongings[owner] = own
@@ -151,7 +151,7 @@ def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
 
 
 def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
-    """The status, and since which turn; the same status again leaves both."""
+    """Set the status and the turn of its change. The same status again changes neither."""
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is None or who.get("status") == event.status:
         return
@@ -167,7 +167,7 @@ def _gain(draft: _Draft, owner: str, item: str, quantity: int) -> None:
 
 
 def _lose(draft: _Draft, owner: str, item: str, quantity: int) -> int:
-    """Take up to ``quantity`` away and give how many there were to take."""
+    """Take away up to ``quantity`` items, and return how many were taken."""
     have: Stack | None = draft.view("belongings").get(owner, {}).get(item)
     if have is None:
         draft.problem(f"{_name(draft, owner)!r} does not have {_name(draft, item)!r} and cannot lose it")
@@ -224,7 +224,7 @@ def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
-        # What the giver was not known to have is still in the receiver's hands: the problem says so.
+        # The receiver has the item even if the giver was not known to have it; the problem is recorded.
         _lose(draft, giver.id, item.id, event.quantity)
         _gain(draft, receiver.id, item.id, event.quantity)
 
@@ -234,7 +234,7 @@ def _met(draft: _Draft, event: deltas.Met) -> None:
     if who is None or who.id == draft.view("player"):
         return
     if who.dead:
-        # Somebody comes back when a reply reports it: a name in a list is no resurrection.
+        # Only a status report brings a dead character back. Being listed as present does not.
         draft.problem(f"{who.name!r} is dead and was met again")
         return
     for group in ("met", "present"):
@@ -346,7 +346,7 @@ def _value_set(draft: _Draft, event: deltas.ValueSet) -> None:
 
 
 def _whole(draft: _Draft, change: Callable[[WorldState], WorldState | str]) -> None:
-    """A change of the state as a whole; why it cannot be is a problem."""
+    """Apply a change of the whole state, or record as a problem why it is impossible."""
     before = draft.finish()
     after = change(before)
     if isinstance(after, str):
