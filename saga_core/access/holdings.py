@@ -75,8 +75,7 @@ class Holdings:
         self._begun[owner] += 1
 
     async def bytes(self, owner: str, *, fresh: bool = False) -> int:
-        """Return the size of an owner's sessions in the journal; 0 before the first measurement. Raises ``StoreError``.
-        """
+        """Return the size of an owner's sessions in the journal; 0 before the first count. Raises ``StoreError``."""
         age = self.clock.monotonic() - self._weighed.get(owner, _NEVER)
         if fresh and age > FRESH_SECONDS:
             await self._weigh(owner, anew=True)

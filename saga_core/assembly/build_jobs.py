@@ -64,7 +64,7 @@ def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob
 def build_reviews(
     base: Foundations, reviewers: Reviewers, learning: Learning, extraction: ExtractionJob, forgetting: ForgettingJob
 ) -> ReviewsJob:
-    """Reviews, by curators and memory strategies."""
+    """Build the job for reviews by curators and memory strategies."""
     config = base.settings.config
     return ReviewsJob(
         curators=(*reviewers.curators, *learning.learners),

@@ -102,7 +102,7 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
 
     for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
         _hold(leases, store, named)
-    if leases.siblings is None:  # without siblings only: a process whose sessions were taken has ended and writes nothing
+    if leases.siblings is None:  # else, a process whose sessions were taken has ended and writes nothing
         _fence(leases, base.stores)
     if base.stores.vector.info.capabilities >= _BOTH:
         # Every server fills a world's lore with the same vectors, so a complete lore scope never changes.

@@ -1,8 +1,8 @@
-"""Foreground priority: players who wait for a reply go before background work.
+"""Foreground priority: requests of players go before background work.
 
-Two things are guarded. Reading a context takes some twenty steps of the event loop; when many sessions are played at
-once, background work of the others would run between any two of them. And a background call to a model would take the
-place of a narration at the same upstream.
+Two things are protected. Reading a context takes about twenty steps of the event loop, and with many active sessions
+the background work of others would run between any two of them. And a background call to a model would take the place
+of a narration at the same upstream.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from contextlib import asynccontextmanager, contextmanager
 from attrs import define, field
 
 READ_PATIENCE = 0.1
-"""Seconds for which work gives way to reads at a time: requests that follow each other without a pause do not starve
-it."""
+"""Seconds for which work gives way to reads at a time, so that continuous requests do not starve it."""
 NARRATION_PATIENCE = 30.0
-"""Seconds for which a call waits for a free upstream once every narration that ran at first is over and others run."""
+"""Seconds for which a call waits for a free upstream, after all narrations that ran at first have ended."""
 
 
 def _set() -> asyncio.Event:
