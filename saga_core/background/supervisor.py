@@ -1,8 +1,8 @@
 """The supervisor: runs all background work.
 
-Somebody asks for a job in a session, and the job works in steps, one at a time for each session. A failed step is
-retried after a growing pause. An operation on a whole session takes an exclusive section, in which the jobs that render
-its views rest. Jobs are kept in the order in which they build on each other, and are drained in that order.
+Work is requested for a job in a session. The job then works in steps, one at a time for each session. A failed step is
+retried after a growing pause. An operation on a whole session enters an exclusive section, in which the jobs that
+render its views rest. Jobs are kept in the order of their dependencies and are drained in that order.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class _SessionWork:
 
     session: str
     asked: bool = True
-    """Whether a step was asked for since the last one began."""
+    """Whether a step was requested since the last one began."""
     task: asyncio.Task[None] | None = None
     failures: int = 0
-    """Steps in a row that failed."""
+    """The number of steps in a row that failed."""
     reason: str = ""
-    """Why the last one failed."""
+    """Why the last step failed."""
     rest: asyncio.TimerHandle | None = None
-    """While it pauses after a failure, or until its next step is due."""
+    """The timer of a pause after a failure, or until the next step is due."""
     retries: bool = False
-    """Whether the pause is one after a failure."""
+    """Whether the pause follows a failure."""
     settled: asyncio.Event = field(factory=asyncio.Event)
-    """Set when the step under way is over."""
+    """Set when the running step ends."""
 
 
 @define(eq=False)
@@ -59,9 +59,9 @@ class _Queue:
     job: Job
     sessions: OrderedDict[str, _SessionWork] = field(factory=OrderedDict)
     failures: int = 0
-    """Steps in a row that failed, over all sessions."""
+    """The number of steps in a row that failed, over all sessions."""
     rest: asyncio.TimerHandle | None = None
-    """While a job that rests as one pauses."""
+    """The timer of a pause of all sessions (``rests_as_one``)."""
     done: int = 0
     closed: bool = False
 
@@ -77,13 +77,12 @@ class _Queue:
 
 @define(eq=False)
 class Supervisor:
-    """Owns every background task. ``jobs`` are in the order in which they build on each other."""
+    """Owns every background task. ``jobs`` are in the order of their dependencies."""
 
     counters: Counters
     locks: SessionLocks = field(factory=SessionLocks)
     may_work: Callable[[str], Awaitable[bool]] | None = None
-    """Whether this server may work on a session now, where several share the journal. What it may not do is left to
-    the one that does."""
+    """Whether this server may work on a session, if several share the journal; else its owner does."""
     _queues: dict[str, _Queue] = field(factory=dict)
     _changed: asyncio.Event = field(factory=asyncio.Event)
     _closed: bool = False
@@ -92,30 +91,30 @@ class Supervisor:
         self.locks.on_release(self._dispatch_all)
 
     def add(self, job: Job) -> None:
-        """Take in a job; those that it builds on were added before."""
+        """Add a job, after the jobs that it depends on."""
         self._queues[job.kind] = _Queue(job)
         job.scheduler = self
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs, in their order."""
+        """The jobs in order."""
         return [queue.job for queue in self._queues.values()]
 
     async def resume(self) -> None:
-        """Let every job take up what the process before left."""
+        """Let every job resume the work that an earlier process left."""
         for job in self.jobs:
             await job.resume()
 
     async def take_up(self, session: str) -> None:
-        """Let every job take up what another server left in a session."""
+        """Let every job resume the work that another server left in a session."""
         for job in self.jobs:
             await job.take_up(session)
 
     def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
-        """There is work of ``job`` in a session. ``first``: it goes before that of other sessions, or behind it.
-        ``after``: so many seconds from now, unless there is other work before.
+        """Request work of ``job`` in a session.
 
-        A pause after a failure is not cut short.
+        ``first``: before other sessions, or behind them. ``after``: in this many seconds, unless other work is due
+        earlier. A pause after a failure is not shortened.
         """
         queue = self._queues[job.kind]
         if self._closed or queue.closed:
@@ -147,7 +146,7 @@ class Supervisor:
     # -- what others ask ---------------------------------------------------------------------------------------
 
     def busy(self, session: str) -> bool:
-        """Whether a session must stay in memory: it is being written, or work of it is under way."""
+        """Whether a session must stay in memory, because it is being written or has running work."""
         if session in self.locks:
             return True
         for queue in self._queues.values():
@@ -159,44 +158,44 @@ class Supervisor:
         return False
 
     def is_rendering(self, session: str) -> bool:
-        """Whether the views of a session are about to change, or may."""
+        """Whether the views of a session may be about to change."""
         awaited = (each for each in self._queues.values() if each.job.in_sections is InSections.AWAITED)
         return session in self.locks or any(session in queue.sessions for queue in awaited)
 
     def is_running(self, job: Job, session: str) -> bool:
-        """Whether a step of the job is under way in a session."""
+        """Whether a step of the job is running in a session."""
         work = self._queues[job.kind].sessions.get(session)
         return work is not None and work.task is not None
 
     def failures(self, job: Job) -> dict[str, tuple[int, str]]:
-        """The sessions in which the job failed when it was last tried: how often in a row, and why."""
+        """Return the sessions in which the job's last step failed, with the failures in a row and the reason."""
         sessions = self._queues[job.kind].sessions.values()
         return {work.session: (work.failures, work.reason) for work in sessions if work.failures}
 
     def pauses(self, job: Job) -> dict[str, float]:
-        """The sessions in which the job rests, and the seconds until it is tried again by itself."""
+        """Return the sessions in which the job pauses, and the seconds until its next step."""
         now = asyncio.get_running_loop().time()
         sessions = self._queues[job.kind].sessions.values()
         return {work.session: work.rest.when() - now for work in sessions if work.rest is not None}
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """What is not done, and why as far as it is known."""
+        """Return pending work and the reasons, as far as known."""
         found: list[Waiting] = []
         for queue in self._queues.values():
             found += queue.job.waiting({work.session: work.reason for work in queue.sessions.values()})
         return tuple(found)
 
     def depth(self) -> int:
-        """Turns whose work is not done."""
+        """The number of turns with pending work."""
         return sum(job.depth() for job in self.jobs)
 
     @asynccontextmanager
     async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
-        """An exclusive section, in which work on the session's views rests. Queued work continues afterwards. One at a
-        time.
+        """Hold an exclusive section of a session, in which work on its views rests. Queued work continues afterwards.
 
-        It begins when the step in progress is over. ``journal``: nothing is recorded in the session either, and
-        requests for it wait. ``stop``: cancel that step instead of waiting for it, and forget what was queued.
+        The section begins after the running step; only one runs at a time. ``journal``: nothing is recorded in the
+        session either, and requests for it wait. ``stop``: cancel the running step instead of waiting, and forget the
+        queued work.
         """
         async with self.locks.holding(session), AsyncExitStack() as stack:
             if not stop:
@@ -212,7 +211,7 @@ class Supervisor:
             yield
 
     async def give_up(self, job: Job, session: str) -> None:
-        """End a job's work in a session, and forget it: the session, or a part of it, is about to go."""
+        """Cancel a job's work in a session and forget it, because (a part of) the session is about to be removed."""
         queue = self._queues[job.kind]
         job.forget(session)
         work = queue.sessions.pop(session, None)
@@ -238,7 +237,7 @@ class Supervisor:
             self._dispatch(queue)
 
     def _dispatch(self, queue: _Queue) -> None:
-        """Begin what can begin now."""
+        """Start all steps that can begin now."""
         if self._closed or queue.closed or queue.rest is not None:
             return
         for work in list(queue.sessions.values()):
@@ -253,7 +252,7 @@ class Supervisor:
         return queue.job.in_sections is InSections.GOES_ON or not self.locks.held(work.session)
 
     async def _run(self, queue: _Queue, work: _SessionWork) -> None:
-        """Steps of one session's work, as long as it has something to do and nobody else has to be let in."""
+        """Run steps of one session's work until it is done, must pause, or must let other sessions run."""
         set_log_context(request="", session=work.session)
         again = True
         try:
@@ -273,7 +272,7 @@ class Supervisor:
             self._dispatch(queue)
 
     async def _step(self, queue: _Queue, work: _SessionWork) -> bool:
-        """One step; whether another is to follow."""
+        """Run one step. Return whether another one should follow."""
         job = queue.job
         work.asked = False
         try:
@@ -283,7 +282,7 @@ class Supervisor:
                     return False
                 step = await job.step(work.session)
         except LeaseLost as error:
-            # Whoever has the session now finds its work noted in the journal.
+            # The session's new owner finds its work in the journal.
             self.counters.add(f"{job.counter}.left_to_others")
             log.info("session %s: %s is left to another server: %s", work.session, job.kind, error)
             job.forget(work.session)
@@ -318,7 +317,7 @@ class Supervisor:
         if job.rests_as_one:
             pause = job.retry.pause(queue.failures, asked)
             queue.rest = asyncio.get_running_loop().call_later(pause, self._all_rested, queue)
-            queue.sessions.move_to_end(work.session)  # one that cannot be done must not hold up the others
+            queue.sessions.move_to_end(work.session)  # a session that keeps failing must not block the others
         else:
             self._rest(queue, work, job.retry.pause(work.failures, asked), retries=True)
 
@@ -350,9 +349,9 @@ class Supervisor:
     # -- ending ------------------------------------------------------------------------------------------------
 
     async def drain(self, timeout: float, *jobs: Job) -> DrainReport:
-        """Do all that is due, work that rests after a failure included (once), for at most ``timeout`` seconds.
+        """Do all due work for at most ``timeout`` seconds. Work that pauses after a failure is tried once more.
 
-        With ``jobs`` only theirs. What still waits is in the report.
+        ``jobs`` limits this to some jobs. The report lists the work that still waits.
         """
         queues = [queue for queue in self._queues.values() if not jobs or queue.job in jobs]
         before, retried = sum(queue.done for queue in queues), set[tuple[str, str]]()
@@ -370,7 +369,7 @@ class Supervisor:
         return DrainReport(sum(queue.done for queue in queues) - before, self.waiting())
 
     async def _settle(self, queues: Sequence[_Queue], retried: set[tuple[str, str]]) -> None:
-        """Wait until everything in ``queues`` is done, or rests after it was tried once more."""
+        """Wait until all work in ``queues`` is done, or pauses after it was tried once more."""
         while True:
             self._changed.clear()
             for queue in queues:
@@ -393,7 +392,7 @@ class Supervisor:
         return work.task is not None or not queue.rests(work)
 
     async def aclose(self, timeout: float) -> DrainReport:
-        """Give up what closing does not wait for, finish the rest within ``timeout`` seconds, and stop."""
+        """Cancel the work that closing does not wait for, finish the rest within ``timeout`` seconds, and stop."""
         finishing = [queue for queue in self._queues.values() if queue.job.finishes_at_close]
         before = sum(queue.done for queue in finishing)
         for queue in self._queues.values():

@@ -2,12 +2,10 @@
 
 A session's lease is a row with its owner and an epoch. A server takes the lease by writing its own name and the next
 epoch, if the row is unchanged since it was read. The row is also the fence: each commit of the session expects it
-unchanged, in the same transaction. A server that has lost its lease therefore cannot write, even if it does not know
-about the loss or was suspended for any time.
+unchanged, in the same transaction. A server that lost its lease therefore cannot write, even if it was suspended.
 
 A server is alive as long as its heartbeat counter grows. The others measure that with their own monotonic clocks. A
-server whose counter has not grown for ``seconds`` counts as gone, and its sessions are free. Clocks of different
-servers are never compared.
+server whose counter has not grown for ``seconds`` is gone, and its sessions are free. Clocks are never compared.
 """
 
 from __future__ import annotations
@@ -240,10 +238,7 @@ class Leases:
     # -- what is in memory -------------------------------------------------------------------------------------
 
     async def is_current(self, session: str) -> bool:
-        """Whether the data in memory of a session matches the journal.
-
-        This needs no read while the lease is held and this server's heartbeats succeed.
-        """
+        """Whether the data in memory of a session matches the journal. No read while the lease is safely held."""
         if session in self._held and (self._is_sure() or await self._still_holds(session)):
             return True
         known = self._known.get(session)

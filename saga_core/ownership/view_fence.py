@@ -32,8 +32,7 @@ async def held_to_write(leases: Leases, session: str) -> Held:
 
 
 def fence_of_views(leases: Leases, session_of: Callable[[str], str | None]) -> FenceOf:
-    """Return the fences of a store. ``session_of`` returns the session of a scope, or None for a scope without a fence.
-    """
+    """Return the fences of a store. ``session_of`` returns the session of a scope; None: the scope has no fence."""
 
     async def fence_of(scope: str) -> Fence | None:
         session = session_of(scope)

@@ -29,8 +29,7 @@ class Difference:
     """The player, an item, a character, ``source → target``, or an event."""
     one: Value
     other: Value
-    """The values on both sides; None if unknown. Items have quantities, relations read ``hostile (-2)``, others 1 or 0.
-    """
+    """The values on both sides; None if unknown. Items have quantities, relations ``hostile (-2)``, others 1 or 0."""
 
 
 def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tuple[Difference, ...]:

@@ -87,9 +87,7 @@ class ReadOnlyOnCorruption:
             raise
 
     async def compact(self) -> None:
-        """Rewrite the files without deleted data, if the store supports it. Raises ``StoreCorrupt`` once damage was
-        found.
-        """
+        """Rewrite the files without deleted data, if the store can. Raises ``StoreCorrupt`` once damage was found."""
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
         if Capability.COMPACTS in self._inner.info.capabilities:
