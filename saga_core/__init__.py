@@ -77,7 +77,7 @@ _LAZY = {
     "read_reply": "saga_core.state_block",
     "warm_up_steps": "saga_core.assembly.warm_up",
 }
-"""Names that are imported when they are first asked for: a backend author pays for the stores alone."""
+"""The module of each name that is imported at its first use. A backend that needs only the stores loads no more."""
 
 __all__ = [
     "CONTRACT_VERSION",

@@ -1,4 +1,4 @@
-"""Optional abilities of stores. A declared capability is tested; an operation without its capability is refused."""
+"""Optional abilities of stores. Declared ones are tested; operations that need an undeclared one are refused."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """Optional abilities. An operation behind an undeclared one raises ``NotSupported`` and changes nothing."""
+    """An optional ability. Operations that need an undeclared one raise ``NotSupported`` and change nothing."""
 
     DURABLE = "durable"
-    """What was acknowledged survives the end of the process, a kill included."""
+    """Acknowledged writes survive the end of the process, even if it is killed."""
 
     RESIDENT = "resident"
-    """Reads are answered from memory in well under a millisecond; a resident layer would add nothing."""
+    """Reads are answered from memory in well under a millisecond, so a resident layer would add nothing."""
 
     SHARED = "shared"
     """Several processes may open the same data at once."""
 
     NATIVE_EXPAND = "native_expand"
-    """GraphStore: ``expand`` walks several hops inside the engine and equals the core's own walk."""
+    """GraphStore: ``expand`` walks several hops inside the engine, with the same result as the core's own walk."""
 
     RAW_QUERY = "raw_query"
-    """GraphStore: ``query`` reads with the engine's own language."""
+    """GraphStore: ``query`` accepts the engine's own query language."""
 
     APPROXIMATE = "approximate"
-    """VectorStore: ``query`` may miss some of the nearest; without it the answer is exact."""
+    """VectorStore: ``query`` may miss some of the nearest vectors. Without this capability the answer is exact."""
 
     REMEMBERS = "remembers"
-    """Curator: keeps something of each session outside the process; ``forget`` removes it."""
+    """Curator: keeps data about each session outside the process. ``forget`` removes it."""
 
     COMPACTS = "compacts"
-    """``compact`` rewrites the files, so that no byte of what was deleted is left in them."""
+    """``compact`` rewrites the files, so that they contain no bytes of deleted data."""

@@ -1,4 +1,4 @@
-"""Records to bytes and back: JSON in which maps keep their order, so that what is read equals what was written."""
+"""Encode records as bytes and decode them. Records are JSON, and maps keep their order, so round trips are exact."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ T = TypeVar("T")
 
 
 def dumps(value: Any) -> bytes:
-    """JSON in UTF-8: no spaces, no NaN, keys in the order of the map."""
+    """Encode ``value`` as JSON in UTF-8, without spaces or NaN. Keys keep the order of the map."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def no_constant(name: str) -> Any:
-    """Refuses NaN and the infinities, which JSON proper does not know. For ``parse_constant``."""
+    """Refuse NaN and the infinities, which are not valid JSON. For ``parse_constant``."""
     raise ValueError(f"{name} is no JSON number")
 
 
 def finite(text: str) -> float:
-    """A number that is not too large for a float. For ``parse_float``."""
+    """Parse a float. Raises ``ValueError`` for numbers too large for a float. For ``parse_float``."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is too large a number")
@@ -40,11 +40,11 @@ def finite(text: str) -> float:
 
 _READER = json.JSONDecoder(parse_constant=no_constant, parse_float=finite)
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError)
-"""What reading a value that anybody may have written can raise."""
+"""The exceptions that reading an untrusted value can raise."""
 
 
 def loads(raw: bytes) -> Any:
-    """What ``dumps`` made ``raw`` of. Raises ``StoreCorrupt`` for anything else, whoever wrote it."""
+    """Decode the output of ``dumps``. Raises ``StoreCorrupt`` for anything else."""
     try:
         return _read(raw)
     except (ValueError, RecursionError) as error:
@@ -54,7 +54,7 @@ def loads(raw: bytes) -> Any:
 def _read(raw: bytes) -> Any:
     text = raw.decode()
     value = _READER.decode(text)
-    if "\\u" in text:  # only there can half a character be, which nobody can write again
+    if "\\u" in text:  # Only an escape can produce a lone surrogate, which could not be encoded again.
         json.dumps(value, ensure_ascii=False).encode()
     return value
 
@@ -70,7 +70,7 @@ def _number(value: Any) -> float:
 
 
 def _plain_converter() -> Converter:
-    """For everything but events."""
+    """Return a converter for all types except events."""
     converter = Converter(omit_if_default=True, detailed_validation=False)
     converter.register_unstructure_hook(tuple, list)
     converter.register_structure_hook_func(
@@ -99,7 +99,7 @@ def _make_converter() -> Converter:
 
     @cache
     def events() -> Converter:
-        """Made for the first event, with readers and writers for all kinds: 15 ms, which starting does without."""
+        """Build the converter for events at its first use, because that takes 15 ms and would slow down the start."""
         found = _plain_converter()
         configure_tagged_union(Event, found, tag_generator=_tag, tag_name="t")
         return found
@@ -117,30 +117,30 @@ _CONVERTER = _make_converter()
 
 
 def prepare(*kinds: type) -> None:
-    """Make the readers and writers of these records now, which the first record of each kind waits for otherwise."""
+    """Build the hooks for these record types now. Otherwise the first record of each type waits for them."""
     for kind in kinds:
         _CONVERTER.get_structure_hook(kind)
         _CONVERTER.get_unstructure_hook(kind)
 
 
 def to_plain(value: AttrsInstance) -> dict[str, Any]:
-    """``value`` as JSON-able data, defaults left out."""
+    """Convert ``value`` to JSON-able data without default values."""
     plain: dict[str, Any] = _CONVERTER.unstructure(value)
     return plain
 
 
 def from_plain(plain: Any, cls: type[T]) -> T:
-    """The value that ``to_plain`` made ``plain`` of."""
+    """Convert the output of ``to_plain`` back to a ``cls``."""
     return _CONVERTER.structure(plain, cls)
 
 
 def encode(value: AttrsInstance) -> bytes:
-    """A record as stored."""
+    """Encode a record for storage."""
     return dumps(to_plain(value))
 
 
 def decode(raw: bytes, cls: type[T]) -> T:
-    """The record that ``encode`` made ``raw`` of. Raises ``StoreCorrupt`` for anything else."""
+    """Decode the output of ``encode``. Raises ``StoreCorrupt`` for anything else."""
     try:
         return _CONVERTER.structure(_read(raw), cls)
     except UNREADABLE as error:

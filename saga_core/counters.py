@@ -1,4 +1,4 @@
-"""Counters and degraded modes: what happened how often, and what is currently impaired."""
+"""Counters of events, and the degraded modes that are in force."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from attrs import define, field
 log = logging.getLogger("saga")
 
 Listener = Callable[[str, Mapping[str, Any]], None]
-"""Is told what happened, and about what; must not block, and must not raise."""
+"""A callback that receives the name of an event and its details. It must neither block nor raise."""
 
 
 @define
 class Counters:
-    """Plain counts by name, for ``/api/status`` and ``/metrics``, and the degraded modes in force."""
+    """Counts by name and the degraded modes in force, for ``/api/status`` and ``/metrics``."""
 
     counts: Counter[str] = field(factory=Counter)
     degraded: dict[str, str] = field(factory=dict)
-    """Name of what is degraded -> why, in words."""
+    """Name of the degraded mode -> reason as text."""
     listeners: list[Listener] = field(factory=list)
 
     def emit(self, event: str, **about: Any) -> None:
-        """Tell whoever listens that something happened."""
+        """Call all listeners with the event."""
         for listener in self.listeners:
             listener(event, about)
 
     def add(self, name: str, amount: int = 1) -> None:
-        """Count ``amount`` more of ``name``."""
+        """Add ``amount`` to the counter ``name``."""
         self.counts[name] += amount
 
     def degrade(self, name: str, reason: str) -> None:
-        """Enter a degraded mode: logged when it begins, counted each time, visible until ``recover``."""
+        """Enter a degraded mode. It is logged when it begins, counted each time, and visible until ``recover``."""
         self.counts[f"degraded.{name}"] += 1
         if self.degraded.get(name) != reason:
             log.warning("degraded: %s: %s", name, reason)

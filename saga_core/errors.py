@@ -1,21 +1,21 @@
-"""The one error tree. Driver and library errors do not escape; they are mapped to these at the edge."""
+"""The error hierarchy. Driver and library errors are mapped to these classes and never reach the caller."""
 
 from __future__ import annotations
 
 QUOTES = "; it says "
-"""Behind this an error's message quotes what a model said. Who administers sees it; a log does not tell a story."""
+"""Separates an error message from the model output it quotes, which administrators see and logs omit."""
 
 
 class SagaError(Exception):
-    """Anything that SAGA raises on purpose."""
+    """Base class of all errors that SAGA raises on purpose."""
 
 
 class BadInput(SagaError):
-    """A value that the caller can fix: the message names the field, the value and the remedy."""
+    """A value that the caller can fix. The message names the field, the value and the remedy."""
 
 
 class ConfigError(BadInput):
-    """A configuration that cannot be used; ``problems`` has one line for each fault."""
+    """A configuration that cannot be used. ``problems`` has one line for each fault."""
 
     def __init__(self, source: str, problems: tuple[str, ...]) -> None:
         self.source = source
@@ -28,11 +28,11 @@ class NotFound(SagaError):
 
 
 class StoreError(SagaError):
-    """A store could not do what was asked: the engine failed, the disk is full, the file is damaged."""
+    """A store could not do what was asked: the engine failed, the disk is full, or a file is damaged."""
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot be reached or opened; the same call may succeed later."""
+    """The store cannot be reached or opened. The same call may succeed later."""
 
 
 class StoreCorrupt(StoreError):
@@ -40,11 +40,11 @@ class StoreCorrupt(StoreError):
 
 
 class NewerSchema(StoreError):
-    """The data was written by a newer SAGA than this one; nothing was changed."""
+    """The data was written by a newer version of SAGA. Nothing was changed."""
 
 
 class StoreLocked(StoreError):
-    """Another process, or another store object of this one, has the path open."""
+    """Another process, or another store object in this process, has the path open."""
 
 
 class Closed(StoreError):
@@ -52,7 +52,7 @@ class Closed(StoreError):
 
 
 class Conflict(StoreError):
-    """A precondition of a commit did not hold; ``key`` names the first that failed. Nothing was written."""
+    """A precondition of a commit did not hold. ``key`` names the first one that failed. Nothing was written."""
 
     def __init__(self, key: tuple[str, ...], message: str = "") -> None:
         self.key = key
@@ -60,22 +60,22 @@ class Conflict(StoreError):
 
 
 class LeaseLost(StoreError):
-    """Another server writes this session now, or has written it meanwhile. Nothing was written."""
+    """Another server has taken over the session. Nothing was written."""
 
 
 class NotSupported(StoreError):
-    """An operation or a capability that this backend does not declare. Never an empty answer instead."""
+    """The backend does not declare this operation or capability. An empty result is never returned instead."""
 
 
 class ScopeMismatch(StoreError):
-    """A vector scope that was made by another embedder or for another dimension."""
+    """The vector scope was made by another embedder or for another dimension."""
 
 
 class UpstreamError(SagaError):
     """The model's provider refused or failed.
 
-    ``status`` is the HTTP status to answer the client with, ``kind`` the OpenAI error type and
-    ``retry_after`` the seconds that the provider asked for, if any. ``passing``: the same call may succeed in a moment.
+    ``status`` is the HTTP status to answer the client with, ``kind`` the OpenAI error type, and ``retry_after`` the
+    seconds that the provider asked to wait, if any. ``passing`` is true if the same call may succeed in a moment.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class UpstreamError(SagaError):
 
 
 class GaveWay(SagaError):
-    """A narration needed the upstream before the model said anything: ask again when that is over."""
+    """A background call was stopped before any output because a narration needed the upstream. Retry it later."""
 
 
 class QuotaExceeded(SagaError):
-    """A key used up what it may use. ``quota`` names the limit; ``free_in``: seconds until some of it is free again."""
+    """A key has used up a quota. ``quota`` names the limit; ``free_in`` is the seconds until some of it is free."""
 
     def __init__(self, message: str, *, quota: str, free_in: float) -> None:
         self.quota = quota
@@ -108,7 +108,7 @@ class QuotaExceeded(SagaError):
 
 
 class OwnedElsewhere(SagaError):
-    """Another server, which is alive, writes this session: ask ``address``."""
+    """Another live server writes this session. Send the request to ``address``."""
 
     def __init__(self, session: str, server: str, address: str) -> None:
         self.session = session
@@ -121,6 +121,6 @@ class OwnedElsewhere(SagaError):
 
 
 def in_words(error: BaseException) -> str:
-    """An error as people read it: SAGA's own speak for themselves, and of any other its kind says half of it."""
+    """Return an error as text for people. Errors from outside SAGA are prefixed with their class name."""
     text = str(error)
     return text if isinstance(error, SagaError) and text else f"{type(error).__name__}: {text}"

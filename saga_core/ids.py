@@ -22,14 +22,14 @@ def _base32(value: int, width: int) -> str:
 
 @define
 class IdSource:
-    """Makes ids that sort by creation time, even within a millisecond and when the clock jumps back."""
+    """Makes ids that sort by creation time, even within one millisecond and when the clock jumps back."""
 
     clock: Clock = field(factory=SystemClock)
     entropy: Entropy = field(factory=SystemEntropy)
     _last: int = field(default=0, init=False)
 
     def new(self, prefix: str) -> str:
-        """``prefix`` and 20 characters: 10 of time (milliseconds), 10 of randomness."""
+        """Return ``prefix`` and 20 characters: 10 for the time in milliseconds, 10 random."""
         moment = max(int(self.clock.now() * 1_000) << 50, self._last + 1)
         if moment & ((1 << 50) - 1) == 0:
             moment += int.from_bytes(self.entropy.token(6)) + 1
@@ -38,13 +38,13 @@ class IdSource:
 
 
 def entity_id(kind: str, name: str, ordinal: int = 0) -> str:
-    """The id of the ``ordinal``-th entity of that kind and name: the same in every branch that meets it."""
+    """The id of the ``ordinal``-th entity with this kind and name. It is the same in every branch."""
     digest = hashlib.blake2b(f"{kind}\0{fold_name(name)}\0{ordinal}".encode(), digest_size=7)
     return f"{kind[:1]}{digest.hexdigest()}"
 
 
 def digest(*parts: str, size: int = 12) -> str:
-    """A hex fingerprint of ``parts``, kept apart; ``size`` bytes."""
+    """Return a hex fingerprint of ``size`` bytes. Length prefixes keep the boundaries between ``parts`` significant."""
     hasher = hashlib.blake2b(digest_size=size)
     for part in parts:
         raw = part.encode()

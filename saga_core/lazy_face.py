@@ -1,4 +1,4 @@
-"""Lazy room faces: a name is imported when it is first used, so that the start does not pay for it."""
+"""Lazy package exports: a name is imported at its first use, so that it does not slow down the start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lazy_face(places: Mapping[str, str]) -> Callable[[str], Any]:
-    """A package's ``__getattr__``. ``places``: name to ``module:name``, or to the module that it is."""
+    """Return a package's ``__getattr__``. ``places`` maps each name to ``module:name``, or to a module."""
 
     def get(name: str) -> Any:
         place = places.get(name)

@@ -1,6 +1,6 @@
-"""The log context: the request, the session and the turn that a task works on.
+"""The log context: the request, session and turn that a task works on.
 
-Tasks inherit it from the task that creates them. Work on behalf of no request calls ``set_log_context(request="")``.
+Tasks inherit it from the task that creates them. Work that belongs to no request calls ``set_log_context(request="")``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from attrs import frozen
 
 @frozen
 class Subject:
-    """Ids; empty where there is none."""
+    """The ids of a request, session and turn; empty if there is none."""
 
     request: str = ""
     session: str = ""
@@ -24,12 +24,12 @@ _subject: ContextVar[Subject] = ContextVar("saga_subject", default=_NOTHING)
 
 
 def subject() -> Subject:
-    """What the running task is busy with."""
+    """Return the subject of the running task."""
     return _subject.get()
 
 
 def set_log_context(*, request: str | None = None, session: str | None = None, turn: str | None = None) -> None:
-    """From now on the running task is busy with this. What is None stays; another session has no turn yet."""
+    """Set the subject of the running task. None keeps a value, except that a new id clears the ids after it."""
     found = subject()
     if request is not None:
         found = Subject(request)

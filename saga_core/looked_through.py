@@ -1,16 +1,16 @@
-"""The two ends of a text that is longer than anybody says: of a book, what matters stands where it begins or ends."""
+"""Shorten very long texts to their beginning and end, where the important parts of a long text usually are."""
 
 from __future__ import annotations
 
 from typing import Final
 
 LONG: Final = 64_000
-"""Characters of a text that are looked through by whatever reads it on the event loop."""
+"""The longest text, in characters, that code on the event loop reads in full."""
 
 
 def looked_through(text: str, most: int = LONG) -> str:
-    """``text``; of what has more than ``most`` characters its beginning and its end, with a line end between.
+    """Return ``text``, or its beginning and end, joined by a newline, if it has more than ``most`` characters.
 
-    So reading takes no longer, however long the text is: nobody else is served meanwhile.
+    This bounds the time of reading a text, during which the event loop serves no other request.
     """
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"

@@ -1,4 +1,4 @@
-"""The blocks of a prompt: their origin, how long each stays the same, and what may be cached behind it."""
+"""The blocks of a prompt, with their origin, their stability and their cache breakpoints."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from attrs import define, field, frozen
 SYSTEM_ROLES = ("system", "developer")
 
 CacheLifetime = Literal["5m", "30m", "1h"]
-"""How long a cache entry lives after its last use. Which of them a model has, its facts say."""
+"""How long a cache entry lives after its last use. The model's facts say which lifetimes it supports."""
 
 
 class Stability(StrEnum):
-    """How long a piece of the prompt keeps its bytes. A cache breakpoint may follow the first two kinds only."""
+    """How long a part of the prompt keeps its bytes. A cache breakpoint may follow only the first two kinds."""
 
     STABLE = "stable"
     """The same from turn to turn: instructions, pinned pages."""
     HISTORY = "history"
     """Written once, then the same: earlier messages."""
     VOLATILE = "volatile"
-    """New each turn: the context, and the player's words that it stands before."""
+    """New in each turn: the context and the player's message, which the context precedes."""
 
 
 class Origin(StrEnum):
     """Where a block of a prompt comes from, in the order of the blocks (``saga_core.prompt.build.ORDER``)."""
 
     CLIENT = "client"
-    """The system messages that the client put first."""
+    """The system messages at the beginning of the client's request."""
     RULES = "rules"
     """SAGA's rules and the instruction for the state block."""
     WORLD = "world"
-    """The author's text of the world."""
+    """The world text by its author."""
     PAGES = "pages"
     """The pinned pages."""
     HISTORY = "history"
-    """What was said before, and whatever the client put among it."""
+    """The earlier messages, with any system messages between them."""
     CONTEXT = "context"
-    """What is true now, where there are no words of the player to put it before."""
+    """The current state of the world, if there is no message of the player to put it before."""
     WORDS = "words"
     """The player's last message."""
     TAIL = "tail"
-    """Whatever the client put behind that."""
+    """Any messages after the player's last message."""
 
 
 _STABILITY = {
@@ -57,27 +57,27 @@ _STABILITY = {
     Origin.TAIL: Stability.VOLATILE,
 }
 OWN = frozenset({Origin.RULES, Origin.WORLD, Origin.PAGES, Origin.CONTEXT})
-"""What SAGA brings; the rest is the client's."""
+"""The blocks that SAGA adds; all others come from the client."""
 FIXED = frozenset({Origin.CLIENT, Origin.RULES, Origin.WORLD})
-"""What never changes in a chat, as far as anybody can tell beforehand."""
+"""The blocks that are expected not to change during a chat."""
 
 
 @frozen
 class Frame:
-    """What stands around a message in a prompt that is one text: the marks of its template, and white space."""
+    """The text around a message in a text-completion prompt: the template's markers and white space."""
 
     head: str
     tail: str
     role: str
-    """In whose marks it stands: ``system`` also where a template lends the system the marks of the user."""
+    """The role whose markers are used. It is ``system`` even if a template gives the system the user's markers."""
 
 
 @define
 class Block:
-    """One message of the plan, or volatile text put in front of the text of one.
+    """One message of the plan, or volatile text put in front of a message's text.
 
-    Nobody changes one. It is not frozen, for each request makes one of every message of its history, and a frozen one
-    takes three times as long to make.
+    Treat blocks as immutable. The class is not frozen because each request creates a block for every message of its
+    history, and a frozen instance takes three times as long to create.
     """
 
     role: str
@@ -87,43 +87,45 @@ class Block:
     extra: Mapping[str, Any] = field(factory=dict)
     """Other fields of the client's message (name, tool_call_id, …), passed on as they are."""
     lead: str = ""
-    """Volatile text that goes before ``content`` inside the same message, behind every breakpoint."""
+    """Volatile text that is put before ``content`` in the same message, after every breakpoint."""
     breakpoint: CacheLifetime | None = None
-    """A cache breakpoint after this block, for entries of this lifetime. Who speaks to the model renders it, on the
-    last content part, in the field that the model's facts name; who cannot leaves it out.
+    """A cache breakpoint after this block, with the lifetime of its entries.
+
+    A model adapter renders it on the last content part, in the field that the model's facts name. Adapters without
+    cache support omit it.
     """
     frame: Frame | None = None
-    """Where the client's prompt was one text: what stood around this message in it."""
+    """The text around this message, if the client's prompt was a single text."""
 
     @property
     def stability(self) -> Stability:
-        """How long it keeps its bytes."""
+        """How long the block keeps its bytes."""
         return _STABILITY[self.origin]
 
     @property
     def is_system(self) -> bool:
-        """Whether it is in the role of the system."""
+        """Whether the block has a system role."""
         return self.role in SYSTEM_ROLES
 
     @property
     def text(self) -> str:
-        """The text of its content; parts that are no text are left out."""
+        """The text of the content, without parts that are not text."""
         return flatten(self.content)
 
 
 def question(system: str, material: str) -> PromptPlan:
-    """The prompt of a question that is no narration: what to do, and what to do it with."""
+    """Return the prompt of a question that is not a narration: the instructions, and the material they apply to."""
     return PromptPlan((Block("system", system, Origin.RULES), Block("user", material, Origin.WORDS)))
 
 
 def asked_again(plan: PromptPlan, text: str) -> PromptPlan:
-    """``plan`` with one more message: why the last answer could not be used."""
+    """Return ``plan`` with another message that says why the last answer could not be used."""
     return PromptPlan((*plan.blocks, Block("user", text, Origin.WORDS)))
 
 
 @frozen
 class PromptPlan:
-    """The whole prompt. The same input gives the same bytes."""
+    """The whole prompt. The same input yields the same bytes."""
 
     blocks: tuple[Block, ...]
 
@@ -137,7 +139,7 @@ class PromptPlan:
 
 
 def flatten(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """The text in a message's content; parts that are no text are left out."""
+    """Return the text of a message's content, without parts that are not text."""
     if isinstance(content, str):
         return content
     return "\n".join(str(part["text"]) for part in content if part.get("type") == "text" and "text" in part)

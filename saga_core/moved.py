@@ -1,4 +1,4 @@
-"""The methods that version 0.1 had on ``Saga`` itself: maps each old name to its path from the engine."""
+"""The methods that version 0.1 had on ``Saga`` itself, mapped to their new paths from the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports: everything nondeterministic or external comes in through one of these."""
+"""Ports: the protocols for everything nondeterministic or external."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from saga_core.messages import PromptPlan
 
 
 class Clock(Protocol):
-    """Time."""
+    """A source of time."""
 
     def now(self) -> float:
         """Seconds since the Unix epoch."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back, for measuring."""
+        """Seconds on a clock that never goes back, for measuring durations."""
         ...
 
 
@@ -29,11 +29,11 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch; 0 for a clock that stands before it, which no file of a session may say."""
+        """Seconds since the Unix epoch, at least 0. A session file must not contain a negative time."""
         return max(0.0, time.time())
 
     def monotonic(self) -> float:
-        """Seconds that never go back."""
+        """Seconds on a clock that never goes back."""
         return time.perf_counter()
 
 
@@ -54,11 +54,11 @@ class SystemEntropy:
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text costs. Never downloads, never blocks. Threads may ask at the same time."""
+    """Counts the tokens of a text. It never downloads or blocks, and threads may call it concurrently."""
 
     @property
     def id(self) -> str:
-        """Names the method and its tables."""
+        """The name of the method and its tables."""
         ...
 
     def count(self, text: str) -> int:
@@ -74,44 +74,46 @@ class Embedder(Protocol):
 
     @property
     def id(self) -> str:
-        """Names model and version; vectors of two ids are never compared."""
+        """The model and its version. Vectors of different ids are never compared."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Components of each vector."""
+        """The number of components of each vector."""
         ...
 
     @property
     def baseline(self) -> float:
-        """The cosine similarity of unrelated texts, subtracted where similarities are scored."""
+        """The cosine similarity of unrelated texts. It is subtracted when similarities are scored."""
         ...
 
     @property
     def semantic(self) -> bool:
-        """Whether texts that mean the same in other words are near; False when it sees no more than their spelling.
+        """Whether texts with the same meaning but different words have similar vectors; false if only spelling counts.
 
-        Earlier turns are asked for by spelling anyway: their vectors are made for an embedder that sees more.
+        Recall searches earlier turns by spelling in any case, so their vectors are only made by a semantic embedder.
         """
         ...
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """A vector for each text, ``array('f')`` of unit length (or zero for an empty text)."""
+        """Return one ``array('f')`` of unit length for each text, or a zero vector for an empty text."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
 TextWire = Literal["openai", "kobold", "llamacpp", "ollama"]
-"""How text completion is spoken: ``/v1/completions``, KoboldAI's ``/api/v1/generate``, llama.cpp's ``/completion``,
-Ollama's ``/api/generate``."""
+"""The API of a text-completion server.
+
+One of ``/v1/completions``, KoboldAI's ``/api/v1/generate``, llama.cpp's ``/completion``, Ollama's ``/api/generate``.
+"""
 
 
 @frozen
 class TextCall:
-    """A prompt as one text, for a server that completes text."""
+    """A prompt as a single text, for a text-completion server."""
 
     prompt: str = field(repr=False)
     wire: TextWire
@@ -124,18 +126,18 @@ class ChatRequest:
     plan: PromptPlan
     model: str
     params: Mapping[str, Any] = field(factory=dict)
-    """The client's other fields, passed through: temperature, max_tokens, n, stop, …"""
+    """The client's other fields, which are passed through: temperature, max_tokens, n, stop, …"""
     api_key: str | None = field(default=None, repr=False)
-    """A key that the client brought, when passing it through is configured."""
+    """The client's own key, if passing it through is configured."""
     thread: str = ""
-    """What the conversation is called, for providers that keep a cache by a name; empty when it has none."""
+    """The name of the conversation, for providers that keep a cache by name; empty if there is none."""
     text: TextCall | None = None
-    """The plan as one text, where the client sent one: a provider that completes text is sent this."""
+    """The plan as one text, if the client sent one. Text-completion providers receive this."""
 
 
 @frozen
 class TextPart:
-    """A piece of choice ``index``'s reply."""
+    """A piece of the reply of choice ``index``."""
 
     text: str
     index: int = 0
@@ -143,42 +145,42 @@ class TextPart:
 
 @frozen
 class FinishPart:
-    """Choice ``index`` ended; ``reason`` is OpenAI's: stop, length, content_filter."""
+    """The end of choice ``index``. ``reason`` is an OpenAI finish reason: stop, length, content_filter."""
 
     reason: str
     index: int = 0
 
 
 MOST_TOKENS = 1_000_000_000
-"""More tokens than any call has: what a provider counts beyond that is nonsense, and no count."""
+"""An upper limit for token counts from providers. Larger values are ignored as invalid."""
 
 
 @frozen
 class Usage:
-    """Tokens of one call, as the provider accounts them. ``input`` counts all of the prompt."""
+    """The tokens of one call as the provider counts them. ``input`` covers the whole prompt."""
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
-    """All that was written to the cache."""
+    """All tokens written to the cache."""
     cache_write_1h: int = 0
-    """What of ``cache_write`` was written for an hour, which costs more."""
+    """The part of ``cache_write`` written for one hour, which costs more."""
 
 
 @frozen
 class UsagePart:
-    """The bill of the call, as far as it is known; the last one counts."""
+    """The usage of the call as known so far. The last one counts."""
 
     usage: Usage
     model: str = ""
     provider: str = ""
-    """Who bills, where that is not who was asked: behind a route or an alias. ``provider`` is whose prices hold."""
+    """The billing provider, whose prices apply. It may differ from the called one behind a route or an alias."""
 
 
 @frozen
 class ExtraPart:
-    """Fields of a choice's delta that SAGA does not interpret (tool calls, reasoning), passed on as they are."""
+    """Fields of a choice's delta that SAGA does not interpret (tool calls, reasoning) and passes on unchanged."""
 
     fields: Mapping[str, Any]
     index: int = 0
@@ -186,7 +188,7 @@ class ExtraPart:
 
 @frozen
 class AdjustedPart:
-    """The request was changed so that the model accepts it: ``name`` says what was changed, ``why`` how, in words."""
+    """The request was changed so that the model accepts it. ``name`` identifies the change, ``why`` explains it."""
 
     name: str
     why: str
@@ -197,16 +199,16 @@ ChatPart = TextPart | FinishPart | UsagePart | ExtraPart | AdjustedPart
 
 @runtime_checkable
 class TextServer(Protocol):
-    """A chat model behind which a server completes text, and has other things to ask: its tokens, its version."""
+    """A chat model backed by a text-completion server that also answers other requests (token counts, version)."""
 
     async def relay(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON that the server has at ``path``, from its root on. Raises ``UpstreamError``."""
+        """Return the JSON response at ``path``, relative to the server's root. Raises ``UpstreamError``."""
         ...
 
 
 @frozen
 class Passed:
-    """A provider's answer to what was passed on."""
+    """A provider's response to a request that was passed on."""
 
     body: bytes = field(repr=False)
     content_type: str
@@ -214,19 +216,19 @@ class Passed:
 
 @runtime_checkable
 class PassesOn(Protocol):
-    """A chat model whose provider has more than chats, which are none of SAGA's."""
+    """A chat model whose provider has endpoints besides chat, which SAGA passes on."""
 
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
-        """What the provider answers at ``path``, from its API's root on. Raises ``UpstreamError``."""
+        """Return the provider's response at ``path``, relative to its API root. Raises ``UpstreamError``."""
         ...
 
 
 @runtime_checkable
 class Warms(Protocol):
-    """A chat model that works at once, and better when it had time to import what is large."""
+    """A chat model that is ready at once, but faster after large modules have been imported."""
 
     async def warm(self) -> None:
-        """Import it, beside the loop."""
+        """Import the modules outside the event loop."""
         ...
 
 
@@ -239,16 +241,16 @@ class ChatModel(Protocol):
         ...
 
     def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The reply in parts; closing the iterator cancels the call. Raises ``UpstreamError``.
+        """Yield the parts of the reply. Closing the iterator cancels the call. Raises ``UpstreamError``.
 
-        ``streaming`` false asks the provider for the reply in one piece.
+        If ``streaming`` is false, the provider is asked for the reply in one piece.
         """
         ...
 
     async def models(self) -> list[str]:
-        """The models that the provider lists."""
+        """Return the models that the provider lists."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...

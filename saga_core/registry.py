@@ -1,4 +1,4 @@
-"""Backends by name: found through the entry-point group ``saga.backends``, whether ours or from another package."""
+"""Backends by name. All of them are found through the entry-point group ``saga.backends``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class OpenOptions:
     """The options with which a backend is opened."""
 
     path: Path | None = None
-    """Where it may keep its files: its own to create. None for what lives in memory or behind a URL."""
+    """The directory for the backend's files, which it creates itself. None for backends in memory or behind a URL."""
     url: str | None = field(default=None, repr=False)
     options: Mapping[str, Any] = field(factory=dict)
-    """The config's ``options``, checked by the backend: an unknown one raises ``BadInput`` with its name."""
+    """The ``options`` of the config. The backend checks them: an unknown name raises ``BadInput``."""
 
     def take(self, **defaults: Any) -> dict[str, Any]:
-        """The options over ``defaults``; refuses names that are not among them and values of another type."""
+        """Return ``defaults`` updated with the options. Raises ``BadInput`` for unknown names and wrong types."""
         for name, value in self.options.items():
             if name not in defaults:
                 allowed = ", ".join(sorted(defaults)) or "none"
@@ -46,18 +46,20 @@ class OpenOptions:
 
 @frozen
 class Backend:
-    """An engine that can be opened. An entry point named ``<kind>.<name>`` leads to it."""
+    """An engine that can be opened. Its entry point is named ``<kind>.<name>``."""
 
     kind: str
     name: str
     open: Callable[[OpenOptions], Awaitable[Any]]
-    """Gives the store (or embedder, chat model, counter, source of context), ready to use."""
+    """Open the store (or embedder, chat model, counter, context source) and return it ready to use."""
     summary: str = ""
     extra: str | None = None
-    """The optional dependency set that brings the engine, for the message when it is missing."""
+    """The optional dependency set that installs the engine, for the message when it is missing."""
     warm_up: tuple[str, ...] = ()
-    """Modules that its first use needs and its opening does not. They must be installed, and are imported in a thread
-    right after a start, or by the first use."""
+    """Modules that the first use needs but opening does not.
+
+    They must be installed. They are imported in a thread right after the start, or by the first use.
+    """
     late: tuple[str, ...] = ()
     """The former name of ``warm_up``."""
 
@@ -66,21 +68,21 @@ _warm_up: dict[str, None] = {}
 
 
 def remedy(extra: str) -> str:
-    """What to do when an engine of SAGA's own is not installed: how its optional dependency set comes."""
+    """Return how to install an engine of SAGA's own: the command for its optional dependency set."""
     return f"pip install 'saga-rp[{extra}]' (in a checkout: make setup EXTRAS={extra})"
 
 
 def names(kind: str) -> list[str]:
-    """The registered backends of ``kind``, in order."""
+    """Return the names of the registered backends of ``kind``, sorted."""
     prefix = kind + "."
     return sorted({point.name[len(prefix) :] for point in _points() if point.name.startswith(prefix)})
 
 
 def load(kind: str, name: str) -> Backend:
-    """The backend ``name`` of ``kind``.
+    """Return the backend ``name`` of ``kind``.
 
-    Raises ``BadInput`` for an unknown name (the message lists the known ones) and ``StoreUnavailable`` when
-    its module cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
+    Raises ``BadInput`` for an unknown name (the message lists the known ones), and ``StoreUnavailable`` if its module
+    cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
     """
     found = [point for point in _points() if point.name == f"{kind}.{name}"]
     if not found:
@@ -95,7 +97,7 @@ def load(kind: str, name: str) -> Backend:
 
 
 def warm_up() -> tuple[str, ...]:
-    """The modules that the backends which were loaded until now import at their first use."""
+    """Return the modules that the backends loaded so far import at their first use."""
     return tuple(_warm_up)
 
 
@@ -122,5 +124,5 @@ def _points() -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=8)
 def _scan(search: Callable[..., Iterable[EntryPoint]], _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """The entry points on the path. Searching takes 25 ms of CPU, and opening an engine asks nine times."""
+    """Return the entry points on the path. Cached: a search takes 25 ms of CPU, and an engine needs nine."""
     return tuple(search(group=GROUP))

@@ -1,4 +1,4 @@
-"""``Saga``, the engine: ``begin`` a turn, narrate it, ``commit`` it. Its parts do everything else."""
+"""``Saga``, the engine: ``begin`` a turn, narrate it and ``commit`` it. Its parts do everything else."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 @define(eq=False, repr=False)
 class Saga:
-    """The engine over opened stores, made by ``Saga.open``. Each part receives what it uses, and no part receives the
-    engine.
+    """The engine over opened stores, made by ``Saga.open``.
 
-    Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance`` and
-    ``background``.
+    Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance``, ``access``
+    and ``background``. Each part receives only what it uses, never the engine itself.
     """
 
     _parts: Parts
@@ -55,18 +54,20 @@ class Saga:
         address: str = "",
         siblings: Siblings | None = None,
     ) -> Opening:
-        """Open what ``config`` names: a ``Config``, a mapping, or the path of a YAML file.
+        """Open the engine with ``config``: a ``Config``, a mapping, or the path of a YAML file.
 
         After ``saga = await Saga.open(…)``, call ``aclose`` at the end; ``async with Saga.open(…) as saga`` does that
-        for you. ``extractor`` is asked in the background what changed in turns whose changes nobody reported, with the
-        model name ``models.extraction``. ``curator`` reviews the story every ``curator.interval`` turns, with the model
-        name ``models.curator``. ``automatic`` is asked once about each reply without a state block where there is no
-        ``extractor``, right after the reply if ``extraction.automatic`` is ``local``. The caller closes all of them.
-        Without ``resume``, pending work is left to the next engine, no session is collected and nothing damaged is set
-        aside: use that to look without changing anything. ``tolerant``: a damaged journal does not raise; the engine
-        runs without it as far as possible, and the degraded modes say so. ``address``: where other servers that share
-        the journal reach this one, unless ``server.address`` says it. ``siblings``: knows which of the processes
-        live that share the data directory, where there are several.
+        for you. ``extractor`` is asked in the background about turns whose changes were not reported, with the model
+        name ``models.extraction``. ``curator`` reviews the story every ``curator.interval`` turns, with the model name
+        ``models.curator``. ``automatic`` is used only without an ``extractor``. It is asked once about each reply
+        without a state block, right after the reply if ``extraction.automatic`` is ``local``. The caller closes all
+        three models.
+
+        With ``resume=False``, pending work is left to the next engine, no session is collected, and nothing damaged is
+        set aside. Use it to inspect data without changing it. With ``tolerant``, a damaged journal does not raise: the
+        engine runs without it as far as possible and reports degraded modes. ``address`` is where other servers that
+        share the journal reach this one, unless ``server.address`` is set. ``siblings`` tells which processes that
+        share the data directory are alive.
         """
         given = Given(
             extractor=extractor,
@@ -100,12 +101,12 @@ class Saga:
 
     @property
     def views(self) -> Views:
-        """Shows states, turns, graphs and pages, and explains what a turn was told."""
+        """Returns states, turns, graphs and pages, and explains the context of a turn."""
         return self._parts.views
 
     @property
     def memory(self) -> Memory:
-        """Lists what was learned, changed and reviewed, corrects it, and undoes."""
+        """Lists what was learned, changed and reviewed. Also corrects and undoes."""
         return self._parts.memory
 
     @property
@@ -115,12 +116,12 @@ class Saga:
 
     @property
     def access(self) -> Access:
-        """Who may use a server: the keys that were made while it ran, their use, and who did what."""
+        """Access to a server: the API keys made at runtime, their usage, and the audit log."""
         return self._parts.access
 
     @property
     def background(self) -> Background:
-        """The background work: what waits, doing it now, retrying it."""
+        """The background work: its status, draining and retries."""
         return self._parts.background
 
     @property
@@ -130,7 +131,7 @@ class Saga:
 
     @property
     def worlds(self) -> WorldLibrary:
-        """The worlds that sessions can begin in."""
+        """The worlds in which sessions can begin."""
         return self._parts.worlds
 
     @property
@@ -140,7 +141,7 @@ class Saga:
 
     @property
     def counters(self) -> Counters:
-        """How often things happened, and the degraded modes."""
+        """Counters of events, and the degraded modes."""
         return self._parts.counters
 
     @property
@@ -168,16 +169,15 @@ class Saga:
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
-        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name. A
-        named timeline may follow it (``session@timeline``); a history that proves nothing continues there. Without
-        ``session``, the history itself finds the session among those of ``owner``. ``world``: an explicit world.
-        ``choices``: how many replies will be asked for. ``model`` and ``provider``: which model will be called, so that
-        the prompt is marked for its cache; without a provider, the model's name decides. ``player``: the name of the
-        player's character, if the client knows it better than the messages tell. ``aside``: the request
-        is no turn of the story, whatever its messages look like. ``speaker``: whose reply is to come, where the client
-        says it otherwise than in a message; a last reply without words behind it is then not continued. ``window``: how
-        many tokens the prompt may have, if the client knows it to be fewer than the model's facts say. ``tools``: the
-        model may call tools.
+        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or name. A named
+        timeline may follow it (``session@timeline``); a history that matches no turn continues there. Without
+        ``session``, the history selects the session among those of ``owner``. ``world``: an explicit world.
+        ``choices``: how many replies will be requested. ``model`` and ``provider``: the model to be called, which
+        decides the cache markers of the prompt; without a provider, the model's name decides. ``player``: the name of
+        the player's character, if the client knows it better than the messages tell. ``aside``: the request is not a
+        turn of the story, whatever its messages look like. ``speaker``: the character that replies, if the client says
+        so outside the messages; a trailing reply is then not continued. ``window``: the token limit of the prompt, if
+        the client knows it to be lower than the model's facts say. ``tools``: the model may call tools.
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
@@ -198,19 +198,19 @@ class Saga:
         )
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
-        """The state of a session at a turn (the active head), in names and plain data. JSON-able. ``NotFound``."""
+        """Return the state of a session at a turn (default: the active head), with names. JSON-able. ``NotFound``."""
         return await self._parts.views.describe(session_id, turn)
 
     async def drain(self, timeout: float) -> DrainReport:
-        """Do all background work that is due, for at most ``timeout`` seconds. The report lists what still waits."""
+        """Do all due background work, for at most ``timeout`` seconds. The report lists what still waits."""
         return await self._parts.background.drain(timeout)
 
     def reconfigure(self, config: Config) -> None:
-        """Use other settings from now on. Stores, sources and curators stay as they were opened."""
+        """Use ``config`` from now on. Stores, sources and curators stay as they were opened."""
         self._parts.settings.config = config
 
     async def status(self) -> dict[str, Any]:
-        """The state of the engine: stores and their health, pending work, counters, degraded modes. JSON-able."""
+        """Return the engine's status: stores and their health, pending work, counters, degraded modes. JSON-able."""
         parts = self._parts
         stores, reader = parts.stores, parts.reader
         return {
@@ -236,7 +236,7 @@ class Saga:
         }
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:
-        """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
+        """Drain for at most ``drain`` seconds (default: ``server.drain_timeout``), then close every store."""
         if self._closed:
             return DrainReport(0)
         self._closed = True
@@ -251,7 +251,7 @@ class Saga:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """The methods of version 0.1, by their old names, with a warning that says the new one."""
+            """Return a method by its name in version 0.1. A ``DeprecationWarning`` says the new path."""
             moved = MOVED.get(name)
             if moved is None:
                 raise AttributeError(f"'Saga' has no attribute {name!r}")
@@ -264,7 +264,7 @@ class Saga:
 
 @define
 class Opening:
-    """A ``Saga`` that is being opened: await it, or use it in ``async with``."""
+    """A ``Saga`` that is being opened. Await it, or use it in ``async with``."""
 
     source: Source
     given: Given

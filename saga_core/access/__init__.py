@@ -1,4 +1,4 @@
-"""Who may use a server: keys that are made while it runs, their quotas and their use, and the audit log."""
+"""Access to a server: API keys made at runtime, their quotas and usage, and the audit log."""
 
 from __future__ import annotations
 

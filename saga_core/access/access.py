@@ -1,4 +1,4 @@
-"""Access: the keys of a server, what they used, and who did what. It looks and writes beside the replies."""
+"""Access: the API keys of a server, their usage, and the audit log. A background task reads and writes the store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODE: Final = "access"
 
 @define(eq=False, kw_only=True)
 class Access:
-    """All of it. ``start`` begins to look and to write by itself; ``aclose`` writes what waits."""
+    """The keys, the meter and the audit log. ``start`` begins the background work; ``aclose`` writes what is left."""
 
     keys: Keyring
     meter: Meter
@@ -37,19 +37,19 @@ class Access:
     shared: bool
     """Whether other servers may change the keys."""
     _billed: list[tuple[str, int, float | None]] = field(factory=list, init=False)
-    """Session, tokens and dollars of calls behind the replies."""
+    """Session, tokens and dollars of background calls."""
     _news: asyncio.Event = field(factory=asyncio.Event, init=False)
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def start(self) -> None:
-        """Go on by itself from now on."""
+        """Start the background task."""
         self.counters.listeners.append(self._hear)
         if not self.keys.known:
-            self._news.set()  # the store did not answer when it was opened
+            self._news.set()  # the store did not answer at opening
         self._task = asyncio.create_task(self._go_on(), name="saga-access")
 
     async def aclose(self) -> None:
-        """Write what waits, as far as the store takes it."""
+        """Write all pending data, as far as the store accepts it."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -60,14 +60,14 @@ class Access:
     # -- turns -------------------------------------------------------------------------------------------------
 
     def record(self, key_id: str) -> KeyRecord | None:
-        """The key that a request showed; None for one of the settings, or none."""
+        """Return the record of a request's key; None for a key from the settings, or without a key."""
         try:
             return self.keys.get(key_id) if key_id else None
         except NotFound:
-            return None  # it went since the request came
+            return None  # the key was removed after the request arrived
 
     async def admit(self, key_id: str, turns: int = 1) -> Taken | None:
-        """Count turns of a key, before they begin. Raises ``QuotaExceeded`` and ``StoreError``."""
+        """Count turns of a key before they begin. Raises ``QuotaExceeded`` and ``StoreError``."""
         record = self.record(key_id)
         if record is None:
             return None
@@ -76,12 +76,12 @@ class Access:
         return taken
 
     async def give_back(self, taken: Taken | None) -> None:
-        """What was let in is played at another server."""
+        """Take back a count, because the turn is played on another server."""
         if taken is not None:
             await self.meter.give_back(taken)
 
     async def begin_session(self, owner: str, session: str, create: Create) -> None:
-        """Begin a session of an owner, if her key allows it. Raises ``QuotaExceeded``, ``Conflict``, ``StoreError``."""
+        """Begin a session if the owner's key allows it. Raises ``QuotaExceeded``, ``Conflict``, ``StoreError``."""
         record = self.keys.owned_by(owner) if owner else None
         if record is None:
             await create({}, {})
@@ -89,13 +89,13 @@ class Access:
             await self.meter.begin(record, session, create)
 
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
-        """A call with a key was paid for. Raises ``StoreError``."""
+        """Count the tokens and the price of a call with a key. Raises ``StoreError``."""
         if self.record(key_id) is not None:
             await self.meter.spent(key_id, tokens, dollars)
             self._news.set()
 
     def note(self, entry: AuditEntry) -> None:
-        """Write down who asked for what, if the settings want it."""
+        """Add an entry to the audit log, if the settings enable it."""
         if self._limits().days > 0:
             self.audit.note(entry)
             self._news.set()
@@ -115,7 +115,7 @@ class Access:
             self._news.clear()
             await self._try()
             if self.meter.waiting or self.audit.waiting or not self.keys.known:
-                self._news.set()  # the store did not take it, or more came meanwhile
+                self._news.set()  # the store did not accept it, or more arrived meanwhile
 
     async def _try(self) -> None:
         try:
@@ -128,7 +128,7 @@ class Access:
             self.counters.recover(MODE)
 
     async def step(self) -> None:
-        """Look whether keys changed, and write what was counted and noted. Raises ``StoreError``."""
+        """Check for changed keys, and write the counts and the audit entries. Raises ``StoreError``."""
         if self.shared or not self.keys.known:
             await self.keys.look()
         await self._settle_bills()
@@ -137,7 +137,7 @@ class Access:
         await self.audit.prune(self._limits())
 
     async def _settle_bills(self) -> None:
-        """Count what calls behind the replies cost to the key that owns the session."""
+        """Charge the costs of background calls to the key that owns the session."""
         while self._billed:
             session, tokens, dollars = self._billed[0]
             try:

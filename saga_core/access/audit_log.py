@@ -1,8 +1,8 @@
-"""The audit log: who read and changed what, when, and from where. Nothing of a story is in it.
+"""The audit log: which key read or changed what, when, and from where. It contains no text of a story.
 
-Entries are noted in memory and written beside the replies. What the same key asks for again within a minute is one
-entry. Entries go when they are too old. When there are too many, the oldest go of those who have the most: nobody can
-push out what others did.
+Entries are collected in memory and written in the background. Repeated requests of the same key within a minute form
+one entry. Entries that are too old are removed. If there are too many, the oldest entries of the owners with the most
+are removed, so that no owner can push out the entries of others.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from saga_core.stores import Batch, Key, StateKV
 
 TOGETHER_SECONDS: Final = 60.0
 PRUNE_SECONDS: Final = 3_600.0
-"""How often it is looked what is too old, or too much."""
+"""Seconds between two searches for entries that are too old or too many."""
 MOST_WAITING: Final = 10_000
-"""Entries that wait for the store; further ones are counted as lost."""
+"""The largest number of entries that wait for the store. Further ones are counted as lost."""
 MOST_OF_ONE: Final = 60
-"""Entries of one owner within a minute that tell session and turn; further ones tell what was asked for alone."""
+"""Entries of one owner within a minute that name session and turn. Further ones name only the request."""
 _DAY: Final = 86_400.0
 _PAGE: Final = 500
 _END: Final = 10**15
-"""Milliseconds since the epoch that no clock reaches: the number of an entry is what is left until then."""
+"""A time in milliseconds since the epoch that no clock reaches. An entry's number is the difference to it."""
 
 
 @frozen
 class Limits:
-    """How much is kept."""
+    """How many entries are kept."""
 
     days: float
-    """0: nothing is noted."""
+    """0 disables the log."""
     entries: int
 
 
 @define(eq=False, kw_only=True)
 class AuditLog:
-    """The log, as one server writes it."""
+    """The log as written by one server."""
 
     kv: StateKV
     clock: Clock
@@ -55,17 +55,17 @@ class AuditLog:
     _open: dict[tuple[object, ...], tuple[Key, AuditEntry]] = field(factory=dict, init=False)
     _dirty: dict[Key, AuditEntry] = field(factory=dict, init=False)
     _lately: Counter[str] = field(factory=Counter, init=False)
-    """Entries of each owner in ``_open``, as it was when they were written last, and since."""
+    """The number of entries of each owner in ``_open`` at the last flush, plus those added since."""
     _sequence: int = field(default=0, init=False)
     _pruned: float = field(default=float("-inf"), init=False)
 
     @property
     def waiting(self) -> bool:
-        """Whether something is to be written."""
+        """Whether entries are waiting to be written."""
         return bool(self._dirty)
 
     def note(self, entry: AuditEntry) -> None:
-        """Take an entry. What is the same but for its time is counted in the one before."""
+        """Add an entry. An entry that differs from a recent one only in time is counted in that one."""
         same = _identity(entry)
         before = self._open.get(same)
         if before is None and self._lately[entry.owner] >= MOST_OF_ONE:
@@ -86,7 +86,7 @@ class AuditLog:
         self._dirty[key] = entry
 
     async def flush(self) -> None:
-        """Write what waits. Raises ``StoreError``; then it waits on."""
+        """Write the waiting entries. If it raises ``StoreError``, they keep waiting."""
         dirty, self._dirty = self._dirty, {}
         now = self.clock.now()
         self._open = {same: each for same, each in self._open.items() if now - each[1].at < TOGETHER_SECONDS}
@@ -103,7 +103,7 @@ class AuditLog:
     async def entries(
         self, *, limit: int, cursor: str | None = None, key: str | None = None, session: str | None = None
     ) -> tuple[list[AuditEntry], str | None]:
-        """The latest entries behind ``cursor``, of a key or its owner, or of a session; and where to go on.
+        """Return the latest entries after ``cursor`` of a key, its owner or a session, and the next cursor.
 
         Raises ``StoreError``.
         """
@@ -124,7 +124,7 @@ class AuditLog:
         return found, None
 
     async def prune(self, limits: Limits) -> int:
-        """Remove what is too old or too much, if that was not looked at for an hour. How many entries went."""
+        """Remove entries that are too old or too many, at most once an hour. Return the number of removed entries."""
         now = self.clock.monotonic()
         if now - self._pruned < PRUNE_SECONDS:
             return 0
@@ -150,7 +150,7 @@ class AuditLog:
         return len(doomed)
 
     async def _owners(self) -> AsyncIterator[tuple[str, str, Key]]:
-        """Of each entry its number, its owner and its place, the latest first. One that cannot be read is nobody's."""
+        """Yield the number, owner and key of each entry, latest first. Unreadable entries have the owner ``""``."""
         after: Key | None = None
         while rows := await self.kv.scan(keys.AUDIT, after=after, limit=_PAGE):
             for key, raw in rows:
@@ -164,12 +164,12 @@ class AuditLog:
 
 
 def _identity(entry: AuditEntry) -> tuple[object, ...]:
-    """What is the same in entries that are one. What anybody can say of himself is no part of it."""
+    """Return the fields that merged entries share, without fields that a client can choose freely."""
     return entry.key, entry.owner, entry.role, entry.source, entry.what, entry.session, entry.turn, entry.status
 
 
 def _share(counts: Sequence[int], room: int) -> int:
-    """How many each may keep, so that all fit: whoever has fewer leaves the rest to the others."""
+    """Return the largest equal share per owner that fits into ``room``. Unused shares go to the other owners."""
     waiting = sorted(counts)
     while waiting and waiting[0] * len(waiting) <= room:
         room -= waiting.pop(0)

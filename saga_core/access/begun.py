@@ -1,7 +1,8 @@
-"""The sessions that an owner begins: all servers count them in one row, in the commit that begins each.
+"""Counting of new sessions: all servers count an owner's sessions in one row, in the commit that begins each session.
 
-A commit holds only while the row is what was read. So no server lets in what another one took. The row may say too
-many, since sessions go and imports come: before anybody is refused, and behind an import, they are counted anew.
+The commit succeeds only if the row is unchanged, so two servers can never grant the same place. The count may be too
+high, because sessions are deleted and imported. Sessions are therefore counted again before a request is refused, and
+after an import.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from saga_core.stores import Key, StateKV
 
 _TRIES: Final = 30
 _ASIDE: Final = 0.002
-"""Seconds of the pause before another try, at most at first; each further one may be twice as long, up to ..."""
+"""The longest first pause in seconds before another try. It doubles with each further try, up to ``_LONGEST``."""
 _LONGEST: Final = 0.1
 
 Create = Callable[[Mapping[Key, bytes], Mapping[Key, bytes | None]], Awaitable[None]]
-"""Begins a session, in one commit with these entries, if these are as expected. Raises ``Conflict``."""
+"""Begins a session in one commit with these entries, if the expected values match. Raises ``Conflict``."""
 
 
 @frozen(kw_only=True)
@@ -35,20 +36,20 @@ class Begun:
     """The row of an owner."""
 
     mark: str
-    """Differs with each session that was begun."""
+    """A mark that differs with each new session."""
     key: str = ""
-    """The key with whose limit they were counted; empty: they were not."""
+    """The key for whose limit they were counted; empty if they were not counted."""
     sessions: int = 0
-    """How many the owner has at most."""
+    """An upper bound of the owner's number of sessions."""
 
 
 def uncounted(owner: str, session: str) -> dict[Key, bytes]:
-    """What belongs into the commit of a session that is begun without a look at its owner's limit."""
+    """Return the entries for the commit of a session that begins without a check of its owner's limit."""
     return {keys.access_sessions(owner): codec.encode(Begun(mark=_mark(session)))} if owner else {}
 
 
 def _mark(session: str) -> str:
-    """The row outlives the session, and is to tell nothing of it."""
+    """Return a hash of the session id: the row outlives the session and must not reveal it."""
     return hashlib.blake2b(session.encode(), digest_size=8, person=b"saga.begun").hexdigest()
 
 
@@ -61,16 +62,16 @@ class BegunSessions:
     _locks: dict[str, asyncio.Lock] = field(factory=dict, init=False)
 
     async def begin(self, key: KeyRecord, session: str, create: Create) -> int | None:
-        """Begin a session of a key's owner. How many there are where that is the limit already, and none is begun.
+        """Begin a session of a key's owner. If the limit is reached, begin none and return the current number.
 
-        Raises ``Conflict`` for what else ``create`` expects, and ``StoreError``.
+        Raises ``Conflict`` if another expectation of ``create`` fails, and ``StoreError``.
         """
         limit, place = key.quotas.sessions, keys.access_sessions(key.owner)
         if not limit:
             await create(uncounted(key.owner, session), {})
             self.holdings.begun(key.owner)
             return None
-        async with self._locks.setdefault(key.owner, asyncio.Lock()):  # one's own do not get into each other's way
+        async with self._locks.setdefault(key.owner, asyncio.Lock()):  # avoids conflicts within this server
             for number in range(_TRIES):
                 raw = (await self.kv.get([place])).get(place)
                 there = await self._there(key, raw)
@@ -89,14 +90,14 @@ class BegunSessions:
         raise StoreUnavailable("the sessions of a key cannot be counted: other servers were first again and again")
 
     async def _there(self, key: KeyRecord, raw: bytes | None) -> int:
-        """How many sessions the owner has, at most, after the row was read."""
+        """Return an upper bound of the owner's number of sessions, given the row."""
         try:
             row = codec.decode(raw, Begun) if raw is not None else None
         except StoreCorrupt:
-            row = None  # it is written anew
+            row = None  # it is written again
         if row is not None and row.key == key.id and row.sessions < key.quotas.sessions:
             return row.sessions
         known = self.holdings.counted_just_now(key.owner)
         if known is not None and known >= key.quotas.sessions:
-            return known  # who asks in vain again and again has nothing counted
+            return known  # repeated requests over the limit do not trigger a count each time
         return await self.holdings.count(key.owner)

@@ -1,6 +1,6 @@
-"""How many sessions an owner has, and how many bytes they take in the journal: counted beside the replies.
+"""The number of sessions of an owner and their size in the journal, counted in the background.
 
-Before anybody is refused it is counted anew, so that whoever made room is let in again.
+They are counted again before a request is refused, so that owners who made room are admitted again.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from saga_core.stores import Key
 log = logging.getLogger("saga.access")
 
 OLD_SECONDS: Final = 60.0
-"""After so long a count is taken anew, beside whoever asked."""
+"""After this many seconds, a count is refreshed in the background."""
 FRESH_SECONDS: Final = 2.0
-"""A count that is younger is not taken anew for a refusal."""
+"""A count younger than this many seconds is not repeated before a refusal."""
 _PAGE: Final = 500
 _NEVER: Final = float("-inf")
 
 
 @define(eq=False, kw_only=True)
 class Holdings:
-    """Sessions and bytes of owners."""
+    """The sessions and bytes of owners."""
 
     journal: Journal
     clock: Clock
     _sessions: Counter[str] = field(factory=Counter, init=False)
     _begun: Counter[str] = field(factory=Counter, init=False)
-    """Sessions that began here since they were counted."""
+    """Sessions that began on this server since the last count."""
     _counted: float = field(default=_NEVER, init=False)
     _bytes: Counter[str] = field(factory=Counter, init=False)
     _sizes: dict[str, dict[str, tuple[Session, int]]] = field(factory=dict, init=False)
-    """Of each owner, sessions with their records and the bytes that they took: one with the same record got no turn."""
+    """The sessions of each owner with their records and sizes. A session with an unchanged record has no new turn."""
     _weighed: dict[str, float] = field(factory=dict, init=False)
     _beside: dict[str, asyncio.Task[object]] = field(factory=dict, init=False)
-    """What is counted just now, by owner; empty: the sessions of all."""
+    """The counts that are running, by owner; empty for the count of all sessions."""
 
     async def sessions(self, owner: str, *, fresh: bool = False) -> int:
-        """How many sessions an owner has. Raises ``StoreError``."""
+        """Return the number of an owner's sessions. Raises ``StoreError``."""
         age = self.clock.monotonic() - self._counted
         if self._counted == _NEVER or (fresh and age > FRESH_SECONDS):
             await self.count(owner)
@@ -57,25 +57,25 @@ class Holdings:
         return self._sessions[owner] + self._begun[owner]
 
     def counted_just_now(self, owner: str) -> int | None:
-        """How many sessions an owner had when they were counted, if that was a moment ago."""
+        """Return the number of an owner's sessions if it was counted a moment ago, else None."""
         young = self.clock.monotonic() - self._counted <= FRESH_SECONDS
         return self._sessions[owner] if young else None
 
     async def count(self, owner: str) -> int:
-        """How many sessions an owner has now. Reads the records of all. Raises ``StoreError``."""
+        """Count an owner's sessions now, which reads the records of all sessions. Raises ``StoreError``."""
         before = self._begun.copy()
         found = Counter(session.owner for session in await self.journal.sessions())
         self._sessions = found
-        self._begun -= before  # those that began while it was counted may be counted twice, until the next time
+        self._begun -= before  # sessions that began during the count may be counted twice until the next count
         self._counted = self.clock.monotonic()
         return found[owner]
 
     def begun(self, owner: str) -> None:
-        """A session begins."""
+        """Count a session that begins."""
         self._begun[owner] += 1
 
     async def bytes(self, owner: str, *, fresh: bool = False) -> int:
-        """What the sessions of an owner take in the journal; 0 until it was weighed once. Raises ``StoreError``."""
+        """Return the size of an owner's sessions in the journal; 0 before the first count. Raises ``StoreError``."""
         age = self.clock.monotonic() - self._weighed.get(owner, _NEVER)
         if fresh and age > FRESH_SECONDS:
             await self._weigh(owner, anew=True)
@@ -84,16 +84,16 @@ class Holdings:
         return self._bytes[owner]
 
     def is_weighed(self, owner: str) -> bool:
-        """Whether it is known what the sessions of an owner take."""
+        """Whether the size of an owner's sessions is known."""
         return owner in self._weighed
 
     async def settled(self) -> None:
-        """Wait for what is counted beside."""
+        """Wait for the running counts."""
         while self._beside:
             await asyncio.wait(list(self._beside.values()))
 
     async def aclose(self) -> None:
-        """Count no more."""
+        """Cancel the running counts."""
         tasks = list(self._beside.values())
         for task in tasks:
             task.cancel()

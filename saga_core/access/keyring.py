@@ -1,6 +1,7 @@
-"""The keys of a server that were made while it ran: created, rotated and revoked, in the journal's store as hashes.
+"""The API keys that were made while the server ran: created, rotated, revoked, and stored as hashes in the journal.
 
-A key has 256 random bits, so its plain SHA-256 tells nothing of it: a slow or keyed hash protects what people choose.
+A key has 256 random bits, so a plain SHA-256 reveals nothing about it. Only human-chosen secrets need a slow or keyed
+hash.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from saga_core.ports import Clock, Entropy
 from saga_core.stores import Batch, Key, StateKV
 
 MARK: Final = "saga_"
-"""What every key begins with."""
+"""The prefix of every key."""
 SHOWN: Final = len(MARK) + 4
-"""Characters of a key by which it is recognised."""
+"""The number of leading characters by which people recognise a key."""
 LONGEST_NAME: Final = 100
 LONGEST_GRACE: Final = 30 * 86_400.0
-"""Seconds for which the key before a rotation may be taken."""
+"""The longest time in seconds for which the previous key may stay valid after a rotation."""
 MODE: Final = "access.keys"
 _OWNER: Final = re.compile(r"[0-9a-f]{16}")
 _PAGE: Final = 1_000
@@ -36,20 +37,20 @@ _TRIES: Final = 20
 
 
 def digest_of(key: str) -> str:
-    """What is kept of a key."""
+    """Return the stored hash of a key."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 @define(eq=False, kw_only=True)
 class Keyring:
-    """The keys, in memory as they were when the store was looked at last."""
+    """The keys in memory, as of the last look at the store."""
 
     kv: StateKV
     clock: Clock
     entropy: Entropy
     counters: Counters
     _records: dict[str, tuple[KeyRecord, bytes]] = field(factory=dict, init=False)
-    """By id, with what is stored."""
+    """Records by key id, with their stored bytes."""
     _by_prefix: dict[str, list[KeyRecord]] = field(factory=dict, init=False)
     _by_owner: dict[str, KeyRecord] = field(factory=dict, init=False)
     _version: bytes | None = field(default=None, init=False)
@@ -59,11 +60,11 @@ class Keyring:
 
     @property
     def any(self) -> bool:
-        """Whether there is a key that was not revoked. One that cannot be read is one."""
+        """Whether there is a key that is not revoked. Unreadable records count as such keys."""
         return self._unreadable or bool(self._by_owner)
 
     def find(self, key: str) -> KeyRecord | None:
-        """The record of a key that is taken now. What is compared, is compared in constant time."""
+        """Return the record of a key that is valid now. Hashes are compared in constant time."""
         digest, found = digest_of(key), None
         for record in self._by_prefix.get(key[:SHOWN], ()):
             same = hmac.compare_digest(digest, record.digest)
@@ -73,24 +74,24 @@ class Keyring:
         return found
 
     def owned_by(self, owner: str) -> KeyRecord | None:
-        """The key of an owner, unless it was revoked."""
+        """Return the key of an owner, unless it was revoked."""
         return self._by_owner.get(owner)
 
     def get(self, key_id: str) -> KeyRecord:
-        """By its id. Raises ``NotFound``."""
+        """Return a record by id. Raises ``NotFound``."""
         found = self._records.get(key_id)
         if found is None:
             raise NotFound(f"there is no key {key_id[:40]!r}; saga keys lists them")
         return found[0]
 
     def all(self) -> list[KeyRecord]:
-        """All of them, revoked ones too, the oldest first."""
+        """Return all records including revoked ones, oldest first."""
         return sorted((record for record, _ in self._records.values()), key=lambda each: (each.created, each.id))
 
     # -- the store ---------------------------------------------------------------------------------------------
 
     async def look(self) -> None:
-        """Read the keys again if any server changed one. One small read if not. Raises ``StoreError``."""
+        """Read the keys again if a server changed one; otherwise this is one small read. Raises ``StoreError``."""
         version = (await self.kv.get([keys.ACCESS_VERSION])).get(keys.ACCESS_VERSION)
         if version != self._version:
             await self._load(version)
@@ -116,7 +117,7 @@ class Keyring:
             self.counters.degrade(MODE, wrong)
         else:
             self.counters.recover(MODE)
-        # The version was read before the rows: what changed meanwhile is read again with the next look.
+        # The version was read before the rows, so later changes are read at the next look.
         self._records, self._version, self._unreadable = found, version, bool(wrong)
         living = [record for record, _ in found.values() if not record.revoked]
         self._by_owner = {record.owner: record for record in living}
@@ -126,7 +127,7 @@ class Keyring:
                 self._by_prefix.setdefault(prefix, []).append(record)
 
     async def _write(self, change: Callable[[], KeyRecord]) -> KeyRecord:
-        """Commit what ``change`` makes of what is there. Raises as that does, and ``StoreError``."""
+        """Commit the record that ``change`` makes from the current ones. Raises its errors and ``StoreError``."""
         for left in range(_TRIES, 0, -1):
             await self.look()
             record = change()
@@ -153,10 +154,10 @@ class Keyring:
     async def create(
         self, name: str, role: Role = "player", *, owner: str | None = None, quotas: Quotas | None = None
     ) -> tuple[KeyRecord, str]:
-        """A new key, and the key itself, which nobody can read again.
+        """Create a key and return its record and the key itself, which cannot be read again.
 
-        ``owner``: whose sessions it plays, by the fingerprint that lists of sessions show; a new owner without. Raises
-        ``BadInput``, and ``Conflict`` when another key has that owner.
+        ``owner`` is the owner of the sessions that the key plays, as the fingerprint that session lists show. Without
+        it, the key gets a new owner. Raises ``BadInput``, and ``Conflict`` if another key has that owner.
         """
         name = _named(name)
         if role not in ROLES:
@@ -187,7 +188,7 @@ class Keyring:
         return await self._write(make), key
 
     async def rotate(self, key_id: str, grace: float = 0.0) -> tuple[KeyRecord, str]:
-        """Another key for the same owner; the one before is taken for ``grace`` seconds more. Raises ``NotFound``."""
+        """Replace a key. The previous one stays valid for ``grace`` seconds. Raises ``NotFound`` and ``BadInput``."""
         if not 0 <= grace <= LONGEST_GRACE:
             raise BadInput(f"grace: {grace:g} is not allowed; give seconds from 0 to {LONGEST_GRACE:g}")
         key = self._new()
@@ -206,13 +207,13 @@ class Keyring:
         return await self._write(change), key
 
     async def revoke(self, key_id: str) -> KeyRecord:
-        """Take it no more. Its owner's sessions stay. Raises ``NotFound``."""
+        """Revoke a key. Its owner's sessions stay. Raises ``NotFound``."""
         return await self._write(lambda: evolve(self._living(key_id), revoked=max(self.clock.now(), 1.0)))
 
     async def change(
         self, key_id: str, *, name: str | None = None, quotas: Callable[[Quotas], Quotas] = lambda before: before
     ) -> KeyRecord:
-        """Another name, other quotas. Raises ``NotFound`` and ``BadInput``."""
+        """Change the name or the quotas of a key. Raises ``NotFound`` and ``BadInput``."""
 
         def changed() -> KeyRecord:
             before = self._living(key_id)

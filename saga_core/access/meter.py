@@ -1,12 +1,12 @@
-"""What is used with each key: counted where it is used, and compared with its quotas before a turn begins.
+"""The usage of each API key: counted by each server, and compared with the key's quotas before a turn begins.
 
-Each server counts its own in memory and writes a row for each key, beside the replies, as often as ``access`` steps. It
-reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. The turns
-of a minute are counted exactly: where servers share the store, in a row that they share, by one conditional commit for
-each turn of a key that has that limit. So are sessions, in the commit that begins each. Tokens and money are known when
-a reply is over: a turn that begins below the limit is played to its end.
+Each server counts its own usage in memory. At each step of ``access`` it writes a row for each key in the background.
+It reads the rows of other servers when its copy is old, which is the only read that a turn may wait for. Turns per
+minute are counted exactly: servers that share the store use a shared row, with one conditional commit for each turn of
+a key with that limit. Sessions are counted in the commit that begins each. Tokens and money are known only after a
+reply, so a turn that begins below the limit is played to its end.
 
-While the store is away, what this server knows counts, and the story goes on.
+While the store is unavailable, this server's own counts apply, and play continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from saga_core.stores import Batch, Key, StateKV
 MINUTE: Final = 60.0
 DAY: Final = 86_400.0
 LOOK_SECONDS: Final = 1.0
-"""How old the copy of what other servers counted may be."""
+"""The largest age in seconds of the copy of other servers' counts."""
 PATIENCE: Final = 2.0
 """Seconds for which a turn waits for that copy."""
 MODE: Final = "access.use"
@@ -40,14 +40,14 @@ _PAGE: Final = 200
 
 @frozen
 class Taken:
-    """A turn that was let in."""
+    """A turn that was admitted."""
 
     key: str
     turns: int
     minute: int
     day: int
     together: int | None = None
-    """The minute in which all servers counted it; None: this one alone did."""
+    """The minute in which the shared row counts the turn; None if only this server counts it."""
 
 
 @define(eq=False)
@@ -56,25 +56,25 @@ class _Known:
     others: dict[str, Use]
     read: float
     is_read: bool = True
-    """Whether what this server wrote earlier is in ``mine``; else it is added once it can be read."""
+    """Whether ``mine`` includes this server's earlier row. Otherwise it is added once it can be read."""
 
 
 @define(eq=False, kw_only=True)
 class Meter:
-    """What is used with the keys, as this server counts it and as it read of the others."""
+    """The usage of keys, as counted by this server and read from the other servers."""
 
     kv: StateKV
     clock: Clock
     counters: Counters
     holdings: Holdings
     server: str
-    """By which its rows are known; the same after a restart."""
+    """The name of this server's rows; the same after a restart."""
     shared: bool
     """Whether other servers count in the same store."""
     _known: dict[str, _Known] = field(factory=dict, init=False)
     _dirty: set[str] = field(factory=set, init=False)
     _stale: set[Key] = field(factory=set, init=False)
-    """Rows of days that are over, of servers that may be gone."""
+    """Rows of past days, whose servers may no longer exist."""
     _minutes: Minutes = field(init=False)
     _begun: BegunSessions = field(init=False)
 
@@ -84,13 +84,13 @@ class Meter:
 
     @property
     def waiting(self) -> bool:
-        """Whether something is to be written."""
+        """Whether counts are waiting to be written."""
         return bool(self._dirty)
 
     # -- letting in --------------------------------------------------------------------------------------------
 
     async def admit(self, key: KeyRecord, turns: int = 1) -> Taken:
-        """Count ``turns`` more of a key. Raises ``QuotaExceeded``."""
+        """Count ``turns`` more turns of a key. Raises ``QuotaExceeded``."""
         quotas = key.quotas
         if quotas.bytes and await self.holdings.bytes(key.owner) >= quotas.bytes:
             held = await self._bytes(key.owner)
@@ -114,7 +114,7 @@ class Meter:
         return evolve(taken, together=together)
 
     async def _take_together(self, key_id: str, quotas: Quotas, turns: int) -> int | None:
-        """The minute in which all servers together count turns; None where the store does not take it in time."""
+        """Count the turns in the shared row and return the minute; None if the store does not respond in time."""
         now = self.clock.now()
         try:
             async with asyncio.timeout(PATIENCE):
@@ -131,11 +131,11 @@ class Meter:
             async with asyncio.timeout(PATIENCE):
                 await self._minutes.give_back(key_id, minute, turns)
         except (StoreError, TimeoutError) as error:
-            # They stay counted for what is left of the minute.
+            # They stay counted for the rest of the minute.
             self.counters.degrade(MODE, f"turns of a minute are counted without the store: {in_words(error)}")
 
     async def _bytes(self, owner: str) -> int:
-        """Counted now, or as it was counted last where the store is away."""
+        """Return the current size, or the last known one while the store is unavailable."""
         try:
             return await self.holdings.bytes(owner, fresh=True)
         except StoreError as error:
@@ -143,7 +143,7 @@ class Meter:
             return await self.holdings.bytes(owner)
 
     def _take(self, key_id: str, quotas: Quotas, known: _Known, turns: int) -> Taken:
-        """Nothing else happens between the look at the count and the count."""
+        """Check the quotas and count the turns. There is no await in between, so the check stays valid."""
         now = self.clock.now()
         day, minute = int(now // DAY), int(now // MINUTE)
         mine = known.mine = _as_of(known.mine, day, minute)
@@ -162,7 +162,7 @@ class Meter:
         return Taken(key_id, turns, minute, day)
 
     async def give_back(self, taken: Taken) -> None:
-        """It is played elsewhere, and counted there."""
+        """Take back a count, because the turn is played and counted elsewhere."""
         if taken.together is not None:
             await self._uncount(taken.key, taken.together, taken.turns)
         known = self._known.get(taken.key)
@@ -184,7 +184,7 @@ class Meter:
             raise _over("sessions", f"{limit:,} sessions; there are {there:,}", "delete one", OLD_SECONDS)
 
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
-        """A call was paid for; ``dollars`` None: its price is not known."""
+        """Count the usage of a call. ``dollars`` is None if the price is unknown."""
         known = await self._mine(key_id)
         now = self.clock.now()
         mine = _as_of(known.mine, int(now // DAY), int(now // MINUTE))
@@ -199,7 +199,7 @@ class Meter:
     # -- the store ---------------------------------------------------------------------------------------------
 
     async def _look(self, key_id: str) -> _Known:
-        """What is known of a key's use: at most one read, and none while the copy is young."""
+        """Return the known usage of a key, with at most one read, or none while the copy is young."""
         known = self._known.get(key_id)
         now = self.clock.monotonic()
         if known is not None and known.is_read and (not self.shared or now - known.read < LOOK_SECONDS):
@@ -211,7 +211,7 @@ class Meter:
             self.counters.degrade(MODE, f"what keys used is counted without the store: {in_words(error)}")
             return self._known.setdefault(key_id, _Known(Use(), {}, now, is_read=False))
         self.counters.recover(MODE)
-        known = self._known.get(key_id)  # another request may have read it meanwhile, and counted since
+        known = self._known.get(key_id)  # another request may have read it meanwhile and counted since
         if known is None:
             known = self._known[key_id] = _Known(mine, others, now)
         elif not known.is_read:
@@ -220,7 +220,7 @@ class Meter:
         return known
 
     async def _mine(self, key_id: str) -> _Known:
-        """The same, where only this server's own count matters."""
+        """Return the known usage, if only this server's own count matters."""
         return self._known.get(key_id) or await self._look(key_id)
 
     async def _read(self, key_id: str) -> tuple[Use, dict[str, Use]]:
@@ -241,7 +241,7 @@ class Meter:
         return mine, others
 
     async def flush(self) -> None:
-        """Write what was counted since the last time. Raises ``StoreError``; then it is written with the next."""
+        """Write the new counts. If it raises ``StoreError``, they are written next time."""
         for key_id in [each for each in self._dirty if not self._known[each].is_read]:
             await self._look(key_id)
         dirty, stale = {each for each in self._dirty if self._known[each].is_read}, self._stale
@@ -256,7 +256,7 @@ class Meter:
             raise
 
     async def use(self, key_id: str) -> Use:
-        """What was used today, on all servers together. Raises ``StoreError``."""
+        """Return today's usage on all servers together. Raises ``StoreError``."""
         mine, others = await self._read(key_id)
         known = self._known.get(key_id)
         now = self.clock.now()
@@ -265,7 +265,7 @@ class Meter:
 
 
 def _as_of(use: Use, day: int, minute: int) -> Use:
-    """What of it counts in a day and a minute."""
+    """Return the part of a usage that belongs to this day and minute."""
     if use.day != day:
         return Use(day=day, minute=minute)
     return use if use.minute == minute else evolve(use, minute=minute, turns_in_minute=0)

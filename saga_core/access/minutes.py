@@ -1,5 +1,6 @@
-"""The turns of a minute that several servers let in together: one row for a key, which each of them changes only while
-it is what it read. So no server lets in what another one took.
+"""Turns per minute that several servers count in one shared row per key.
+
+A server changes the row only if it is unchanged since it was read, so two servers never grant the same turn.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from saga_core.stores import Batch, StateKV
 
 _TRIES: Final = 30
 _ASIDE: Final = 0.002
-"""Seconds of the pause before another try, at most at first; each further one may be twice as long, up to ..."""
+"""The longest first pause in seconds before another try. It doubles with each further try, up to ``_LONGEST``."""
 _LONGEST: Final = 0.1
 
 
 @frozen(kw_only=True)
 class Minute:
-    """The turns that were begun with a key in a minute, which is counted since the epoch."""
+    """The turns begun with a key in a minute. Minutes are counted since the epoch."""
 
     minute: int = 0
     turns: int = 0
@@ -32,7 +33,7 @@ class Minute:
 @define(eq=False)
 class _Row:
     raw: bytes | None = None
-    """As it was read or written last; another server may have changed it since."""
+    """The row as last read or written. Another server may have changed it since."""
     lock: asyncio.Lock = field(factory=asyncio.Lock)
 
 
@@ -44,20 +45,20 @@ class Minutes:
     _rows: dict[str, _Row] = field(factory=dict, init=False)
 
     async def take(self, key_id: str, minute: int, turns: int, limit: int) -> tuple[Minute, bool]:
-        """Count ``turns`` more, if that makes no more than ``limit``: what is counted, and whether they are in it.
+        """Count ``turns`` more if ``limit`` allows it. Return the count and whether they were added.
 
-        The minute may be a later one than ``minute``, by another server's clock. Raises ``StoreError``.
+        If another server's clock is ahead, the minute may be later than ``minute``. Raises ``StoreError``.
         """
         return await self._change(key_id, minute, turns, limit)
 
     async def give_back(self, key_id: str, minute: int, turns: int) -> None:
-        """Uncount what is played elsewhere, if it is still that minute. Raises ``StoreError``."""
+        """Take back turns that are played elsewhere, if it is still the same minute. Raises ``StoreError``."""
         await self._change(key_id, minute, -turns, None)
 
     async def _change(self, key_id: str, minute: int, turns: int, limit: int | None) -> tuple[Minute, bool]:
         row = self._rows.setdefault(key_id, _Row())
         place = keys.access_minute(key_id)
-        async with row.lock:  # one's own turns do not get into each other's way
+        async with row.lock:  # avoids conflicts between requests on this server
             for number in range(_TRIES):
                 counted = codec.decode(row.raw, Minute) if row.raw is not None else Minute()
                 if counted.minute < minute:

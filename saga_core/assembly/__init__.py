@@ -1,4 +1,4 @@
-"""Assembly: builds the engine's parts from a configuration, and connects them."""
+"""Assembly: builds the parts of the engine from a configuration and connects them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds what says who may use a server."""
+"""Builds the access part: API keys, their usage and the audit log."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from saga_core.assembly.foundations import Foundations
 from saga_core.assembly.sharing import server_name
 
 _ALONE = "alone"
-"""The name of a server that shares its journal with nobody, however it is reached."""
+"""The name of a server that does not share its journal, at any address."""
 
 
 def build_access(base: Foundations, *, shared: bool) -> Access:
-    """The keys, their use and the audit log, and the question to them before a session begins."""
+    """Build the keys, the meter and the audit log, and check the quotas before each new session."""
     kv, clock, counters = base.stores.state, base.given.clock, base.counters
     server = server_name(base.settings.config) if shared else _ALONE
     access = Access(

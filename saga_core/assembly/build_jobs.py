@@ -1,4 +1,4 @@
-"""Builds the jobs, as configured."""
+"""Builds the background jobs from the configuration."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Learning:
 
 
 def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
-    """Reading of unreported turns."""
+    """Build the job that reads unreported turns."""
     config = base.settings.config
     automatic = base.given.extractor is None
     chat = base.given.automatic if automatic else base.given.extractor
     extractor = None
     if chat is not None:
-        from saga_core.extraction import Extractor  # for whoever has a model for it
+        from saga_core.extraction import Extractor  # only needed with a model
 
         extractor = Extractor(
             chat,
@@ -64,7 +64,7 @@ def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob
 def build_reviews(
     base: Foundations, reviewers: Reviewers, learning: Learning, extraction: ExtractionJob, forgetting: ForgettingJob
 ) -> ReviewsJob:
-    """Reviews, by curators and memory strategies."""
+    """Build the job for reviews by curators and memory strategies."""
     config = base.settings.config
     return ReviewsJob(
         curators=(*reviewers.curators, *learning.learners),
@@ -88,10 +88,10 @@ def build_reviews(
 
 
 def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
-    """The names of those whose proposals wait for a person: the rules' never do."""
+    """Return the names of the curators whose proposals wait for the user. Those of the rules never wait."""
     found = set()
     if config.memory_strategies:
-        from saga_core.strategies import PREFIX  # for whoever learns
+        from saga_core.strategies import PREFIX  # only needed with strategies
 
         found = {PREFIX + name for name, strategy in config.memory_strategies.items() if strategy.review == "ask"}
     if config.curator.review == "ask":
@@ -101,7 +101,7 @@ def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
 
 
 async def build_reader(base: Foundations, more: Sequence[ContextSource]) -> ContextReader:
-    """The reader with ``more`` sources, and those that other packages bring, which are closed with the stores."""
+    """Build the reader with ``more`` sources and those of other packages, which are closed with the stores."""
     config = base.settings.config
     taken, guests = {source.name for source in (*own_sources(config), *more)}, [*more]
     for name in config.recall.sources:
@@ -119,7 +119,7 @@ async def build_reader(base: Foundations, more: Sequence[ContextSource]) -> Cont
 
 
 async def build_learning(base: Foundations, bills: BackgroundBills) -> Learning:
-    """What memory strategies bring, where any is configured."""
+    """Build the learners, paces and sources of the memory strategies, if any are configured."""
     config = base.settings.config
     if not config.memory_strategies:
         return Learning()

@@ -1,4 +1,4 @@
-"""Builds play, with everything that makes its prompts."""
+"""Builds play and the parts that make its prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger("saga")
 
 
 def build_prompting(base: Foundations) -> tuple[Prompting, TurnBills]:
-    """What makes the prompts of turns, and what makes their bills."""
+    """Build the parts that make the prompts of turns and their bills."""
     counter, clock = base.stores.counter, base.given.clock
     memories = PromptMemories(base.stores.state, base.counters)
     models = KnownModels(base.settings, memories)
@@ -70,7 +70,7 @@ def build_play(
     contexts: RecentContexts,
     extraction: ExtractionJob,
 ) -> Play:
-    """What begins turns."""
+    """Build the part that begins turns."""
     clock, counters, work = base.given.clock, base.counters, TurnWork(base.views, extraction)
     open_calls = OpenCalls()
     return Play(

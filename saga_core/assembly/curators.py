@@ -1,4 +1,4 @@
-"""Chooses the curators: always the rules, one more as configured, and a stand-in for that one."""
+"""Chooses the curators: always the rules, another one if configured, and a stand-in for it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ log = logging.getLogger("saga.curation")
 
 RULES = "rules"
 BY_MODEL = "blocks"
-"""Who reviews when a curator model is there and no curator is named."""
+"""The curator that is used if there is a curator model and no curator is named."""
 ASKING = ("blocks", "direct")
 """Curators that ask a model."""
 ELSEWHERE = ("letta",)
-"""Curators that ask a server of their own, at which anybody's model may answer."""
+"""Curators that ask their own server, which may use any model."""
 
 
 @frozen
 class Reviewers:
-    """The curators in their order, and the stand-in for one that cannot review, by that one's name."""
+    """The curators in order, and the stand-ins, by the name of the curator that they replace if it cannot review."""
 
     curators: tuple[Curator, ...] = ()
     stand_ins: Mapping[str, Curator] = field(factory=dict)
@@ -46,11 +46,11 @@ async def open_curators(
     foreground: Foreground,
     bills: BackgroundBills,
 ) -> Reviewers:
-    """The curators that review; closed with the stores. None when ``curator.enabled`` is false.
+    """Open the curators, which are closed with the stores. None if ``curator.enabled`` is false.
 
-    A curator that asks a model and has none, or whose engine is not installed, is left out, which shows as a degraded
-    mode. When a curator model is set, ``blocks`` stands in for a curator that asks a server of its own. Raises
-    ``BadInput`` for a curator that nobody registered.
+    A curator that needs a model and has none, or whose engine is not installed, is left out and reported as a degraded
+    mode. If a curator model is set, ``blocks`` is the stand-in for a curator that asks its own server. Raises
+    ``BadInput`` for a curator that is not registered.
     """
     if not config.curator.enabled:
         return Reviewers()

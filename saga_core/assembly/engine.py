@@ -1,4 +1,4 @@
-"""Assembles the engine from a configuration, and resumes the work that was left."""
+"""Assembles the engine from a configuration and resumes pending work."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ log = logging.getLogger("saga")
 
 
 async def assemble(config: Config, given: Given) -> Parts:
-    """Open what ``config`` names and put it together. Raises ``StoreError`` and ``BadInput``; then all is closed."""
+    """Open the stores of ``config`` and build the engine. Raises ``StoreError`` and ``BadInput`` with all closed."""
     counters = Counters()
     async with AsyncExitStack() as stack:
-        # Nothing is put aside that other processes have open.
+        # Never set aside damaged files that other processes have open.
         mend = given.resume and given.siblings is None
         stores = await open_stores(config, counters, mend=mend, tolerant=given.tolerant)
         stack.push_async_callback(stores.aclose)
@@ -74,7 +74,7 @@ async def assemble(config: Config, given: Given) -> Parts:
 
 
 async def _read_keys(parts: Parts, given: Given) -> None:
-    """The keys by which the server may be used, before anybody asks."""
+    """Read the API keys before the first request."""
     try:
         await parts.access.keys.look()
     except StoreError as error:
@@ -84,7 +84,7 @@ async def _read_keys(parts: Parts, given: Given) -> None:
 
 
 async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
-    """The journal, and whether it can be read and written."""
+    """Return the journal, and whether it can be read and written."""
     try:
         journal = Journal(stores.state, counters)
         await journal.open()
@@ -97,7 +97,7 @@ async def _open_journal(config: Config, stores: Stores, counters: Counters, give
 
 
 async def _build(base: Foundations, leases: Leases | None) -> Parts:
-    """Everything."""
+    """Build all parts."""
     config, clock, counters = base.settings.config, base.given.clock, base.counters
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
     bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, clock, counters)
@@ -129,7 +129,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
     )
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, base.settings, clock, counters)
-    # In the order in which they build on each other.
+    # Each job depends on the ones before it.
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     base.views.followers += [extraction, personas, reviews, vectors]
@@ -256,7 +256,7 @@ def _maintenance(
 
 
 async def _take_up(parts: Parts) -> None:
-    """Go on with the work that waits, and have views made anew where they are gone."""
+    """Resume pending work, and render views again if they are missing."""
     stores, journal = parts.stores, parts.journal
     healing = [store for store in stores.all().values() if isinstance(store, SelfHealingStore)]
 
@@ -266,7 +266,7 @@ async def _take_up(parts: Parts) -> None:
             try:
                 await journal.add_jobs(session.id, [session.head or session.root])
             except LeaseLost:
-                continue  # another server has it, and renders it
+                continue  # another server has taken the session and renders it
             parts.background.views.submit(session.id, [session.head or session.root])
 
     for store in healing:
@@ -277,7 +277,7 @@ async def _take_up(parts: Parts) -> None:
 
 
 async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
-    """Whether a store that keeps views on disk has none, though there are sessions: its files were taken away."""
+    """Whether a durable view store is empty although there are sessions, because its files were removed."""
     for kind in ("graph", "vector"):
         store: GraphStore | VectorStore = stores.graph if kind == "graph" else stores.vector
         if Capability.DURABLE not in store.info.capabilities or f"{kind}.changed" in counters.degraded:
@@ -287,7 +287,7 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
         try:
             empty = not await store.scopes()
         except StoreCorrupt:
-            continue  # it was mended just now, which has everything rendered anyway
+            continue  # it has just been repaired, which renders all views anyway
         if empty and await journal.sessions():
             log.warning("%s store: it is empty; its views are rendered again from the journal", kind)
             return True
@@ -295,14 +295,14 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
 
 
 async def _vectors_due(stores: Stores, journal: Journal) -> bool:
-    """Whether vectors must be there that nobody else misses: those of lore, for an embedder that sees spelling.
+    """Whether lore vectors must exist whose absence is not noticed elsewhere. This is so for a spelling-based embedder.
 
-    For one that sees more, what is missing is looked for anyway.
+    With a semantic embedder, missing vectors are searched for anyway.
     """
     if stores.embedder.semantic:
         return False
     for digest in {session.digest for session in await journal.sessions()}:
-        with suppress(StoreCorrupt):  # whoever plays in it is told
+        with suppress(StoreCorrupt):  # playing in that world reports it
             if (await journal.world(digest)).lore:
                 return True
     return False

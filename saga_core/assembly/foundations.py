@@ -1,4 +1,4 @@
-"""The foundation of all parts: the journal, the sessions in memory, the supervisor, the projector."""
+"""The foundation of all parts: the journal, the sessions in memory, the supervisor and the projector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chooses the memory strategies that learn: those of the configuration, each with the model that it calls."""
+"""Opens the configured memory strategies, and makes a learner with a model for each."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KIND = "strategy"
 
 @define
 class Models:
-    """The models that a strategy may call: the curator's, or otherwise that of extraction."""
+    """The models that a strategy may call: the curator's, or else the extraction model."""
 
     config: Config
     curator: ChatModel | None
     extractor: ChatModel | None
 
     def choose(self) -> tuple[ChatModel, str] | None:
-        """The model, and its name for the provider."""
+        """Return the model and its name for the provider."""
         names = self.config.models
         for chat, name in ((self.curator, names.curator), (self.extractor, names.extraction)):
             if chat is not None:
@@ -41,10 +41,10 @@ class Models:
 
 
 async def open_strategies(config: Config) -> dict[str, Strategy]:
-    """The strategies of ``memory_strategies``, by the names that they have there.
+    """Open the strategies of ``memory_strategies``, by their names there.
 
-    Raises ``BadInput``, naming the setting, for one that nobody registered, for options that it refuses, for what is
-    no ``Strategy``, and for a namespace that could show a player what is another's.
+    Raises ``BadInput`` with the name of the setting for a strategy that is not registered, for options that it refuses,
+    for an object that is not a ``Strategy``, and for a namespace that could leak data between players.
     """
     found = {}
     for name, settings in config.memory_strategies.items():
@@ -76,7 +76,7 @@ def make_learners(
     bills: BackgroundBills,
     clock: Clock,
 ) -> tuple[Learner, ...]:
-    """A learner for each strategy. Without a model there is none, which shows as a degraded mode."""
+    """Make a learner for each strategy. Without a model, make none and report degraded modes."""
     chosen = models.choose()
     if chosen is None:
         for name in strategies:
@@ -107,7 +107,7 @@ def _terms(name: str, strategy: Strategy, settings: StrategyConfig) -> Terms:
 
 
 def paces_of(config: Config) -> dict[str, Pace]:
-    """How often each strategy runs, by the name of its learner."""
+    """Return how often each strategy runs, by the name of its learner."""
     return {
         PREFIX + name: Pace(settings.every, settings.tokens, whole=True)
         for name, settings in config.memory_strategies.items()
@@ -115,7 +115,7 @@ def paces_of(config: Config) -> dict[str, Pace]:
 
 
 def source_of(strategies: dict[str, Strategy]) -> Sequence[Memories]:
-    """The source of context that tells what was learned; none without strategies."""
+    """Return the context source for memory records; empty without strategies."""
     worth = {
         (name, kind.name): (kind.shown, kind.always) for name, strategy in strategies.items() for kind in strategy.kinds
     }

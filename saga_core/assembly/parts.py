@@ -1,4 +1,4 @@
-"""The parts of the engine, and what an embedding program passes in."""
+"""The parts of the engine, and the arguments of ``Saga.open``."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ log = logging.getLogger("saga")
 
 @frozen(kw_only=True)
 class Given:
-    """What an embedding program passes to ``Saga.open``."""
+    """The arguments of ``Saga.open``."""
 
     extractor: ChatModel | None
     curator: ChatModel | None
     automatic: ChatModel | None
-    """Reads replies without a block where there is no ``extractor``."""
+    """Reads replies without a block if there is no ``extractor``."""
     clock: Clock
     entropy: Entropy
     resume: bool = True
-    """Whether the work that waits is taken up, and what is damaged put aside."""
+    """Whether pending work is resumed and damaged data is set aside."""
     tolerant: bool = False
-    """Whether a damaged journal is gone without, as far as that is possible."""
+    """Whether the engine runs without a damaged journal, as far as possible."""
     address: str = ""
-    """Where other servers that share the journal reach this one."""
+    """The address at which other servers that share the journal reach this one."""
     siblings: Siblings | None = None
-    """Knows which of the processes live that share the data, where they are on one machine."""
+    """Tells which processes that share the data on this machine are alive."""
 
 
 @frozen(eq=False, kw_only=True)
 class Parts:
-    """The engine, in parts."""
+    """The parts of the engine."""
 
     settings: Settings
     stores: Stores
@@ -66,7 +66,7 @@ class Parts:
     clock: Clock
     ids: IdSource
     leases: Leases | None
-    """Which sessions this server writes, where several share the journal."""
+    """Decides which sessions this server writes, if several share the journal."""
     access: Access
     play: Play
     sessions: Sessions

@@ -1,4 +1,4 @@
-"""Puts the journal behind the fence where several servers share it, and tells the parts who writes a session."""
+"""Guards a shared journal with leases, and tells the other parts which server writes a session."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _BOTH = frozenset({Capability.RESIDENT, Capability.SHARED})
 
 
 def server_name(config: Config) -> str:
-    """What tells this server from others that share the journal: the same after a restart."""
+    """Return the name that distinguishes this server from others that share the journal; the same after a restart."""
     return config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}"
 
 
 def share(config: Config, given: Given, stores: Stores, counters: Counters) -> Leases | None:
-    """The leases of this server, and the journal's store behind them; None where nobody else can open the journal."""
+    """Create this server's leases and guard the journal's store with them. Return None if the journal is not shared."""
     if Capability.SHARED not in stores.state.info.capabilities:
         return None
     name = server_name(config)
     leases = Leases(
         kv=stores.state,
-        # A command beside a server of the same configuration must not pass for its next process.
+        # A command next to a server with the same configuration must not be taken for the server's next process.
         name=name if given.resume else f"{name} command {os.getpid()}",
         token=given.entropy.token(4).hex(),
         address=config.server.address or given.address,
@@ -55,7 +55,7 @@ def share(config: Config, given: Given, stores: Stores, counters: Counters) -> L
 
 
 def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Matcher) -> None:
-    """Let the parts know of takings, losses and work that others left."""
+    """Notify the parts when a session is taken over or lost, or when another server left work."""
 
     def forget(session: str) -> None:
         base.live.forget(session)
@@ -66,21 +66,21 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
         try:
             await leases.own(session)
         except OwnedElsewhere:
-            return False  # its owner does it, or whoever finds the owner gone
+            return False  # the session's owner does the work, or the server that finds the owner gone
         return True
 
     async def take_up(session: str) -> None:
-        async with base.locks.writing(session):  # what this server writes itself is not cut off
+        async with base.locks.writing(session):  # a write of this server is not an interrupted one
             if await base.journal.settle(session):
                 base.live.forget(session)
         await base.supervisor.take_up(session)
 
     def read_shares_again() -> None:
         if base.shared.strategies:
-            base.live.forgotten += 1  # other servers' sessions may tell more by now
+            base.live.forgotten += 1  # other servers' sessions may have new memories
 
     async def elsewhere(session: str) -> None:
-        """The owner of the session finds the place, and reads nothing for it."""
+        """Refuse a session of another server, so that its owner matches the request and nothing is read here."""
         if not LOOK_CLOSELY.get():
             await leases.ask_elsewhere(session)
 
@@ -89,7 +89,7 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
     base.supervisor.may_work = may_work
     leases.is_busy = base.supervisor.busy
     if leases.siblings is not None:
-        # Whoever has a session in memory keeps it: passing a request on costs less than reading the session anew.
+        # A process keeps the sessions it has in memory: forwarding a request is cheaper than reading the session again.
         leases.is_busy = lambda session: base.supervisor.busy(session) or base.live.peek(session) is not None
     base.live.before_load = lambda session: _forget_own(base, session)
     leases.on_stale.append(forget)
@@ -102,22 +102,22 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
 
     for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
         _hold(leases, store, named)
-    if leases.siblings is None:  # else a process whose sessions were taken has ended, and writes nothing
+    if leases.siblings is None:  # else, a process whose sessions were taken has ended and writes nothing
         _fence(leases, base.stores)
     if base.stores.vector.info.capabilities >= _BOTH:
-        # Whoever fills a world's lore fills it with the same: what is whole stays as it is.
+        # Every server fills a world's lore with the same vectors, so a complete lore scope never changes.
         base.projector.on_lore.append(cast(Holding, base.stores.vector).hold)
 
 
 async def _forget_own(base: Foundations, session: str) -> None:
-    """What stores show of a session that this server alone has: others may have changed it since."""
+    """Discard a session's views in stores of this server only, because other servers may have changed the session."""
     if Capability.SHARED not in base.stores.graph.info.capabilities:
         await base.projector.drop_graphs(session)
     base.projector.look_again(session)
 
 
 def _fence(leases: Leases, stores: Stores) -> None:
-    """Have what is written to views hold only with the lease, where that lies beside the journal."""
+    """Make writes to views depend on the lease, if the view store is in the same place as the journal."""
     journal = stores.state.info.identity
     for kind, store in stores.all().items():
         if kind == "state" or Capability.SHARED not in store.info.capabilities:
@@ -133,7 +133,7 @@ def _fence(leases: Leases, stores: Stores) -> None:
 
 
 def _hold(leases: Leases, store: Store, scopes: Callable[[str], list[str]]) -> None:
-    """Keep the scopes of sessions that this server holds in memory, where the store has a layer for that."""
+    """Keep the scopes of the sessions that this server holds in memory, if the store has a resident layer."""
     if not store.info.capabilities >= _BOTH:
         return
     layer = cast(Holding, store)

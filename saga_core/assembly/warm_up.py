@@ -1,4 +1,4 @@
-"""Warm-up: imports what playing needs and starting does not, right after the start, so that no turn waits for it."""
+"""Warm-up: import the modules that play needs right after the start, so that no turn waits for them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ _MODULES = (
     "saga_core.strategies.consolidation",
 )
 _RECORDS = (Session, Turn, Node, WorldState, World, Bill, Kept, KeptVolatile, KeptPage)
-"""What a turn reads and writes."""
+"""The records that a turn reads and writes."""
 _LONG = 300
-"""Letters with marks that are more than are sorted at a glance."""
+"""A number of combining marks above the fast path of normalisation."""
 
 
 def warm_up_steps() -> Iterator[Callable[[], None]]:
-    """What is to be done, piece by piece, each for a thread and of a tenth of a second at most; what is needed first
-    comes first: the readers and writers of records, the languages, then what was put off by the backends that were
-    loaded (``Backend.warm_up``) and by the engine. What cannot be imported is logged, and met again by whoever needs
-    it.
+    """Yield the warm-up steps, each for a thread and at most a tenth of a second long.
+
+    The most urgent come first: the readers and writers of records, then the languages, then the modules that the loaded
+    backends (``Backend.warm_up``) and the engine import late. Failed imports are logged; they fail again at the first
+    use.
     """
     yield partial(codec.prepare, *_RECORDS)
     for tag in known():
@@ -47,14 +48,14 @@ def warm_up_steps() -> Iterator[Callable[[], None]]:
 
 
 def _import_language(tag: str) -> None:
-    """Everything that is said and read in a language: the words of one message decide which is wanted."""
+    """Import all modules of a language, because one message can decide which language is needed."""
     folder = import_module(f"saga_core.language.{tag}")
     for part in iter_modules(folder.__path__):
         _import(f"{folder.__name__}.{part.name}")
 
 
 def _read_a_word(tag: str) -> None:
-    """Read a word of a language as those of a request are, for whose patterns the first request waited 20 ms."""
+    """Process a word of a language like the text of a request. Its patterns would delay the first request by 20 ms."""
     word = language_of(tag).labels.player
     for text in (word, "e\u0301\u0316" * _LONG):
         normalized("NFC", text)

@@ -1,4 +1,4 @@
-"""Background work: the supervisor, the base of all jobs, session locks, retries, and foreground priority."""
+"""Background work: the supervisor, the base classes of jobs, session locks, retries, and foreground priority."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Foreground priority: players who wait for a reply go before background work.
+"""Foreground priority: requests of players go before background work.
 
-Two things are guarded. Reading a context takes some twenty steps of the event loop; when many sessions are played at
-once, background work of the others would run between any two of them. And a background call to a model would take the
-place of a narration at the same upstream.
+Two things are protected. Reading a context takes about twenty steps of the event loop, and with many active sessions
+the background work of others would run between any two of them. And a background call to a model would take the place
+of a narration at the same upstream.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from contextlib import asynccontextmanager, contextmanager
 from attrs import define, field
 
 READ_PATIENCE = 0.1
-"""Seconds for which work gives way to reads at a time: requests that follow each other without a pause do not starve
-it."""
+"""Seconds for which work gives way to reads at a time, so that continuous requests do not starve it."""
 NARRATION_PATIENCE = 30.0
-"""Seconds for which a call waits for a free upstream once every narration that ran at first is over and others run."""
+"""Seconds for which a call waits for a free upstream, after all narrations that ran at first have ended."""
 
 
 def _set() -> asyncio.Event:
@@ -35,12 +34,12 @@ class Foreground:
     _reads: int = 0
     _no_reads: asyncio.Event = field(factory=_set)
     _narrations: dict[object, str] = field(factory=dict)
-    """One token for each narration, and the name of its upstream. Without a name it may be anybody's."""
+    """A token for each running narration -> its upstream. A narration without a name may run at any upstream."""
     _changed: asyncio.Event = field(factory=asyncio.Event)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """The context of a request is being read."""
+        """Mark that the context of a request is being read."""
         self._reads += 1
         self._no_reads.clear()
         try:
@@ -51,8 +50,10 @@ class Foreground:
                 self._no_reads.set()
 
     async def give_way(self) -> None:
-        """For background work, between two steps of some milliseconds each: other tasks run, and reads that are under
-        way are finished first, unless that takes longer than ``read_patience``."""
+        """Let other tasks run and wait for running reads, at most ``read_patience``.
+
+        Background work calls this between two steps of some milliseconds each.
+        """
         await asyncio.sleep(0)
         if self._reads:
             try:
@@ -63,7 +64,7 @@ class Foreground:
 
     @asynccontextmanager
     async def narrating(self, upstream: str = "") -> AsyncIterator[None]:
-        """A narration runs at ``upstream``."""
+        """Mark that a narration runs at ``upstream``."""
         token = object()
         self._narrations[token] = upstream
         try:
@@ -81,7 +82,7 @@ class Foreground:
         return {token for token, name in self._narrations.items() if not name or not upstream or name == upstream}
 
     async def wait_until_free(self, upstream: str) -> None:
-        """Wait until no narration runs at ``upstream``. Narrations that never leave a gap hold nobody up for ever."""
+        """Wait until no narration runs at ``upstream``. The wait is bounded even if narrations follow without a gap."""
         first = self._at(upstream)
         while first & self._at(upstream):
             await self._changed.wait()

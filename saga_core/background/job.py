@@ -1,4 +1,4 @@
-"""A kind of background work: the base class of the jobs in ``saga_core.jobs``, and its contract with the supervisor."""
+"""The base class of background jobs in ``saga_core.jobs``, and its contract with the supervisor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_core.errors import SagaError, in_words
 
 @frozen
 class Waiting:
-    """Work that is not done yet, and why."""
+    """Pending work and the reason."""
 
     session: str
     turn: str
@@ -27,22 +27,21 @@ class Step:
     """The result of one step of a job."""
 
     more: bool = False
-    """Whether the session has more to do at once. Otherwise it is left alone until it is asked for again."""
+    """Whether the session has more work to do at once. Otherwise the job pauses there until it is asked again."""
     done: int = 0
-    """Units of work that were finished, mostly turns."""
+    """The number of finished units of work, mostly turns."""
     again_in: float | None = None
-    """Seconds after which the next step is due by itself."""
+    """Seconds after which the next step runs by itself."""
 
 
 DONE = Step()
 
 
 class Scheduler(Protocol):
-    """The supervisor, as its jobs see it."""
+    """The interface of the supervisor for its jobs."""
 
     def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
-        """There is something to do in a session. ``first``: before other sessions, or behind them. ``after``: in so
-        many seconds."""
+        """Request a step in a session, before (``first``) or behind other sessions, in ``after`` seconds."""
         ...
 
     def retry_now(self, job: Job, session: str | None = None) -> None:
@@ -50,101 +49,101 @@ class Scheduler(Protocol):
         ...
 
     def is_running(self, job: Job, session: str) -> bool:
-        """Whether a step of the job is under way in a session."""
+        """Whether a step of the job is running in a session."""
         ...
 
     def failures(self, job: Job) -> dict[str, tuple[int, str]]:
-        """The sessions in which the job failed when it was last tried: how often in a row, and why."""
+        """Return the sessions in which the job's last step failed, with the failures in a row and the reason."""
         ...
 
     async def give_up(self, job: Job, session: str) -> None:
-        """End a job's work in a session, and forget it."""
+        """Cancel a job's work in a session and forget it."""
         ...
 
 
 class InSections(Enum):
-    """How a job behaves while a session changes as a whole (``Supervisor.exclusive``)."""
+    """How a job behaves during an exclusive section of a session (``Supervisor.exclusive``)."""
 
     GOES_ON = "goes on"
-    """It takes a section itself when it writes."""
+    """Steps continue. The job itself enters a section to write."""
     RESTS = "rests"
     """No step begins during a section."""
     AWAITED = "awaited"
-    """No step begins, and a section waits for the one that is under way."""
+    """No step begins during a section, and a section waits for the running step."""
 
 
 class Job:
-    """One kind of work. ``step`` does the next piece of one session's work. The supervisor does everything else: one
-    step of a session at a time, retries with growing pauses, exclusive sections, draining, waiting and closing.
+    """One kind of background work. ``step`` does the next piece of one session's work.
 
-    Work outlives the process only if the job finds it again in ``resume``.
+    The supervisor does the rest: one step of a session at a time, retries with growing pauses, exclusive sections,
+    draining, waiting and closing. Work outlives the process only if the job finds it again in ``resume``.
     """
 
     kind: str
-    """Names it in lists of waiting work."""
+    """The name of the job in lists of pending work."""
     counter: str
-    """Prefix of its counters: ``<counter>.failures``, ``<counter>.retries``."""
+    """The prefix of its counters: ``<counter>.failures``, ``<counter>.retries``."""
     mode: str
     """The degraded mode while its steps fail."""
     retry: Retry = Retry()
     at_once: int | None = None
-    """Steps at the same time, over all sessions; None: no limit."""
+    """Concurrent steps over all sessions; None: no limit."""
     patience: float | None = None
-    """Seconds that one step may take; None: no limit."""
+    """The timeout of one step in seconds; None: no limit."""
     in_order: bool = False
-    """With ``at_once``: whether the first session is finished before the next begins, instead of taking turns."""
+    """With ``at_once``: whether each session is finished before the next begins, instead of taking turns."""
     rests_as_one: bool = False
-    """Whether a failure rests the work of all sessions: they depend on the same thing."""
+    """Whether a failure pauses the work of all sessions, because they depend on the same service."""
     in_sections: InSections = InSections.GOES_ON
     finishes_at_close: bool = False
-    """Whether closing waits for its work. Otherwise a step under way is given up."""
+    """Whether closing waits for its work. Otherwise a running step is cancelled."""
     keeps_loaded: bool = True
-    """Whether a session with a step under way must stay in memory."""
+    """Whether a session with a running step must stay in memory."""
     keeps_queued_loaded: bool = False
-    """Whether one that waits for a step must stay, too."""
+    """Whether a session that waits for a step must stay in memory, too."""
 
     scheduler: Scheduler
-    """Set by the supervisor that the job is added to."""
+    """Set by the supervisor to which the job is added."""
 
     def wake(self, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
-        """There is something to do in a session: see ``Scheduler.ask``."""
+        """Request a step in a session. See ``Scheduler.ask``."""
         self.scheduler.ask(self, session, first=first, after=after)
 
     async def step(self, session: str) -> Step:
-        """Do the next piece of work. Whatever it raises is tried again."""
+        """Do the next piece of work. After any exception the step is retried."""
         raise NotImplementedError
 
     async def resume(self) -> None:
-        """Take up what the process before left."""
+        """Resume the work that an earlier process left."""
 
     async def take_up(self, session: str) -> None:
-        """Take up what another server left in a session."""
+        """Resume the work that another server left in a session."""
 
     async def before_drain(self) -> None:
-        """Draining is about to begin: ask for everything that should be done now."""
+        """Request all work that should be done now, because draining is about to begin."""
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
-        """What is not done. ``reasons``: session to why its last step failed, and "" for one that waits its turn."""
+        """Return pending work. ``reasons`` maps each session to its last failure, or to "" if it is just queued."""
         return [Waiting(session, "", self.kind, reason or "queued") for session, reason in reasons.items()]
 
     def depth(self) -> int:
-        """Turns that wait, for the status."""
+        """Return the number of waiting turns, for the status."""
         return 0
 
     def reason(self, error: Exception) -> str:
-        """Why a step failed, in words."""
+        """Return why a step failed, as text."""
         return in_words(error)
 
     def degraded(self, session: str, reason: str) -> str:
-        """The degraded mode in words, while steps fail."""
+        """Return the text of the degraded mode while steps fail."""
         return f"session {session}: {reason}"
 
     def is_expected(self, error: Exception) -> bool:
-        """Whether an error says by itself what is wrong, so that the log needs no traceback."""
+        """Whether an error explains itself, so that the log needs no traceback."""
         return isinstance(error, SagaError | TimeoutError)
 
     def forget(self, session: str) -> None:
-        """The session is about to go: forget what it was to get."""
+        """Forget the queued work of a session that is about to be removed."""
 
     async def aclose(self) -> None:
-        """No step follows."""
+        """Release resources. No step follows."""

@@ -1,4 +1,4 @@
-"""Session locks: they keep a session's writers, its background work, and operations on the whole session apart."""
+"""Session locks: they separate a session's writers, its background work, and operations on the whole session."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from attrs import define, field
 @define(eq=False, kw_only=True)
 class _Lock:
     users: int = 0
-    """Those that wait here or hold it: the lock is forgotten when there is none."""
+    """The number of tasks that wait for it or hold it. It is removed when there are none."""
     section: asyncio.Lock = field(factory=asyncio.Lock)
-    """Held by the one section that is under way."""
+    """Held by the running section."""
     writing: asyncio.Lock = field(factory=asyncio.Lock)
-    """Held by whoever writes the session's journal."""
+    """Held by the writer of the session's journal."""
     holds: int = 0
-    """Sections that are under way or about to be."""
+    """The number of running and waiting sections."""
     closed: bool = False
-    """Whether a section is under way in which the journal of the session changes."""
+    """Whether a section is running that changes the session's journal."""
 
 
 @define(eq=False)
@@ -28,7 +28,7 @@ class SessionLocks:
     """One lock for each session in use."""
 
     changes: int = 0
-    """Grows when a closed section begins, and when one ends."""
+    """Grows at the beginning and the end of each closed section."""
     _locks: dict[str, _Lock] = field(factory=dict)
     _on_release: list[Callable[[], None]] = field(factory=list)
 
@@ -48,13 +48,13 @@ class SessionLocks:
 
     @asynccontextmanager
     async def writing(self, session: str) -> AsyncIterator[None]:
-        """Write the session's journal: one at a time, and not while it is closed."""
+        """Hold the write lock of the session's journal. It is exclusive, also against closed sections."""
         async with self._at(session) as lock, lock.writing:
             yield
 
     @asynccontextmanager
     async def holding(self, session: str) -> AsyncIterator[None]:
-        """Keep background work that rests in sections from beginning, and other sections out."""
+        """Hold an exclusive section. Background work that rests in sections cannot begin."""
         async with self._at(session) as lock:
             lock.holds += 1
             try:
@@ -68,7 +68,7 @@ class SessionLocks:
 
     @asynccontextmanager
     async def closing(self, session: str) -> AsyncIterator[None]:
-        """Close the session's journal to everybody else. Within ``holding``."""
+        """Close the session's journal to all others. Use this within ``holding``."""
         async with self._at(session) as lock, lock.writing:
             lock.closed = True
             self.changes += 1
@@ -79,11 +79,11 @@ class SessionLocks:
                 self.changes += 1
 
     def on_release(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` whenever a session is held no longer."""
+        """Call ``listener`` whenever a session is no longer held."""
         self._on_release.append(listener)
 
     def held(self, session: str) -> bool:
-        """Whether background work that rests in sections may not begin."""
+        """Whether background work that rests in sections must not begin."""
         lock = self._locks.get(session)
         return lock is not None and lock.holds > 0
 
@@ -95,7 +95,7 @@ class SessionLocks:
                 pass
 
     async def changed(self, since: int) -> bool:
-        """Whether any session was closed since ``changes`` was ``since``; waits for those that are closed now."""
+        """Whether a session was closed since ``changes`` was ``since``. Waits for sessions that are closed now."""
         closed = [session for session, lock in self._locks.items() if lock.closed]
         for session in closed:
             await self.opened(session)

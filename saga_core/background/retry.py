@@ -1,4 +1,4 @@
-"""Retries: pauses that double up to a longest one."""
+"""Retries with exponential backoff."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ class Retry:
     longest: float = 60.0
 
     def pause(self, failures: int, asked: float = 0.0) -> float:
-        """Seconds to rest after so many failures in a row; at least as long as a provider ``asked`` for, within
-        ``longest``."""
+        """Return the pause in seconds after ``failures`` failures in a row.
+
+        It is at least the ``asked`` seconds of a provider, but never more than ``longest``.
+        """
         doubled = self.first * 2.0 ** min(max(failures, 1) - 1, _DOUBLINGS)
         return min(self.longest, max(doubled, asked))

@@ -1,8 +1,8 @@
 """The supervisor: runs all background work.
 
-Somebody asks for a job in a session, and the job works in steps, one at a time for each session. A failed step is
-retried after a growing pause. An operation on a whole session takes an exclusive section, in which the jobs that render
-its views rest. Jobs are kept in the order in which they build on each other, and are drained in that order.
+Work is requested for a job in a session. The job then works in steps, one at a time for each session. A failed step is
+retried after a growing pause. An operation on a whole session enters an exclusive section, in which the jobs that
+render its views rest. Jobs are kept in the order of their dependencies and are drained in that order.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DrainReport:
 
 @define(eq=False)
 class Supervisor:
-    """Owns every background task. ``jobs`` are in the order in which they build on each other."""
+    """Owns every background task. ``jobs`` are in the order of their dependencies."""
 
     counters: Counters
     locks: SessionLocks = field(factory=SessionLocks)
@@ -55,24 +55,24 @@ class Supervisor:
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs, in their order."""
+        """The jobs in order."""
         return [queue.job for queue in self._queues.values()]
 
     async def resume(self) -> None:
-        """Let every job take up what the process before left."""
+        """Let every job resume the work that an earlier process left."""
         for job in self.jobs:
             await job.resume()
 
     async def take_up(self, session: str) -> None:
-        """Let every job take up what another server left in a session."""
+        """Let every job resume the work that another server left in a session."""
         for job in self.jobs:
             await job.take_up(session)
 
     def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
-        """There is work of ``job`` in a session. ``first``: it goes before that of other sessions, or behind it.
-        ``after``: so many seconds from now, unless there is other work before.
+        """Request work of ``job`` in a session.
 
-        A pause after a failure is not cut short.
+        ``first``: before other sessions, or behind them. ``after``: in this many seconds, unless other work is due
+        earlier. A pause after a failure is not shortened.
         """
         queue = self._queues[job.kind]
         if self._closed or queue.closed:
@@ -104,7 +104,7 @@ class Supervisor:
     # -- what others ask ---------------------------------------------------------------------------------------
 
     def busy(self, session: str) -> bool:
-        """Whether a session must stay in memory: it is being written, or work of it is under way."""
+        """Whether a session must stay in memory, because it is being written or has running work."""
         if session in self.locks:
             return True
         for queue in self._queues.values():
@@ -116,44 +116,44 @@ class Supervisor:
         return False
 
     def is_rendering(self, session: str) -> bool:
-        """Whether the views of a session are about to change, or may."""
+        """Whether the views of a session may be about to change."""
         awaited = (each for each in self._queues.values() if each.job.in_sections is InSections.AWAITED)
         return session in self.locks or any(session in queue.sessions for queue in awaited)
 
     def is_running(self, job: Job, session: str) -> bool:
-        """Whether a step of the job is under way in a session."""
+        """Whether a step of the job is running in a session."""
         work = self._queues[job.kind].sessions.get(session)
         return work is not None and work.task is not None
 
     def failures(self, job: Job) -> dict[str, tuple[int, str]]:
-        """The sessions in which the job failed when it was last tried: how often in a row, and why."""
+        """Return the sessions in which the job's last step failed, with the failures in a row and the reason."""
         sessions = self._queues[job.kind].sessions.values()
         return {work.session: (work.failures, work.reason) for work in sessions if work.failures}
 
     def pauses(self, job: Job) -> dict[str, float]:
-        """The sessions in which the job rests, and the seconds until it is tried again by itself."""
+        """Return the sessions in which the job pauses, and the seconds until its next step."""
         now = asyncio.get_running_loop().time()
         sessions = self._queues[job.kind].sessions.values()
         return {work.session: work.rest.when() - now for work in sessions if work.rest is not None}
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """What is not done, and why as far as it is known."""
+        """Return pending work and the reasons, as far as known."""
         found: list[Waiting] = []
         for queue in self._queues.values():
             found += queue.job.waiting({work.session: work.reason for work in queue.sessions.values()})
         return tuple(found)
 
     def depth(self) -> int:
-        """Turns whose work is not done."""
+        """The number of turns with pending work."""
         return sum(job.depth() for job in self.jobs)
 
     @asynccontextmanager
     async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
-        """An exclusive section, in which work on the session's views rests. Queued work continues afterwards. One at a
-        time.
+        """Hold an exclusive section of a session, in which work on its views rests. Queued work continues afterwards.
 
-        It begins when the step in progress is over. ``journal``: nothing is recorded in the session either, and
-        requests for it wait. ``stop``: cancel that step instead of waiting for it, and forget what was queued.
+        The section begins after the running step; only one runs at a time. ``journal``: nothing is recorded in the
+        session either, and requests for it wait. ``stop``: cancel the running step instead of waiting, and forget the
+        queued work.
         """
         async with self.locks.holding(session), AsyncExitStack() as stack:
             if not stop:
@@ -169,7 +169,7 @@ class Supervisor:
             yield
 
     async def give_up(self, job: Job, session: str) -> None:
-        """End a job's work in a session, and forget it: the session, or a part of it, is about to go."""
+        """Cancel a job's work in a session and forget it, because (a part of) the session is about to be removed."""
         queue = self._queues[job.kind]
         job.forget(session)
         work = queue.sessions.pop(session, None)
@@ -240,7 +240,7 @@ class Supervisor:
                     return False
                 step = await job.step(work.session)
         except LeaseLost as error:
-            # Whoever has the session now finds its work noted in the journal.
+            # The session's new owner finds its work in the journal.
             self.counters.add(f"{job.counter}.left_to_others")
             log.info("session %s: %s is left to another server: %s", work.session, job.kind, error)
             job.forget(work.session)
@@ -275,7 +275,7 @@ class Supervisor:
         if job.rests_as_one:
             pause = job.retry.pause(queue.failures, asked)
             queue.rest = asyncio.get_running_loop().call_later(pause, self._all_rested, queue)
-            queue.sessions.move_to_end(work.session)  # one that cannot be done must not hold up the others
+            queue.sessions.move_to_end(work.session)  # a session that keeps failing must not block the others
         else:
             self._rest(queue, work, job.retry.pause(work.failures, asked), retries=True)
 
@@ -307,9 +307,9 @@ class Supervisor:
     # -- ending ------------------------------------------------------------------------------------------------
 
     async def drain(self, timeout: float, *jobs: Job) -> DrainReport:
-        """Do all that is due, work that rests after a failure included (once), for at most ``timeout`` seconds.
+        """Do all due work for at most ``timeout`` seconds. Work that pauses after a failure is tried once more.
 
-        With ``jobs`` only theirs. What still waits is in the report.
+        ``jobs`` limits this to some jobs. The report lists the work that still waits.
         """
         queues = [queue for queue in self._queues.values() if not jobs or queue.job in jobs]
         before, retried = sum(queue.done for queue in queues), set[tuple[str, str]]()
@@ -350,7 +350,7 @@ class Supervisor:
         return work.task is not None or not queue.rests(work)
 
     async def aclose(self, timeout: float) -> DrainReport:
-        """Give up what closing does not wait for, finish the rest within ``timeout`` seconds, and stop."""
+        """Cancel the work that closing does not wait for, finish the rest within ``timeout`` seconds, and stop."""
         finishing = [queue for queue in self._queues.values() if queue.job.finishes_at_close]
         before = sum(queue.done for queue in finishing)
         for queue in self._queues.values():

@@ -1,4 +1,4 @@
-"""What turns cost, and what they would have cost."""
+"""The costs of turns, and what they would have been without a cache or without SAGA."""
 
 from __future__ import annotations
 

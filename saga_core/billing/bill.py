@@ -1,4 +1,4 @@
-"""The bill of a turn, against the same turn without a cache and without SAGA."""
+"""The bill of a turn, compared with the same turn without a cache and without SAGA."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from saga_core.upstream import SECONDS, ModelFacts
 _MILLION = 1_000_000
 
 Purpose = Literal["narration", "extraction", "curation"]
-"""What a call was made for: to tell the story, to read what a turn changed, to review the story."""
+"""The purpose of a call: to narrate, to read the changes of a turn, or to review the story."""
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 @frozen
 class Bill:
-    """What one call cost. Tokens as the provider counts them, dollars None where the model's prices are not known."""
+    """The cost of one call. Tokens are the provider's counts. Dollars are None if the model's prices are unknown."""
 
     turn: str
     at: float
     model: str
     provider: str
     input: int
-    """All of the prompt."""
+    """All tokens of the prompt."""
     read: int
-    """What of it was read from the cache."""
+    """The part of the prompt that was read from the cache."""
     written: int
     written_1h: int
     output: int
     added: int
-    """What of the prompt came from SAGA: rules, pages and context."""
+    """The part of the prompt that SAGA added: rules, pages and context."""
     context: int
-    """What of that was the volatile context."""
+    """The part of ``added`` that is the volatile context."""
     block: int
-    """What of the output was the state block."""
+    """The part of the output that is the state block."""
     dollars: float | None = None
     uncached: float | None = None
-    """The same call without a cache."""
+    """The dollars of the same call without a cache."""
     without: float | None = None
-    """The client's own prompt and the reply's visible text, without a cache and without SAGA."""
+    """The dollars of the client's own prompt and the reply's visible text, without a cache and without SAGA."""
     pinned: str = ""
-    """Why the pages in the prefix were pinned anew for this turn; empty when they were not."""
+    """Why the pages in the prefix were pinned again for this turn; empty if they were not."""
     pin: str = ""
-    """The turn whose pages stood in the prefix, so that a restart goes on with them."""
+    """The turn whose pages were in the prefix, so that a restart continues with them."""
     language: str = ""
-    """Of those pages."""
+    """The language of those pages."""
     note: str = ""
-    """What went wrong with the cache, in words; empty when nothing did."""
+    """A description of a problem with the cache; empty if there was none."""
     purpose: Purpose = "narration"
     call: str = ""
-    """Names the call among several that served its turn; empty for the narration that the turn is."""
+    """Identifies a call among several for the same turn; empty for the turn's narration."""
 
 
 def price(usage: Usage, facts: ModelFacts, *, cached: bool = True) -> float | None:
-    """US dollars of a call; None when the prices are not known. ``cached`` false: as if nothing were in a cache."""
+    """Return the price of a call in US dollars; None if unknown. ``cached=False`` ignores all cache effects."""
     if facts.input is None or facts.output is None:
         return None
     factor = facts.long_factor if facts.long_from and usage.input > facts.long_from else 1.0
@@ -72,7 +72,7 @@ def price(usage: Usage, facts: ModelFacts, *, cached: bool = True) -> float | No
 
 @frozen
 class Total:
-    """Bills added up. Dollars are of the bills that have them."""
+    """The sum of bills. Dollars include only bills with known prices."""
 
     calls: int = 0
     input: int = 0
@@ -84,19 +84,19 @@ class Total:
     uncached: float = 0.0
     without: float = 0.0
     unpriced: int = 0
-    """Calls whose prices are not known."""
+    """Calls whose prices are unknown."""
 
     @property
     def saved(self) -> float | None:
-        """The part of the bill without a cache and without SAGA that was saved; None when nothing is priced.
+        """The saved share of the cost without a cache and without SAGA; None if no price is known.
 
-        Calls that only SAGA makes cost nothing without it.
+        Calls that only SAGA makes would cost nothing without it.
         """
         return 1.0 - self.dollars / self.without if self.without else None
 
 
 def add_up(bills: Iterable[Bill]) -> Total:
-    """The total of bills."""
+    """Return the sum of bills."""
     calls = entered = read = written = output = context = unpriced = 0
     dollars = uncached = without = 0.0
     for bill in bills:
@@ -114,15 +114,15 @@ def add_up(bills: Iterable[Bill]) -> Total:
 
 @frozen
 class Account:
-    """Bills added up, together and by what the calls were made for."""
+    """The sum of bills, in total and by purpose."""
 
     total: Total = field(factory=Total)
     by_purpose: dict[Purpose, Total] = field(factory=dict)
-    """A total for each purpose, in the order of ``PURPOSES``, also where nothing was called."""
+    """A total for each purpose, in the order of ``PURPOSES``, even if it has no calls."""
 
     @classmethod
     def of(cls, bills: Iterable[Bill]) -> Account:
-        """The account of ``bills``."""
+        """Return the account of ``bills``."""
         found = tuple(bills)
         return cls(
             add_up(found),

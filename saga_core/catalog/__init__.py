@@ -1,4 +1,4 @@
-"""The catalog: everything besides playing. Sessions, timelines and memory, to list, change and correct."""
+"""The catalog of sessions, timelines and memory: list, change and correct them."""
 
 from __future__ import annotations
 

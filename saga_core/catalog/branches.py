@@ -1,4 +1,4 @@
-"""A session's tree in runs: what goes on without a branch is one, however long. And one turn, with all about it."""
+"""A session's tree as unbranched runs, and the details of a single turn."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _EXCERPT = 100
 
 
 async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
-    """The tree as runs, from the root, a parent before its children. JSON-able.
+    """Return the tree as runs, from the root, parents before children. JSON-able.
 
-    A run is a row of turns without a branch. Replies that were swiped away do not end one: a turn that nothing
-    follows, beside one that is continued, is counted in ``swipes``. Each run has the ids of its ``first`` and ``last``
-    turn and their depths, the run that it branches off from (``parent``), whether it is on the ``active`` path, the
-    named timelines that end in it, whether the turn recorded last is in it (``head``), and the beginning of what its
-    two ends say.
+    A run is a sequence of turns without a branch. Swiped replies do not end a run: a turn without successors, next to a
+    sibling that is continued, is counted in ``swipes``. Each run has the ids of its ``first`` and ``last`` turn and
+    their depths, the run that it branches off from (``parent``), whether it is on the ``active`` path, the named
+    timelines that end in it, whether it contains the latest turn (``head``), and the beginnings of the texts at its two
+    ends.
     """
     tree = live.tree
     named: dict[str, list[str]] = {}
@@ -69,7 +69,7 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
 
 
 async def turn_of(live: LiveSession, journal: Journal, ledger: Ledger, turn_id: str) -> dict[str, Any]:
-    """One turn: what was said, what it changed, what it cost, the replies beside it, and what would go with it."""
+    """Return one turn: its texts, its changes, its cost, its sibling replies, and what removing it would remove."""
     tree = live.tree
     node = tree.get(turn_id)
     turn = await live.turn(turn_id)

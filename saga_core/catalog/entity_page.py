@@ -1,4 +1,4 @@
-"""All about one person, place, thing or event: names, facts, where and with whom, what is known of it, its history."""
+"""The details of one entity: names, attributes, place, company, relations, related knowledge, and its history."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from saga_core.model import Delta, Entity, Event, WorldState
 from saga_core.sessions import LiveSession
 
 _CHUNK = 256
-"""Turns that are read between two chances for others to run."""
+"""Turns that are read before the event loop gets control again."""
 _HISTORY = 60
-"""Rows of history at most, the latest."""
+"""The largest number of history rows. The latest are kept."""
 
 
 async def entity_page(live: LiveSession, turn: str, entity_id: str) -> dict[str, Any]:
-    """What is known at ``turn``, by the entity's id. JSON-able. ``NotFound``.
+    """Return what is known at ``turn`` about an entity, given its id. JSON-able. ``NotFound``.
 
-    ``history`` has the latest turns of the path that changed something about it, with the events. ``knowledge`` are the
+    ``history`` has the latest turns of the path that changed the entity, with their events. ``knowledge`` has the
     memories and learned lore that name it.
     """
     state = await live.state(turn)
@@ -83,7 +83,7 @@ def _knowledge(state: WorldState, entity: Entity) -> list[dict[str, Any]]:
 
 
 async def _history(live: LiveSession, turn: str, state: WorldState, entity: str) -> list[dict[str, Any]]:
-    """The latest turns that changed something about an entity, latest first."""
+    """Return the latest turns that changed an entity, latest first."""
     ids = frozenset({entity, *(former for former, into in state.merged.items() if into == entity)})
     path = [node.id for node in live.tree.upwards(turn)]
     found: list[dict[str, Any]] = []
@@ -100,7 +100,7 @@ async def _history(live: LiveSession, turn: str, state: WorldState, entity: str)
 
 
 def _names(event: Event, ids: frozenset[str]) -> bool:
-    """Whether an event is about one of these: whether a field of it is such an id."""
+    """Whether an event concerns one of these ids: one of its fields is or contains the id."""
     values = [getattr(event, each.name) for each in fields(type(event))]
     return any(value in ids for value in values if isinstance(value, str)) or any(
         not ids.isdisjoint(value) for value in values if isinstance(value, tuple)

@@ -1,4 +1,4 @@
-"""What was called what before it was joined with another, or forgotten: records of the story still have its id."""
+"""The last names of merged or forgotten entities, because records of the story still contain their ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saga_core.sessions import LiveSession
 
 
 async def former_names(live: LiveSession, turn: str) -> dict[str, str]:
-    """The ids that the state at ``turn`` knows no more, and the name that each had last."""
+    """Return the ids that no longer exist in the state at ``turn``, with the last name of each."""
     known = (await live.state(turn)).entities
     found: dict[str, str] = {}
     for node in live.tree.path(turn):

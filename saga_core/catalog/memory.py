@@ -1,7 +1,7 @@
-"""Memory: lists, corrects and undoes what is known besides the story itself.
+"""Memory: list, correct and undo what is known besides the story itself.
 
-Everything belongs to the path on which it was learned: what curators and people changed, what memory strategies
-learned, and what was reviewed. A correction is a later delta of the turn that it corrects.
+All of it belongs to the path on which it was learned: changes by curators and users, memory records, and reviews. A
+correction is a later delta of the turn that it corrects.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from saga_core.projection import state_lines
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend, turn_named
 
 BY_HAND = "/own/{actor}/{session}"
-"""Where lies what a person adds without saying where."""
+"""The default namespace of records that a user adds."""
 _SUMMARY = 200
 
 
@@ -65,9 +65,10 @@ class Memory:
     origins: Origins = field(factory=Origins)
 
     async def lines(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
-        """What is believed at a turn (the active head), each line with the turn that it comes from. JSON-able.
+        """Return the lines known at a turn (default: the active head), each with the turn it comes from. JSON-able.
 
-        ``unread`` counts the turns above whose changes nobody reported and no model has read. Raises ``NotFound``.
+        ``unread`` counts the turns above it whose changes were neither reported nor read by a model. Raises
+        ``NotFound``.
         """
         live = await self.directory.load(session_id)
         state = await live.state(turn or live.head)
@@ -85,12 +86,12 @@ class Memory:
     async def preview(
         self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None
     ) -> dict[str, Any]:
-        """What ``correct`` would do, without doing it. JSON-able.
+        """Return what ``correct`` would do, without doing it. JSON-able.
 
-        ``effect`` has the lines that would differ at the turn, as they are (``was``) and as they would be (``is``);
-        ``later`` counts the turns below it on the active path. Raises what ``correct`` raises.
+        ``effect`` has the lines that would differ at the turn, before (``was``) and after (``is``). ``later`` counts
+        the turns below it on the active path. Raises what ``correct`` raises.
         """
-        from saga_core.curation import correct  # starting does without it
+        from saga_core.curation import correct  # imported late to keep the start fast
 
         if kind in ("remember", "unremember"):
             fields = await self._prepared(session_id, kind, fields, turn)
@@ -110,10 +111,10 @@ class Memory:
     async def records(
         self, session_id: str, *, turn: str | None = None, namespace: str = "/", query: str = ""
     ) -> dict[str, Any]:
-        """The records at a turn (the active head) within a namespace, nearest to ``query`` first. JSON-able.
+        """Return the records at a turn (default: the active head) within a namespace, best match of ``query`` first.
 
-        Expired ones and those of strategies that are switched off are among them, and say so. Raises ``BadInput`` for
-        what is no namespace, and ``NotFound``.
+        JSON-able. Expired records and those of disabled strategies are included and have ``told`` false. Raises
+        ``BadInput`` for an invalid namespace, and ``NotFound``.
         """
         live = await self.directory.load(session_id)
         state = await live.state(turn or live.head)
@@ -121,7 +122,7 @@ class Memory:
         prefix = _place(namespace, live.session)
         chosen = [each for each in known.values() if within(_place(each.namespace, live.session, each), prefix)]
         if query:
-            from saga_core.strategies import nearest  # starting does without it
+            from saga_core.strategies import nearest  # imported late to keep the start fast
 
             chosen = nearest(query, chosen, len(chosen))
         told = {each.id for each in await self.shared.told(live, state)}
@@ -166,7 +167,7 @@ class Memory:
         return {**fields, "namespace": checked(fields.get("namespace", "").strip() or BY_HAND)}
 
     async def changes(self, session_id: str) -> list[dict[str, Any]]:
-        """What curators and people changed on the active path, oldest first, and what of it was undone. JSON-able."""
+        """Return the changes by curators and users on the active path, oldest first, and what undid them. JSON-able."""
         live = await self.directory.load(session_id)
         found = []
         for node in live.tree.path(live.head):
@@ -193,7 +194,7 @@ class Memory:
         return found
 
     async def reviews(self, session_id: str) -> list[dict[str, Any]]:
-        """The reviews of the active path, oldest first: of which turns, what was accepted and refused. JSON-able."""
+        """Return the reviews of the active path, oldest first, with accepted and refused proposals. JSON-able."""
         live = await self.directory.load(session_id)
         return [
             {
@@ -214,7 +215,7 @@ class Memory:
         ]
 
     async def curated(self, session_id: str) -> dict[str, Any]:
-        """What curators know at the active head: findings, told story, schedule, learned lore, memory blocks."""
+        """Return what curators know at the active head: findings, story, schedule, learned lore, memory blocks."""
         live = await self.directory.load(session_id)
         state = await live.state(live.head)
         return {
@@ -236,7 +237,7 @@ class Memory:
         }
 
     async def entities(self, session_id: str) -> list[dict[str, Any]]:
-        """Everybody and everything that the story knows at the active head, with all names. JSON-able."""
+        """Return all entities of the story at the active head, with all their names. JSON-able."""
         live = await self.directory.load(session_id)
         state = await live.state(live.head)
         return [
@@ -252,22 +253,22 @@ class Memory:
         ]
 
     async def former_names(self, session_id: str) -> dict[str, str]:
-        """The ids that the active head knows no more, of what was joined or forgotten, and what each was called."""
+        """Return the last names of merged and forgotten entities, by the ids that the active head no longer has."""
         live = await self.directory.load(session_id)
         return await former_names(live, live.head)
 
     async def entity(self, session_id: str, entity: str, turn: str | None = None) -> dict[str, Any]:
-        """All about one entity, by its id, at a turn (the active head). JSON-able. ``NotFound``."""
+        """Return everything about one entity at a turn (default: the active head). JSON-able. ``NotFound``."""
         live = await self.directory.load(session_id)
         return await entity_page(live, turn_named(live, turn) if turn is not None else live.head, entity)
 
     async def correct(self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None) -> str:
-        """Correct what is known at ``turn`` (the active head); the id under which it can be undone.
+        """Correct what is known at ``turn`` (default: the active head), and return the id for undoing it.
 
-        Durable when this returns; the views follow. A record that was learned in another session is corrected
-        there. Raises ``BadInput``, naming the field, and ``NotFound``.
+        The change is durable when this returns; the views follow later. Records that were learned in another session
+        must be corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
         """
-        from saga_core.curation import correct  # starting does without it
+        from saga_core.curation import correct  # imported late to keep the start fast
 
         if kind in ("remember", "unremember"):
             fields = await self._prepared(session_id, kind, fields, turn)
@@ -279,7 +280,7 @@ class Memory:
             return await self._amend(live, node.id, Delta(events, Source.EDIT))
 
     async def undo(self, session_id: str, change: str) -> tuple[str, str]:
-        """Undo a change, or an undoing: the id of this undoing, and of the turn. ``NotFound``, ``BadInput``."""
+        """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``."""
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
@@ -293,10 +294,10 @@ class Memory:
         raise NotFound(f"session {session.id} has no change {change!r}")
 
     async def decide(self, session_id: str, change: str, *, accept: bool) -> str:
-        """Accept or refuse a change that waits for a person (``review: ask``); the id of the turn.
+        """Accept or refuse a change that waits for the user (``review: ask``), and return the id of its turn.
 
-        Accepted, it counts from now on, as if it had never waited. Refused, it stays undone, and can be brought back
-        as what anybody undid. Raises ``NotFound``, and ``BadInput`` for what does not wait.
+        An accepted change takes effect as if it had never waited. A refused change stays undone and can be restored
+        like any undone change. Raises ``NotFound``, and ``BadInput`` for a change that does not wait.
         """
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
@@ -317,15 +318,15 @@ class Memory:
         raise NotFound(f"session {session.id} has no change {change!r}")
 
     async def standing(self, session_id: str) -> list[dict[str, Any]]:
-        """The session's standing rules, oldest first: ``id``, ``by``, ``kind``, ``verdict`` and ``at``. JSON-able."""
+        """Return the session's standing rules (``id``, ``by``, ``kind``, ``verdict``, ``at``), oldest first."""
         session = await self.directory.find(session_id)
         return [shown_rule(each) for each in session.standing]
 
     async def always(self, session_id: str, change: str, *, accept: bool) -> dict[str, Any]:
-        """Decide from now on as here whatever is proposed as ``change`` was: by the same proposer, of the same kind.
+        """Decide proposals of the same proposer and kind as ``change`` like this from now on.
 
-        The rule, JSON-able. It holds in this session until ``ask_again``; what waits already is left to ``decide``.
-        Raises ``NotFound``, and ``BadInput`` for what never waited for a person.
+        Returns the new rule, JSON-able. It applies to this session until ``ask_again``. Proposals that already wait are
+        left to ``decide``. Raises ``NotFound``, and ``BadInput`` for a change that never waited for the user.
         """
         session = await self.directory.find(session_id)
         async with self.supervisor.locks.writing(session.id):
@@ -339,7 +340,7 @@ class Memory:
         return shown_rule(rule)
 
     async def ask_again(self, session_id: str, rule: str) -> dict[str, Any]:
-        """End a standing rule: what it decided stays, and what is proposed from now on waits. The rule as it was.
+        """End a standing rule and return it. Its decisions stay; later proposals wait for the user again.
 
         Raises ``NotFound``.
         """
@@ -358,7 +359,7 @@ class Memory:
 
 
 def _place(namespace: str, session: Session, record: MemoryRecord | None = None) -> str:
-    """A namespace with the names of a session filled in."""
+    """Fill the names of a session into a namespace."""
     strategy = record.strategy if record is not None else ""
     return filled(namespace, {ACTOR: session.owner or LOCAL, SESSION: session.id, STRATEGY: strategy or "own"})
 

@@ -1,4 +1,4 @@
-"""Where a line comes from: the last turn of a path that changed it, who said so, and the change that undoes it."""
+"""The origins of lines: the last turn of a path that changed a line, the source, and the change that can be undone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
 _CHUNK = 256
-"""Turns that are read between two chances for others to run."""
+"""Turns that are read before the event loop gets control again."""
 
 
 @frozen
@@ -23,14 +23,14 @@ class Origin:
     turn: str
     depth: int
     by: str
-    """``Source``: the narrator's block, an extraction, an edit, a curator; ``none`` for the world's opening."""
+    """A ``Source``: the narrator's block, an extraction, an edit or a curator. ``none`` for the world's opening."""
     change: str | None = None
-    """The id of the change that said it; None for what a turn itself reported."""
+    """The id of the change that made the line; None if the turn itself reported it."""
 
 
 @define
 class _Known:
-    """What is known of one path up to a turn."""
+    """The origins known for one path up to a turn."""
 
     turn: str
     revision: int
@@ -40,12 +40,12 @@ class _Known:
 
 @define(eq=False)
 class Origins:
-    """Origins of lines. The path of a session is read once, and then followed turn by turn."""
+    """Finds the origins of lines. A session's path is read once and then extended turn by turn."""
 
     _known: LRUCache[str, _Known] = field(factory=lambda: LRUCache(_SESSIONS), init=False)
 
     async def of(self, live: LiveSession, turn: str, lines: list[Line]) -> list[Origin]:
-        """The origin of each line of the state at ``turn``."""
+        """Return the origin of each line of the state at ``turn``."""
         known = await self._follow(live, turn)
         state = await live.state(turn)
         gone: dict[str, list[str]] = {}
@@ -85,7 +85,7 @@ class Origins:
 
 
 def _read(live: LiveSession, turn: Turn, known: _Known) -> None:
-    """Take in what a turn changed, and who said so."""
+    """Record what a turn changed, and the sources of the changes."""
     later = live.amendments.get(turn.id, ())
     undone = undoings(later)
     whole = live.effective(turn)

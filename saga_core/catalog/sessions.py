@@ -1,4 +1,4 @@
-"""Sessions: begins, lists, resets and deletes them, says what they cost, and collects the fleeting ones."""
+"""Sessions: create, list, reset and delete them, report their costs, and collect the fleeting ones."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ log = logging.getLogger("saga.sessions")
 
 DAY = 86_400.0
 LONGEST_LABEL = 200
-"""Characters of a label."""
+"""The largest number of characters of a label."""
 _UNHEARD_OF = 30 * DAY
-"""Silence behind the configured time from which on the clock is not believed, until somebody plays."""
+"""Nothing is collected if nobody played for this many seconds beyond the configured age: the clock may have jumped."""
 
 LettingGo = Callable[[str], AbstractAsyncContextManager[None]]
-"""Around a removal: reviews of the session end, and afterwards curators forget what they keep of it elsewhere."""
+"""A context manager around a removal: ends the session's reviews, and lets curators forget the session afterwards."""
 
 
 @frozen
@@ -42,13 +42,13 @@ class SessionSummary:
 
     session: Session
     turns: int
-    """Turns in its tree, the root left out."""
+    """The number of turns in its tree, without the root."""
     depth: int
-    """Turns on the path to the active head."""
+    """The number of turns on the path to the active head."""
     updated: float
-    """Seconds since the epoch of the newest turn."""
+    """The time of the newest turn, in seconds since the epoch."""
     fleeting: bool = False
-    """Whether it never got a second turn, has no name, and is older than ``session.collect_after_days``."""
+    """Whether it has no second turn, no label, and is older than ``session.collect_after_days``."""
 
 
 @define(eq=False, kw_only=True)
@@ -69,28 +69,30 @@ class Sessions:
     clock: Clock
     counters: Counters
     _at_rest: dict[str, tuple[tuple[Session, int, int], SessionSummary]] = field(factory=dict, init=False)
-    """Of sessions that are not in memory, what was read of them, and as of when: the tree of a long one takes a second,
-    and whoever looks on asks after each turn of any session."""
+    """Summaries of sessions that are not in memory, with the version they were read at.
+
+    Reading the tree of a long session takes a second, and viewers ask again after each turn of any session.
+    """
 
     async def create(self, *, world: str | None = None, label: str = "", owner: str = "") -> Session:
-        """Begin a session ahead of play. ``Conflict`` when the label is taken, ``BadInput`` for an unknown world."""
+        """Create a session before play. ``Conflict`` if the label is taken, ``BadInput`` for an unknown world."""
         chosen = await self.worlds.chosen(world, "", self.settings.config.session.default_world)
         return (await self.directory.begin(chosen, owner=owner, label=label)).session
 
     async def get(self, session_id: str, owner: str | None = None) -> Session:
-        """A session by id, or by label where no owner has another of that label; with ``owner`` only hers.
+        """Return a session by id, or by label if the label is unique; with ``owner`` only the owner's sessions count.
 
         Raises ``NotFound``.
         """
         return await self.directory.find(session_id, owner)
 
     async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
-        """The old name of ``list``."""
+        """Deprecated name of ``list``."""
         warnings.warn("Saga.sessions is Saga.sessions.list now", DeprecationWarning, stacklevel=2)
         return await self.list(*args, **chosen)
 
     async def list(self, *, owner: str | None = None) -> Sequence[SessionSummary]:
-        """All sessions, or those of one owner, oldest first."""
+        """Return all sessions, or those of one owner, oldest first."""
         everything = await self.journal.sessions()
         for gone in self._at_rest.keys() - {session.id for session in everything}:
             del self._at_rest[gone]
@@ -100,7 +102,7 @@ class Sessions:
             try:
                 summaries.append(await self._summary(session))
             except NotFound:
-                # It was reset or deleted since it was listed.
+                # The session was reset or deleted after it was listed.
                 with suppress(NotFound):
                     summaries.append(await self.summary(session.id))
             except StoreCorrupt as error:
@@ -108,11 +110,11 @@ class Sessions:
         return summaries
 
     async def ids_of(self, owner: str) -> frozenset[str]:
-        """The ids of an owner's sessions."""
+        """Return the ids of an owner's sessions."""
         return frozenset(session.id for session in await self.journal.sessions() if session.owner == owner)
 
     async def summary(self, session_id: str) -> SessionSummary:
-        """One session, by id or label. ``NotFound``."""
+        """Return the summary of one session, by id or label. ``NotFound``."""
         return await self._summary(await self.directory.find(session_id))
 
     async def _summary(self, session: Session) -> SessionSummary:
@@ -126,15 +128,16 @@ class Sessions:
         newest = max((node.at for node in tree.nodes.values()), default=session.created)
         fleeting = await self._is_fleeting(session, tree)
         found = SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest, fleeting)
-        # Of one with a second turn it does not change that it is not fleeting.
+        # A session with a second turn never becomes fleeting, so its summary stays valid.
         if live is None and self.live.ownership is None and tree.get(head).depth > 1:
             self._at_rest[session.id] = as_of, found
         return found
 
     async def rename(self, session_id: str, label: str) -> Session:
-        """Give a session another label: requests that name it by the former one begin another session from now on.
+        """Change a session's label. Requests that use the former label begin another session from now on.
 
-        Raises ``NotFound``, ``BadInput`` for what cannot be a label, ``Conflict`` when the owner has one of that label.
+        Raises ``NotFound``, ``BadInput`` for an invalid label, and ``Conflict`` if the owner has another session with
+        it.
         """
         clean = clean_name(label)
         if not clean or len(clean) > LONGEST_LABEL or not clean.isprintable():
@@ -152,7 +155,7 @@ class Sessions:
     # -- removing ----------------------------------------------------------------------------------------------
 
     async def reset(self, session_id: str) -> Session:
-        """Begin a session anew: all its turns, timelines and views go, its id, label and world stay."""
+        """Start a session over: remove all its turns, timelines and views, but keep its id, label and world."""
         async with self.changing(session_id) as live:
             (root,) = await self.journal.turns(live.session.id, [live.tree.root])
             fresh = make_root(live.session.id, self.ids.new("t"), self.clock.now(), root.reply)
@@ -162,7 +165,7 @@ class Sessions:
                 return await self._removal(live).begin_anew(fresh)
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session from the journal and from every store, also one that cannot be read. ``NotFound``."""
+        """Remove a session from the journal and every store, even if it cannot be read. ``NotFound``."""
         try:
             async with self.changing(session_id) as live:
                 await self._delete(live)
@@ -170,7 +173,7 @@ class Sessions:
             await self._uproot(session_id, error)
 
     async def _uproot(self, session_id: str, error: StoreCorrupt) -> None:
-        """Remove a session by the keys of its records, because ``error`` says that they cannot be read."""
+        """Remove a session by the keys of its records, because they cannot be read, as ``error`` says."""
         try:
             found = (await self.directory.find(session_id)).id
         except StoreCorrupt:
@@ -181,7 +184,7 @@ class Sessions:
             self.silent.forget(found)
             await uproot(self.journal.kv, found)
             self.live.forget(found)
-        self.counters.recover("journal.sessions")  # told again, if another one is left out
+        self.counters.recover("journal.sessions")  # reported again if another session is left out
 
     async def _delete(self, live: LiveSession) -> None:
         async with self.letting_go(live.session.id):
@@ -191,7 +194,7 @@ class Sessions:
 
     @asynccontextmanager
     async def changing(self, session_id: str, *, stop: bool = True) -> AsyncIterator[LiveSession]:
-        """Nobody else writes the session meanwhile; afterwards it is read from the journal again."""
+        """Hold the session's write lock. Afterwards, the session is read from the journal again."""
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True, stop=stop):
             if await self.journal.settle(session.id):
@@ -208,17 +211,17 @@ class Sessions:
     # -- costs -------------------------------------------------------------------------------------------------
 
     async def cost(self, session_id: str) -> Sequence[Bill]:
-        """The bills of a session's calls, oldest first. ``NotFound``."""
+        """Return the bills of a session's calls, oldest first. ``NotFound``."""
         return await self.ledger.bills((await self.directory.find(session_id)).id)
 
     async def costs(self) -> dict[str, Account]:
-        """What each session that was billed cost, by its id."""
+        """Return the costs of each session that has bills, by session id."""
         return {session: Account.of(bills) for session, bills in (await self.ledger.everything()).items()}
 
     # -- collecting --------------------------------------------------------------------------------------------
 
     async def _is_fleeting(self, session: Session, tree: Tree) -> bool:
-        """Whether nobody came back after the first turn, whose swipes count as one, for the configured time."""
+        """Whether the session has had no second turn for the configured time. Swipes of the first turn count as one."""
         age = self.settings.config.session.collect_after_days * DAY
         if not age or session.label or session.standing or any(node.depth > 1 for node in tree.nodes.values()):
             return False
@@ -227,14 +230,14 @@ class Sessions:
         newest = max(touched, session.created, *(node.at for node in tree.nodes.values()))
         if self.clock.now() - newest < age:
             return False
-        # A name or a correction by hand is somebody who came back.
+        # A named timeline or a manual correction shows that the user came back.
         if await self.journal.timelines(session.id):
             return False
         later = await self.journal.amendments(session.id)
         return not any(delta.source is Source.EDIT for deltas in later.values() for delta in deltas)
 
     async def collect(self) -> int:
-        """Delete the fleeting sessions and say how many there were. What cannot be deleted is left for next time."""
+        """Delete the fleeting sessions and return their number. Failed deletions are tried again next time."""
         age = self.settings.config.session.collect_after_days * DAY
         if not age:
             return 0
@@ -258,10 +261,10 @@ class Sessions:
         return count
 
     async def _newest(self, sessions: Sequence[Session]) -> float:
-        """When a session was begun or played last, as far as their heads tell."""
+        """Return the latest time at which a session was created or played, judging by the heads."""
         newest = 0.0
         for session in sessions:
-            with suppress(NotFound, StoreCorrupt):  # it was deleted meanwhile, or cannot be played
+            with suppress(NotFound, StoreCorrupt):  # deleted meanwhile, or unreadable
                 newest = max(newest, (await self.journal.node(session.id, session.head or session.root)).at)
         return newest
 
@@ -272,7 +275,7 @@ class Sessions:
         if head.depth > 1 or not await self._is_fleeting(session, await self.journal.tree(session.id)):
             return False
         async with self.changing(session.id) as live:
-            # Somebody may have come back while the session was looked at.
+            # The user may have come back since the first check.
             if not await self._is_fleeting(live.session, live.tree):
                 return False
             await self._delete(live)

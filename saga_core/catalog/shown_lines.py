@@ -1,4 +1,4 @@
-"""Lines as plain data: with names instead of ids, and two states side by side."""
+"""Lines as plain data: lines with names instead of ids, and the difference of two states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saga_core.projection import Line, state_lines
 
 
 def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
-    """A line with names, and with the turn that it comes from, if that is wanted."""
+    """Return a line with names, and with the turn that it comes from if ``origin`` is given."""
     note = line.kind in ("note", "event")
     found = {
         "kind": line.kind,
@@ -29,7 +29,7 @@ def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> d
 
 
 def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
-    """An event to come as it was scheduled, by the names that a correction of the kind ``event`` takes."""
+    """Return a scheduled event, with the field names that a correction of the kind ``event`` takes."""
     found = state.schedule[event]
     return {
         "name": found.name,
@@ -42,7 +42,7 @@ def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
 
 
 def effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
-    """The lines in which two states differ."""
+    """Return the lines in which two states differ."""
     was = {line.key: shown_line(before, line) for line in state_lines(before)}
     will = {line.key: shown_line(after, line) for line in state_lines(after)}
     keys = dict.fromkeys((*was, *will))

@@ -1,4 +1,4 @@
-"""Who proposed a change, and the rules by which a person decides all proposals of that kind at once."""
+"""The proposers of changes, and the standing rules that decide all proposals of one kind."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from saga_core.sessions import LiveSession
 
 @frozen
 class Proposed:
-    """Where a change comes from."""
+    """The origin of a change."""
 
     by: str
-    """A curator, or the source of the change."""
+    """A curator's name, or the source of the change."""
     kind: str = ""
-    """That of the proposal; empty for what nobody proposed."""
+    """The kind of the proposal; empty if the change was not proposed."""
     summary: str = ""
 
 
 def proposals(live: LiveSession, turn: str) -> dict[str, Proposed]:
-    """The later changes of a turn, by id, and where each comes from."""
+    """Return the later changes of a turn, by id, with the origin of each."""
     found = {
         delta.id: Proposed(delta.source.value, READING if delta.source is Source.EXTRACTION else "")
         for delta in live.amendments.get(turn, ())
@@ -36,18 +36,18 @@ def proposals(live: LiveSession, turn: str) -> dict[str, Proposed]:
 
 
 def holds(later: tuple[Delta, ...]) -> set[str]:
-    """The ids of what makes changes wait for a person."""
+    """Return the ids of the deltas that make changes wait for the user."""
     return {delta.id for delta in later if delta.undoes and delta.source is Source.CURATION}
 
 
 def waiting(later: tuple[Delta, ...]) -> set[str]:
-    """The ids of the changes that wait for a person."""
+    """Return the ids of the changes that wait for the user."""
     held = holds(later)
     return {change for change, by in undoings(later).items() if by in held}
 
 
 def proposal_of(live: LiveSession, change: str) -> Proposed:
-    """The proposal that waits for a person, or waited. ``NotFound``, and ``BadInput`` for what never did."""
+    """Return a proposal that waits, or waited, for the user. ``NotFound``, and ``BadInput`` if it never waited."""
     for turn, later in live.amendments.items():
         if not any(delta.id == change for delta in later):
             continue
@@ -59,12 +59,12 @@ def proposal_of(live: LiveSession, change: str) -> Proposed:
 
 
 def shown_rule(rule: StandingRule) -> dict[str, Any]:
-    """A rule, JSON-able."""
+    """Return a rule as JSON-able data."""
     return asdict(rule)
 
 
 async def put_rule(live: LiveSession, rule: StandingRule) -> StandingRule:
-    """Record a rule in the place of the one for the same proposals. One that says the same already stays as it is."""
+    """Record a rule and replace the one for the same proposals. An identical rule is kept as it is."""
     for known in live.session.standing:
         if (known.by, known.kind, known.verdict) == (rule.by, rule.kind, rule.verdict):
             return known
@@ -74,7 +74,7 @@ async def put_rule(live: LiveSession, rule: StandingRule) -> StandingRule:
 
 
 async def end_rule(live: LiveSession, rule: str) -> StandingRule:
-    """Remove a rule by its id, and return it. ``NotFound``."""
+    """Remove a rule by its id and return it. ``NotFound``."""
     gone = next((each for each in live.session.standing if each.id == rule), None)
     if gone is None:
         raise NotFound(f"session {live.session.id} has no standing rule {rule!r}")

@@ -1,4 +1,4 @@
-"""Timelines: forks, names, compares and prunes paths of a session's tree."""
+"""Timelines: fork, name, compare and prune paths of a session's tree."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ _EXCERPT = 80
 
 @frozen
 class Side:
-    """One of two turns that are compared."""
+    """One of two compared turns."""
 
     name: str
-    """What it is called: its timeline's name, or its turn in words."""
+    """The name of its timeline, or a description of the turn."""
     turn: str
     depth: int
     since: tuple[str, ...]
-    """The turns behind the common ancestor, by depth."""
+    """The turns after the common ancestor, by depth."""
 
 
 @frozen
 class Comparison:
-    """Two places in a session's tree, and how they differ."""
+    """Two turns of a session's tree and their differences."""
 
     session: str
     ancestor: str
     """The deepest turn on both paths."""
     depth: int
-    """Its depth."""
+    """The depth of the ancestor."""
     one: Side
     other: Side
     differences: tuple[Difference, ...]
     language: str
     words: tuple[str, ...]
-    """The differences, a line each, in ``language``."""
+    """The differences in ``language``, one line each."""
 
 
 @frozen
 class Pruned:
-    """What pruning removed."""
+    """The result of pruning."""
 
     turns: int
     forgotten: tuple[str, ...] = field(default=())
-    """The named timelines that were forked inside and are no more."""
+    """The named timelines that were forked inside the removed part. They were removed too."""
     shortened: tuple[str, ...] = field(default=())
-    """Those that were forked above, and stand now where the removed part began."""
+    """The named timelines that were forked above it. They now end at the parent of the removed turn."""
 
 
 @define(eq=False, kw_only=True)
@@ -82,15 +82,15 @@ class Timelines:
     counters: Counters
 
     async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
-        """The old name of ``list``."""
+        """Deprecated name of ``list``."""
         warnings.warn("Saga.timelines is Saga.timelines.list now", DeprecationWarning, stacklevel=2)
         return await self.list(*args, **chosen)
 
     async def list(self, session_id: str) -> Sequence[dict[str, Any]]:
-        """The named timelines and the ends of all other paths, newest first.
+        """Return the named timelines and the ends of all other paths, newest first.
 
         Each has ``name`` and ``fork`` (None without a name), ``head``, ``depth``, ``updated``, whether it is the
-        ``active`` one, and whether its views are rendered right now (``live``).
+        ``active`` one, and whether its views are currently rendered (``live``).
         """
         live = await self.directory.load(session_id)
         shown = await self.projector.shown(live.session.id)
@@ -114,19 +114,19 @@ class Timelines:
         ]
 
     async def runs(self, session_id: str) -> dict[str, Any]:
-        """The tree in runs without a branch (see ``runs_of``). ``NotFound``."""
+        """Return the tree as unbranched runs (see ``runs_of``). ``NotFound``."""
         return await runs_of(await self.directory.load(session_id), self.journal)
 
     async def turn(self, session_id: str, turn: str) -> dict[str, Any]:
-        """One turn with all about it (see ``turn_of``): an id, a timeline's name or a number. ``NotFound``."""
+        """Return one turn with its details (see ``turn_of``), by id, timeline name or number. ``NotFound``."""
         live = await self.directory.load(session_id)
         return await turn_of(live, self.journal, self.sessions.ledger, turn_named(live, turn))
 
     async def fork(self, session_id: str, turn: str | None, name: str) -> Timeline:
-        """Name a timeline that goes on from ``turn``: a turn's id, another timeline's name, None for the active head.
+        """Create a named timeline at ``turn``: a turn's id, another timeline's name, or None for the active head.
 
-        A request that names ``session@name`` and whose history proves nothing goes on at its head. Raises ``NotFound``,
-        ``BadInput`` for what cannot be a name, ``Conflict`` when the name is taken.
+        A request for ``session@name`` whose history matches no turn continues at its head. Raises ``NotFound``,
+        ``BadInput`` for an invalid name, and ``Conflict`` if the name is taken.
         """
         name = _checked(name)
         session = await self.directory.find(session_id)
@@ -141,7 +141,7 @@ class Timelines:
         return made
 
     async def rename(self, session_id: str, name: str, new: str) -> Timeline:
-        """Give a named timeline another name. Raises as ``fork`` does."""
+        """Rename a timeline. Raises the same errors as ``fork``."""
         new = _checked(new)
         session = await self.directory.find(session_id)
         async with self.locks.writing(session.id):
@@ -157,7 +157,7 @@ class Timelines:
         return renamed
 
     async def forget(self, session_id: str, name: str) -> None:
-        """Forget a timeline's name. Its turns stay; ``prune`` removes turns. ``NotFound``."""
+        """Remove a timeline's name. Its turns stay; ``prune`` removes turns. ``NotFound``."""
         session = await self.directory.find(session_id)
         async with self.locks.writing(session.id):
             live = await self.live.get(session.id)
@@ -166,7 +166,7 @@ class Timelines:
             del live.timelines[known.name]
 
     async def path(self, session_id: str, turn: str | None = None) -> Sequence[dict[str, Any]]:
-        """The turns from the root to ``turn`` (an id, a timeline's name, None for the active head), slim, by depth."""
+        """Return excerpts of the turns from the root to ``turn`` (an id, a timeline's name, None: the active head)."""
         live = await self.directory.load(session_id)
         at = turn_named(live, turn) if turn is not None else live.head
         turns = await self.journal.turns(live.session.id, [node.id for node in live.tree.path(at)])
@@ -183,9 +183,10 @@ class Timelines:
         ]
 
     async def compare(self, session_id: str, one: str, other: str, *, language: str | None = None) -> Comparison:
-        """What differs between two turns or named timelines, and where they parted.
+        """Compare two turns or named timelines: their common ancestor and their differences.
 
-        ``language`` of the words: a tag such as ``ko``; the world's own without one. Raises ``NotFound``, ``BadInput``.
+        ``language`` is the language of the texts, a tag such as ``ko``; the default is the world's language. Raises
+        ``NotFound`` and ``BadInput``.
         """
         live = await self.directory.load(session_id)
         left, right = live.tree.get(turn_named(live, one)), live.tree.get(turn_named(live, other))
@@ -206,10 +207,10 @@ class Timelines:
         return Comparison(live.session.id, meet.id, meet.depth, sides[0], sides[1], found, spoken, words)
 
     async def prune(self, session_id: str, turn: str) -> Pruned:
-        """Remove a turn with everything below it from the journal and from every store.
+        """Remove a turn and everything below it from the journal and from every store.
 
-        Timelines that were forked inside are forgotten. Raises ``NotFound``, and ``BadInput`` for the root and for a
-        part that holds the active head. After a crash midway a smaller tree is left; prune once more.
+        Timelines that were forked inside are removed. Raises ``NotFound``, and ``BadInput`` for the root and for a part
+        that contains the active head. A crash midway leaves a smaller tree; prune again.
         """
         async with self.sessions.changing(session_id, stop=False) as live:
             doomed = _below(live, turn)
@@ -224,7 +225,7 @@ class Timelines:
             ]
             remembered = [node.id for node in map(live.tree.get, doomed) if node.episode]
             try:
-                # Noted first: what a crash leaves of them is shown again at the next start.
+                # Add the jobs first: after a crash, the turns that remain are rendered again at the next start.
                 await self.journal.add_jobs(live.session.id, remembered)
                 await self.projector.remove(live, doomed)
                 parts = await parts_with(live, inside)
@@ -257,7 +258,7 @@ def _check_free(live: LiveSession, name: str) -> None:
 
 
 def _below(live: LiveSession, turn: str) -> list[str]:
-    """A turn and everything below it. ``BadInput`` for what must not go."""
+    """Return a turn and everything below it. Raises ``BadInput`` if it must not be removed."""
     node = live.tree.get(turn)
     if node.parent is None:
         raise BadInput(f"turn: {turn!r} is the session's root; reset the session to start it over, or delete it")

@@ -1,4 +1,4 @@
-"""Configuration: values, and how a YAML file becomes them."""
+"""Configuration: its values, and how they are read from YAML files."""
 
 from __future__ import annotations
 

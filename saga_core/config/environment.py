@@ -16,7 +16,7 @@ _DECIMAL = re.compile(r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?\Z")
 
 
 class Unset(LookupError):
-    """An environment variable that is referred to, not set, and has no default."""
+    """A referenced environment variable is not set and has no default."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -24,16 +24,16 @@ class Unset(LookupError):
 
 
 class Unreadable(Exception):
-    """A file that is referred to and cannot be used; the message says why, and never what is in it."""
+    """A referenced file cannot be used. The message says why, but never includes the file's content."""
 
 
 def refers(text: str) -> bool:
-    """Whether ``text`` holds a reference."""
+    """Whether ``text`` contains a reference."""
     return "${" in text and _REFERENCE.search(text) is not None
 
 
 def required(text: str) -> list[str]:
-    """What ``text`` refers to and gives no default for: names of variables, and of files as ``file:/path``."""
+    """Return the references in ``text`` without a default: names of variables, and files as ``file:/path``."""
     found = _REFERENCE.finditer(text)
     return [
         f"file:{match['file']}" if match["file"] else match["name"]
@@ -43,10 +43,10 @@ def required(text: str) -> list[str]:
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
-    """``text`` with its references replaced; ``$${`` stands for a plain ``${``.
+    """Return ``text`` with its references replaced. ``$${`` stands for a literal ``${``.
 
-    A variable that is set but empty takes the default, as in a shell. Of a file its text counts, without line ends
-    behind it. Raises ``Unset`` and ``Unreadable``.
+    A variable that is set but empty takes the default, as in a shell. A file is replaced by its text without trailing
+    line ends. Raises ``Unset`` and ``Unreadable``.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -82,7 +82,7 @@ def _text_of(name: str) -> str:
 
 
 def expand_all(value: Any, environ: Mapping[str, str]) -> Any:
-    """``value`` with every text in its lists and mappings expanded. Raises ``Unset``."""
+    """Return ``value`` with every text in its lists and mappings expanded. Raises ``Unset`` and ``Unreadable``."""
     if isinstance(value, str):
         return expand(value, environ)
     if isinstance(value, list | tuple):
@@ -93,7 +93,7 @@ def expand_all(value: Any, environ: Mapping[str, str]) -> Any:
 
 
 def scalar(text: str) -> Any:
-    """An expanded text as the number or truth value that it spells, else as it is."""
+    """Return the number, truth value or None that an expanded text spells, else the text itself."""
     if _WHOLE.match(text):
         return int(text)
     if _DECIMAL.match(text):

@@ -1,4 +1,4 @@
-"""From YAML or values at hand to a ``Config``: every culprit named at once, with its path, value and remedy."""
+"""Build a ``Config`` from YAML or values. All errors are reported at once, with path, value and remedy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INSIDE_DYNAMIC = (
 )
 
 _STRATEGIES = 5
-"""Memory strategies that may work side by side."""
+"""The largest number of memory strategies."""
 _PROVIDER = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 _REPLACED = {
@@ -54,12 +54,12 @@ def load_config(
     *,
     environ: Mapping[str, str] | None = None,
 ) -> Config:
-    """The configuration in ``source``: a YAML file, a mapping of the same shape, a ready one, or None for defaults.
+    """Return the configuration in ``source``: a YAML file, a mapping of the same shape, a ``Config``, or None.
 
-    ``${NAME}`` and ``${NAME:-default}`` in texts are taken from ``environ`` (the process's own when None). A secret
-    whose variable is not set is not set; any other setting then is a problem, and so are ``server.api_keys`` of which
-    none is left. Relative paths are relative to the file's folder, or the working directory without a file. Raises
-    ``ConfigError`` with a line for each problem.
+    ``${NAME}`` and ``${NAME:-default}`` in texts are taken from ``environ`` (default: the process environment). A
+    secret whose variable is not set stays unset. For any other setting that is a problem, and also if it leaves no
+    entry in ``server.api_keys``. Relative paths are relative to the file's folder, or to the working directory without
+    a file. None means defaults. Raises ``ConfigError`` with one line for each problem.
     """
     if isinstance(source, Config):
         return source
@@ -80,7 +80,7 @@ def load_config(
 
 
 _environ: ContextVar[Mapping[str, str]] = ContextVar("environ")
-"""The variables of the call in progress: the converter is made once, and its hooks look here."""
+"""The variables of the running call. The converter is created once, so its hooks read them from here."""
 
 
 @cache
@@ -90,7 +90,7 @@ def _converter() -> Converter:
     def section(cls: type[Any]) -> Callable[[Any, Any], Any]:
         @cache
         def reader() -> Callable[[Any, Any], Any]:
-            """Made when a section stands in the settings, and not for all that could: that takes 15 ms."""
+            """Build the reader of a section at its first use. Building the readers of all sections takes 15 ms."""
             hooks: dict[str, Any] = {
                 attribute.name: override(omit=True)
                 if attribute.name in ("base", "warnings")
@@ -199,7 +199,7 @@ _NOTES = (AttributeValidationNote, IterableValidationNote)
 
 
 def _at(tree: Any, path: str) -> Any:
-    """The raw value at ``path``: with its ``${NAME}``, so that no message shows what a variable holds."""
+    """Return the raw value at ``path``, with ``${NAME}`` unexpanded, so that no message reveals a variable's value."""
     for name in path.split("."):
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree
@@ -223,7 +223,7 @@ def _unknown(path: str, key: str, cls: type[Any] | None) -> str:
 
 @cache
 def _places() -> dict[str, list[str]]:
-    """Every setting's name to the paths where it stands."""
+    """Return the paths of every setting name."""
     found: dict[str, list[str]] = {}
 
     def walk(value: Any, path: str) -> None:
@@ -268,7 +268,7 @@ def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
 
 
 def _check_keys(config: Config, source: Source) -> None:
-    """Whoever names keys wants one to be asked for: that none of them is set must not open the server."""
+    """Refuse ``server.api_keys`` in which no variable is set. Otherwise the server would be open by accident."""
     server = source.tree.get("server")
     written = server.get("api_keys") if isinstance(server, Mapping) else None
     if config.server.api_keys or not written:

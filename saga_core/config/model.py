@@ -1,4 +1,4 @@
-"""The configuration as values. Every field has a default; ``Config()`` is the lite profile without any key."""
+"""The configuration as values. Every field has a default. ``Config()`` is the lite profile without any key."""
 
 from __future__ import annotations
 
@@ -49,72 +49,72 @@ _MODEL = Text("a model's name", optional=True)
 
 @frozen(kw_only=True)
 class ServerConfig:
-    """Where the proxy listens, and who may talk to it."""
+    """The address of the proxy, and the access to it."""
 
     host: str = field(default="127.0.0.1", validator=Text("a host name or address"))
     port: int = field(default=8765, validator=Whole(0, 65_535))
     api_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
-    """Keys that clients must show as bearer token. Needed for any host but loopback."""
+    """Keys that clients must send as a bearer token. Required for any host except loopback."""
     chat_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
-    """Keys that may chat and do nothing else."""
+    """Keys that may only chat."""
     origins: tuple[str, ...] = field(default=(), validator=Origins())
-    """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all on ``/v1`` only."""
+    """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all, on ``/v1`` only."""
     max_body_mb: int = field(default=64, validator=Whole(1, 4_096))
     max_text_mb: int = field(default=4, validator=Whole(1, 16))
-    """Text of all messages of a request: what SAGA reads, and the provider is told. Pictures are no text."""
+    """The text of all messages of a request that SAGA reads and sends to the provider, in MB. Pictures do not count."""
     max_messages: int = field(default=20_000, validator=Whole(1))
     max_cpu_seconds: float = field(default=20.0, validator=Number())
-    """Seconds of the processor that reading one request may take, until its prompt is there."""
+    """CPU seconds that reading a request and building its prompt may take."""
     request_timeout: float = field(default=600.0, validator=Number())
     """Seconds that an upstream may stay silent."""
     keep_alive: float = field(default=15.0, validator=Number(zero=True))
-    """Seconds of silence after which a waiting stream gets a comment, so that nobody in between hangs up; 0: never."""
+    """Seconds of silence after which a waiting stream gets a comment, to keep proxies from closing it; 0: never."""
     name: str | None = field(default=None, validator=Text("a name", optional=True))
-    """Tells servers that share a journal apart; the same after a restart. None: host name and port."""
+    """The name that distinguishes servers sharing a journal; the same after a restart. None: host name and port."""
     address: str | None = field(default=None, validator=Url())
-    """Where these servers reach each other. None: host and port."""
+    """The address at which these servers reach each other. None: host and port."""
     lease_seconds: float = field(default=10.0, validator=Number())
-    """Seconds without a sign of life after which the sessions of a server are free for the others."""
+    """Seconds without a heartbeat after which other servers may take over the sessions of a server."""
     audit_days: float = field(default=90.0, validator=Number(zero=True))
-    """Days for which it is kept who read and changed what, where keys are wanted; 0: not at all."""
+    """Days for which the audit log is kept, if keys are required; 0 disables it."""
     audit_entries: int = field(default=100_000, validator=Whole(1))
-    """The most entries of that."""
+    """The largest number of audit log entries."""
     workers: int = field(default=1, validator=Whole(1, 64))
-    """Processes that answer on one port and share the data directory."""
+    """Processes that serve one port and share the data directory."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
-    """Seconds that shutting down waits for background work; the rest is done at the next start."""
+    """Seconds that a shutdown waits for background work. The next start does the rest."""
 
 
 @frozen(kw_only=True)
 class ModelsConfig:
-    """Which model does what. None for narration: the one that the request names."""
+    """The model for each task. None for narration: the model that the request names."""
 
     narration: str | None = field(default=None, validator=_MODEL)
     extraction: str | None = field(default=None, validator=_MODEL)
     curator: str | None = field(default=None, validator=_MODEL)
     embedding: str | None = field(default=None, validator=_MODEL)
     aliases: Mapping[str, str] = field(factory=dict, validator=Table(Text("a model's name")))
-    """Name -> the model that is meant by it."""
+    """Name -> the model that it stands for."""
     fallback: tuple[str, ...] = field(default=(), validator=Words())
-    """Models that narrate, in this order, when the one that was asked cannot be reached or is in trouble."""
+    """Models that narrate, in this order, if the requested one is unreachable or failing."""
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict, validator=Facts())
-    """Beginning of a model's name -> facts about it that replace the built-in ones, such as its prices."""
+    """Prefix of a model's name -> facts that replace the built-in ones, such as its prices."""
 
 
 @frozen(kw_only=True)
 class ProviderConfig:
-    """How to reach a provider, and how to speak to it."""
+    """The address and the settings of a provider."""
 
     base_url: str | None = field(default=None, repr=False, validator=Url())
     api_key: str | None = field(default=None, repr=False, validator=Secret())
     dialect: str | None = field(default=None, validator=Choice(get_args(Dialect), optional=True))
-    """Whose API it speaks; None: told from its name and address."""
+    """The API that it speaks. None: detected from its name and address."""
     timeout: float = field(default=600.0, validator=Number())
     max_retries: int = field(default=2, validator=Whole(0, 10))
     retry_seconds: float = field(default=30.0, validator=Number(zero=True))
-    """Seconds after the beginning of a call within which it is made again."""
+    """Seconds after the beginning of a call within which it is retried."""
     slots: int = field(default=0, validator=Whole(0, 1_000))
-    """Calls that it answers at the same time; further ones wait here, narrations first. 0: any number."""
+    """Calls that it answers concurrently. Further ones wait in SAGA, narrations first. 0: any number."""
     thinking: str = field(default="model", validator=Choice(get_args(Thinking)))
     """Whether its models may think before they answer."""
     passthrough_key: bool = field(default=False, validator=Flag())
@@ -123,10 +123,10 @@ class ProviderConfig:
 
 @frozen(kw_only=True)
 class TokenBudget:
-    """Ceilings, in tokens.
+    """Limits, in tokens.
 
-    Those of single sources lie inside ``dynamic_context_max``. One that a config file does not name shrinks to
-    it; one that the file sets above it is refused.
+    The limits of single sources lie inside ``dynamic_context_max``. A limit that the config file does not set shrinks
+    to fit; one that the file sets above it is refused.
     """
 
     total_context_max: int = field(default=128_000, validator=Whole())
@@ -140,9 +140,9 @@ class TokenBudget:
     memories_max: int = field(default=300, validator=Whole())
     state_block_instruction: int = field(default=400, validator=Whole())
     state_block_room: int = field(default=200, validator=Whole())
-    """Tokens that a short limit of the client's on the reply gets besides, for the state block; 0: none."""
+    """Tokens added to a client's short limit on the reply, to make room for the state block; 0: none."""
     counter: str = field(default="auto", validator=Text("a token counter's name"))
-    """What counts tokens."""
+    """The token counter."""
     counter_options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
@@ -152,7 +152,7 @@ class MdCacheConfig:
 
     enabled: bool = field(default=True, validator=Flag())
     cache_dir: str | None = field(default=None, validator=FilePath(optional=True))
-    """Where the pages lie; None: ``pages`` in the data directory."""
+    """The directory of the pages. None: ``pages`` in the data directory."""
     files: tuple[str, ...] = field(default=PAGE_NAMES, validator=Words(PAGE_NAMES))
     atomic_write: bool = field(default=True, validator=Flag())
 
@@ -164,9 +164,9 @@ class PromptCachingConfig:
     enabled: bool = field(default=True, validator=Flag())
     strategy: Strategy = field(default="md_prefix", validator=Choice(get_args(Strategy)))
     repin_every: int = field(default=10, validator=Whole(1))
-    """For models whose cache is not known: the pinned pages show the state of each so-many-th turn."""
+    """For models with an unknown cache: the pinned pages are updated every this many turns."""
     carry_floating: bool = field(default=True, validator=Flag())
-    """Put what proves to float in the client's system prompt behind the history, where it breaks no cache."""
+    """Move the changing parts of the client's system prompt behind the history, where they break no cache."""
 
 
 @frozen(kw_only=True)
@@ -180,20 +180,20 @@ class CuratorConfig:
     )
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
-    """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
+    """The curator that reviews in addition to the rules. None: ``blocks`` if ``models.curator`` is set, else none."""
     review: Review = field(default="auto", validator=Choice(get_args(Review)))
-    """Whether what a model proposes counts at once, or waits until a person accepts it."""
+    """Whether a model's proposals take effect at once, or wait for the user."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
 @frozen
 class ExtractionConfig:
-    """Replies that nobody reported, where ``models.extraction`` names no model that reads them."""
+    """Reading of replies without a state block, if ``models.extraction`` is not set."""
 
     automatic: Automatic = field(default="local", validator=Choice(get_args(Automatic)))
-    """Whose models may be asked by themselves: those on this machine or a private network, any, or none."""
+    """Which models may be used automatically: those on this machine or a private network, any, or none."""
     review: Review = field(default="auto", validator=Choice(get_args(Review)))
-    """Whether what a model read of a history that SAGA adopted or imported counts at once, or waits for a person."""
+    """Whether changes read from an adopted or imported history take effect at once, or wait for the user."""
 
 
 @frozen(kw_only=True)
@@ -201,19 +201,19 @@ class StrategyConfig:
     """A memory strategy."""
 
     use: str | None = field(default=None, validator=Text("a strategy's name", optional=True))
-    """Which strategy it is; None: the one of its own name."""
+    """The registered name of the strategy. None: the name of this entry."""
     every: int = field(default=6, validator=Whole(1))
     """Turns of a path between two runs."""
     tokens: int = field(default=0, validator=Whole())
-    """Tokens of turns behind which it runs before that; 0: never."""
+    """Tokens of turns after which it runs earlier; 0: never."""
     namespace: str | None = field(default=None, validator=Text("a namespace such as /facts/{actor}", optional=True))
-    """Where its records lie; None: where the strategy says."""
+    """The namespace of its records. None: the strategy's default."""
     most: int = field(default=40, validator=Whole(1, 100))
-    """Records of one namespace; beyond them those go that were learned longest ago."""
+    """Records of one namespace. Beyond this limit the oldest are dropped."""
     expires_days: float = field(default=0.0, validator=Number(zero=True))
-    """Days after which a record is told no more; 0: never."""
+    """Days after which a record is no longer used; 0: never."""
     review: Review = field(default="auto", validator=Choice(get_args(Review)))
-    """Whether what is learned counts at once, or waits until a person accepts it."""
+    """Whether learned records take effect at once, or wait for the user."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
@@ -223,9 +223,9 @@ class LorebookConfig:
 
     character_layers: tuple[str, ...] = field(default=LAYERS, validator=Words(LAYERS))
     decay_threshold: int | None = field(default=None, validator=Whole(0, optional=True))
-    """Accepted for old files and not used; the layers' own decay (``decay``) replaces it."""
+    """Accepted for old files but not used. The decay of the layers (``decay``) replaces it."""
     decay: Mapping[str, int] = field(factory=lambda: {"A3": 7, "A4": 3}, validator=Table(Whole(), LAYERS))
-    """Layer to the turns since the last mention after which its entries stay out."""
+    """Layer -> turns since the last mention after which its entries are left out."""
     propagation_depth: int = field(default=2, validator=Whole(0, 4))
 
 
@@ -238,33 +238,33 @@ class GraphConfig:
     max_hop: int = field(default=3, validator=Whole(0, 4))
     hybrid_rerank: bool = field(default=True, validator=Flag())
     raw_query: bool = field(default=False, validator=Flag())
-    """Whether ``/api/graph/query`` passes queries to an engine with a language of its own."""
+    """Whether ``/api/graph/query`` passes queries to an engine with its own query language."""
 
 
 @frozen(kw_only=True)
 class SessionConfig:
-    """How sessions are told apart and kept."""
+    """How sessions are identified and kept."""
 
     auto_save: bool = field(default=True, validator=Flag())
     auto_save_interval: int = field(default=5, validator=Whole(1))
     default_world: str | None = field(default=None, validator=Text("a world's name", optional=True))
-    """The world of a chat that names none; none: an empty one, learned from play."""
+    """The world of a chat that names none. None: an empty world, learned from play."""
     identify: Identify = field(default="transcript", validator=Choice(get_args(Identify)))
     markers: Markers = field(default="all", validator=Choice(get_args(Markers)))
-    """Whose ``[[saga:…]]`` markers count: those of system messages and of the player, of the player alone, nobody's."""
+    """Whose ``[[saga:…]]`` markers count: those of system messages and the player, of the player only, or none."""
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
     checkpoint_every: int = field(default=32, validator=Whole(1))
     loaded: int = field(default=64, validator=Whole(1))
-    """Sessions that are kept in memory. One more lets the one go that was used least recently, when it is at rest."""
+    """Sessions that are kept in memory. Beyond this limit the least recently used idle session is removed."""
     server_history: bool = field(default=False, validator=Flag())
-    """Tell the history of a session that a request names, when the request itself shows none: for thin clients."""
+    """For thin clients: if a request names a session but shows no history, use the session's history."""
     history_turns: int = field(default=60, validator=Whole(2))
-    """Turns of it that are told at least, where there are so many; up to half as many more."""
+    """The minimum number of turns of that history, if there are as many; up to half as many more are used."""
     history_hours: float = field(default=0.0, validator=Number(zero=True))
-    """Hours after which turns of it are no longer told; 0: never."""
+    """Hours after which turns are left out of that history; 0: never."""
     collect_after_days: int = field(default=7, validator=Whole())
-    """Age at which a session without a name that never got a second turn is deleted; 0: never."""
+    """The age at which a session without a name and a second turn is deleted; 0: never."""
 
 
 @frozen
@@ -291,18 +291,18 @@ class StoreConfig:
     url: str | None = field(default=None, repr=False, validator=StoreUrl())
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
     resident_mb: int = field(default=64, validator=Whole(0))
-    """Memory for the resident layer over this store; 0 leaves it out. Graph and vector only."""
+    """Memory in MB for the resident layer over this store; 0 disables it. Graph and vector only."""
 
 
 @frozen(kw_only=True)
 class StorageConfig:
-    """Where everything is kept."""
+    """Where the data is stored."""
 
     profile: Profile = field(default="lite", validator=Choice(get_args(Profile)))
     path: str = field(default="saga-data", validator=FilePath())
-    """The data directory, in which stores without a path of their own lie."""
+    """The data directory, which contains the stores without their own path."""
     url: str | None = field(default=None, repr=False, validator=StoreUrl())
-    """The address of the database for stores that have none of their own."""
+    """The database address for stores without their own."""
     state: StoreConfig = StoreConfig()
     graph: StoreConfig = StoreConfig()
     vector: StoreConfig = StoreConfig()
@@ -311,20 +311,22 @@ class StorageConfig:
 
 @frozen(kw_only=True)
 class RecallConfig:
-    """How the past is remembered."""
+    """How earlier turns are recalled."""
 
     embedder: str = field(default="ngram", validator=Text("an embedder's name"))
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
     deadline_ms: float = field(default=250.0, validator=Number())
-    """Milliseconds that a source of context may take before it is left out."""
+    """Milliseconds that a context source may take before it is left out."""
     top_k: int = field(default=96, validator=Whole(1))
     sources: Mapping[str, Mapping[str, Any]] = field(factory=dict, repr=False, validator=OptionsByName())
-    """Sources of context that other packages bring, by name, each with its options."""
+    """Context sources from other packages, by name, each with its options."""
     extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
-    """Milliseconds that a request waits when the turn that it continues is being read by the extraction model."""
+    """Milliseconds that a request waits while the extraction model reads the turn that it continues."""
     other_sessions: OtherSessions = field(default="off", validator=Choice(get_args(OtherSessions)))
-    """Which other sessions of the same key are told when the player asks for another story: those of the same world, or
-    of those only the ones with the same greeting and the same player."""
+    """The key's other sessions that are used if the player asks about another story.
+
+    Those of the same world, or of these only the ones with the same greeting and the same player.
+    """
 
 
 @frozen
@@ -332,14 +334,14 @@ class LoggingConfig:
     """What the server writes to stderr."""
 
     level: LogLevel = field(default="info", validator=Choice(get_args(LogLevel)))
-    """From which level on. At ``debug`` prompts and replies are in it, each marked as private."""
+    """The lowest level that is logged. ``debug`` includes prompts and replies, each marked as private."""
     format: LogFormat = field(default="text", validator=Choice(get_args(LogFormat)))
-    """Lines for people, or a JSON object a line for programs."""
+    """Lines for people, or one JSON object per line for programs."""
 
 
 @frozen
 class ApiKeys:
-    """The note's ``api_keys``: provider keys, by provider."""
+    """The ``api_keys`` section of the research note: provider keys, by provider."""
 
     anthropic: str | None = field(default=None, repr=False, validator=Secret())
     openai: str | None = field(default=None, repr=False, validator=Secret())
@@ -348,7 +350,7 @@ class ApiKeys:
 
 @frozen(kw_only=True)
 class Config:
-    """Everything that can be set."""
+    """All settings."""
 
     server: ServerConfig = ServerConfig()
     models: ModelsConfig = ModelsConfig()
@@ -368,12 +370,12 @@ class Config:
     recall: RecallConfig = RecallConfig()
     logging: LoggingConfig = LoggingConfig()
     base: Path = field(factory=Path.cwd, eq=False)
-    """The directory that relative paths are relative to: the config file's, or the working directory."""
+    """The directory for relative paths: the config file's folder, or the working directory."""
     warnings: tuple[str, ...] = field(default=(), eq=False)
-    """What was accepted but is old or without effect, for the log."""
+    """Warnings for the log about settings that are deprecated or without effect."""
 
     def resolve(self, path: str) -> Path:
-        """``path`` below ``base``, if it is relative."""
+        """Return ``path``, below ``base`` if it is relative."""
         found = Path(path).expanduser()
         return found if found.is_absolute() else self.base / found
 

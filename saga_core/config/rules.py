@@ -1,4 +1,4 @@
-"""What a setting may be: each rule checks one value, says in words what it allows, and serves attrs as validator."""
+"""Rules for settings. Each checks one value, describes what it allows, and works as an attrs validator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
 
 class Refused(ValueError):
-    """A value that a rule does not allow. ``hidden``: the value may be a secret and must not be shown."""
+    """A rule does not allow the value. ``hidden``: the value may be a secret and must not be shown."""
 
     def __init__(self, remedy: str, *, hidden: bool = False) -> None:
         self.remedy = remedy
@@ -28,18 +28,18 @@ class Refused(ValueError):
 
 @frozen
 class Rule(ABC):
-    """The base of all rules. As attrs validator a rule raises ``BadInput``."""
+    """The base of all rules. As an attrs validator, a rule raises ``BadInput``."""
 
     textual: ClassVar[bool] = False
-    """Whether the value is text, so that an expanded ``${NAME}`` is taken literally and never read as a number."""
+    """Whether the value is text, so that an expanded ``${NAME}`` is never converted to a number."""
     secret: ClassVar[bool] = False
-    """Whether the value is a secret, which is not set when its environment variable is not."""
+    """Whether the value is a secret, which stays unset if its environment variable is not set."""
     hidden: ClassVar[bool] = False
-    """Whether the value is or may hold a secret, so that no message shows it."""
+    """Whether the value is or may contain a secret, so that messages must not show it."""
 
     @abstractmethod
     def read(self, value: Any) -> Any:
-        """``value`` as the setting keeps it. Raises ``Refused``."""
+        """Return ``value`` as the setting stores it. Raises ``Refused``."""
 
     def __call__(self, instance: object, attribute: Attribute[Any], value: Any) -> None:
         try:
@@ -50,7 +50,7 @@ class Rule(ABC):
 
 
 def show(value: Any, *, hidden: bool = False) -> str:
-    """A value as one would write it in YAML, shortened; ``(hidden)`` for what may be a secret."""
+    """Return a value as YAML would spell it, shortened. A value that may be a secret is hidden."""
     if hidden:
         return "the value (hidden)"
     try:
@@ -69,7 +69,7 @@ class Whole(Rule):
     optional: bool = False
 
     def read(self, value: Any) -> Any:
-        """The number, or None where that is allowed."""
+        """Return the number, or None if allowed."""
         if value is None and self.optional:
             return None
         fits = type(value) is int and self.least <= value and (self.most is None or value <= self.most)
@@ -81,12 +81,12 @@ class Whole(Rule):
 
 @frozen
 class Number(Rule):
-    """A finite number above 0, or from 0 on."""
+    """A finite number above 0, or at least 0 with ``zero``."""
 
     zero: bool = False
 
     def read(self, value: Any) -> Any:
-        """The number as float."""
+        """Return the number as a float."""
         fits = type(value) in (int, float) and math.isfinite(value) and (value > 0 or (self.zero and value == 0))
         if not fits:
             raise Refused(f"give a number {'of at least' if self.zero else 'above'} 0")
@@ -98,7 +98,7 @@ class Flag(Rule):
     """True or false."""
 
     def read(self, value: Any) -> Any:
-        """The flag."""
+        """Return the flag."""
         if type(value) is not bool:
             raise Refused("give true or false")
         return value
@@ -106,14 +106,14 @@ class Flag(Rule):
 
 @frozen
 class Choice(Rule):
-    """One of some words."""
+    """One of several words."""
 
     textual: ClassVar[bool] = True
     of: tuple[str, ...]
     optional: bool = False
 
     def read(self, value: Any) -> Any:
-        """The word, or None where that is allowed."""
+        """Return the word, or None if allowed."""
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or value not in self.of:
@@ -123,14 +123,14 @@ class Choice(Rule):
 
 @frozen
 class Text(Rule):
-    """Text of at least one character on one line, or None where that is allowed."""
+    """Non-empty text on one line, or None if allowed."""
 
     textual: ClassVar[bool] = True
     what: str = "a text"
     optional: bool = False
 
     def read(self, value: Any) -> Any:
-        """The text."""
+        """Return the text, or None if allowed."""
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -140,14 +140,14 @@ class Text(Rule):
 
 @frozen
 class Secret(Rule):
-    """A key or password: printable ASCII without blanks, or None."""
+    """A key or password: printable ASCII without spaces, or None."""
 
     textual: ClassVar[bool] = True
     secret: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """The secret; None for an empty one."""
+        """Return the secret, or None for an empty one."""
         if value is None or value == "":
             return None
         if not isinstance(value, str) or not _is_key(value):
@@ -157,14 +157,14 @@ class Secret(Rule):
 
 @frozen
 class Secrets(Rule):
-    """A list of keys. ``#`` is kept for the session that a client may append to its key."""
+    """A list of keys. They must not contain ``#``, which separates a session that a client may append to its key."""
 
     textual: ClassVar[bool] = True
     secret: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """The keys as tuple."""
+        """Return the keys as a tuple."""
         keys = tuple(value) if isinstance(value, list | tuple) else (None,)
         if not all(isinstance(key, str) and key and _is_key(key) and "#" not in key for key in keys):
             raise Refused("give a list of texts of printable ASCII characters without blanks and '#'", hidden=True)
@@ -183,7 +183,7 @@ class FilePath(Rule):
     optional: bool = False
 
     def read(self, value: Any) -> Any:
-        """The path as text."""
+        """Return the path as text."""
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or not value.strip() or "\0" in value:
@@ -201,13 +201,13 @@ class Url(Rule):
     textual: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """The URL without a slash at its end."""
+        """Return the URL without a trailing slash."""
         if value is None:
             return None
         hidden = isinstance(value, str) and "@" in value
         if not isinstance(value, str) or not _is_http_url(value):
             raise Refused("give a URL such as http://127.0.0.1:5001/v1, or null", hidden=hidden)
-        if "?" in value or "#" in value:  # paths are put behind it
+        if "?" in value or "#" in value:  # paths are appended to it
             raise Refused("give a URL without ? and #; a key goes into api_key", hidden=True)
         return value.rstrip("/")
 
@@ -224,13 +224,13 @@ def _is_http_url(value: str) -> bool:
 
 @frozen
 class StoreUrl(Rule):
-    """A store's address, which may hold a password, or None."""
+    """A store's address, which may contain a password, or None."""
 
     textual: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """The address."""
+        """Return the address."""
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -248,7 +248,7 @@ class Origins(Rule):
     textual: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """The origins as tuple, in lower case."""
+        """Return the origins as a tuple, in lower case."""
         if not isinstance(value, list | tuple) or not all(
             isinstance(origin, str) and _ORIGIN.match(origin) for origin in value
         ):
@@ -258,13 +258,13 @@ class Origins(Rule):
 
 @frozen
 class Words(Rule):
-    """A list of texts, each one of ``of`` when that is given."""
+    """A list of texts, limited to those in ``of`` if given."""
 
     textual: ClassVar[bool] = True
     of: tuple[str, ...] = ()
 
     def read(self, value: Any) -> Any:
-        """The texts as tuple."""
+        """Return the texts as a tuple."""
         given = isinstance(value, list | tuple) and all(isinstance(word, str) and word.strip() for word in value)
         if not given or (self.of and not set(value) <= set(self.of)):
             raise Refused(f"give a list of {'some of ' + ', '.join(self.of) if self.of else 'texts'}")
@@ -273,13 +273,13 @@ class Words(Rule):
 
 @frozen
 class Table(Rule):
-    """A mapping whose values obey ``values``, and whose keys are among ``keys`` when those are given."""
+    """A mapping whose values follow the rule ``values``, and whose keys are limited to ``keys`` if given."""
 
     values: Rule
     keys: tuple[str, ...] = ()
 
     def read(self, value: Any) -> Any:
-        """A new dict."""
+        """Return a new dict."""
         if not isinstance(value, Mapping):
             raise Refused("give a mapping")
         if self.keys and not set(value) <= set(self.keys):
@@ -295,12 +295,12 @@ class Table(Rule):
 
 @frozen
 class Options(Rule):
-    """A backend's own options, which it checks itself when it is opened. They may hold passwords."""
+    """The options of a backend, which checks them itself when it is opened. They may contain passwords."""
 
     hidden: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """A new dict."""
+        """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(key, str) and key for key in value):
             raise Refused("give a mapping of option names to values", hidden=True)
         return dict(value)
@@ -308,12 +308,12 @@ class Options(Rule):
 
 @frozen
 class OptionsByName(Rule):
-    """Names of what another package brings, each with its own options, which it checks itself when it is opened."""
+    """Names of plugins from other packages, each with its options, which the plugin checks when it is opened."""
 
     hidden: ClassVar[bool] = True
 
     def read(self, value: Any) -> Any:
-        """A new dict of dicts; a name without a value has no options."""
+        """Return a new dict of dicts. A name without a value has no options."""
         remedy = "give a mapping of names to mappings of options"
         if not isinstance(value, Mapping) or not all(isinstance(name, str) and name for name in value):
             raise Refused(remedy, hidden=True)
@@ -328,10 +328,10 @@ class OptionsByName(Rule):
 
 @frozen
 class Facts(Rule):
-    """Facts about models, as ``models.toml`` has them, by the beginning of the model's name."""
+    """Facts about models as in ``models.toml``, by the prefix of the model's name."""
 
     def read(self, value: Any) -> Any:
-        """A new dict."""
+        """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
             raise Refused("give a mapping from beginnings of model names to mappings of facts")
         found = {}

@@ -1,4 +1,4 @@
-"""The settings that hold: one place for all parts, so that other settings reach every part at once."""
+"""The current settings, shared by all parts, so that changes reach every part at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from saga_core.config.model import Config
 
 @define
 class Settings:
-    """Holds the configuration. ``Saga.reconfigure`` alone replaces it."""
+    """Holds the configuration. Only ``Saga.reconfigure`` replaces it."""
 
     config: Config

@@ -1,4 +1,4 @@
-"""Where a configuration is read from: a YAML file, or values at hand."""
+"""The sources of a configuration: a YAML file or a mapping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = 10_000
 
 @frozen
 class Source:
-    """Raw settings: what they are called in messages, their tree, and what their paths are relative to."""
+    """Raw settings: their name in messages, their tree, and the base of their relative paths."""
 
     name: str
     tree: Mapping[str, Any]
@@ -25,7 +25,7 @@ class Source:
 
 
 def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> Source:
-    """The raw settings of ``source``. Raises ``ConfigError`` for a file that cannot be read as settings."""
+    """Return the raw settings of ``source``. Raises ``ConfigError`` for a file that cannot be read as settings."""
     if source is None:
         return Source("config", {}, Path.cwd())
     if isinstance(source, Mapping):
@@ -43,7 +43,7 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> So
 
 
 def _check_shape(name: str, tree: Any) -> None:
-    """Refuse what no setting needs and what would make walking the tree endless."""
+    """Refuse keys that are not text, and nesting that is too deep or cyclic."""
     level = [("", tree)]
     for _ in range(_DEEPEST):
         below: list[tuple[str, Any]] = []
@@ -80,7 +80,7 @@ def _parse_yaml(name: str, text: str) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Refuses a key that stands twice in a mapping, where YAML would silently keep the last."""
+        """Refuses a key that appears twice in a mapping. YAML would silently keep the last one."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             seen: set[str] = set()
@@ -93,10 +93,10 @@ def _parse_yaml(name: str, text: str) -> Any:
             return super().construct_mapping(node, deep)
 
     def size(node: Any, known: dict[int, int]) -> int:
-        """Values in ``node``, what it refers to counted at each place."""
+        """Return the number of values in ``node``. Referenced values are counted at each reference."""
         found = known.get(id(node))
         if found is None:
-            known[id(node)] = 1  # a node may lie in itself
+            known[id(node)] = 1  # a node may contain itself
             inside = node.value if isinstance(node, yaml.CollectionNode) else ()
             parts = (part for each in inside for part in (each if isinstance(each, tuple) else (each,)))
             found = known[id(node)] = 1 + sum(size(part, known) for part in parts)

@@ -1,4 +1,4 @@
-"""The journal: the append-only record of turns, its keys and its ledger."""
+"""The journal: the append-only record of turns, with its keys and its ledger."""
 
 from __future__ import annotations
 

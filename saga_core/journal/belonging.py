@@ -1,4 +1,4 @@
-"""Which session a key of the journal belongs to."""
+"""The mapping of journal keys to sessions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from saga_core.journal.keys import BESIDE
 from saga_core.stores import Key
 
 TOLD = frozenset({"session", "turn", "node", "timeline", "amend", "review", "unfinished"})
-"""What begins the keys of what a session in memory is made of: a write of it makes what others have in memory old."""
+"""Key prefixes of the records that make up a session in memory. A write to one makes other servers' copies stale."""
 OF_A_SESSION = frozenset({"session", "turn", "node", "timeline", "unfinished", *BESIDE})
-"""What begins the keys of what belongs to a session; its id is the second segment."""
+"""Key prefixes of the records that belong to a session. The second segment is the session id."""
 _OF_A_SCOPE = frozenset({"view", "viewmark"})
 
 
 def session_of(key: Key) -> str | None:
-    """The session that a key belongs to; None for indexes, worlds and what belongs to all."""
+    """Return the session that a key belongs to, or None for indexes, worlds and shared records."""
     if len(key) < 2:
         return None
     if key[0] in OF_A_SESSION:

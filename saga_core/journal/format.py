@@ -1,7 +1,8 @@
-"""The journal's format: a number that tells a SAGA whether it can read what is there.
+"""The journal's format: a number that tells a SAGA version whether it can read the journal.
 
-It is raised while turns are written in parts. A SAGA that does not know such writes would show half of one, so it has
-to refuse the journal until the write is finished or taken back. The entry names the sessions that are being written.
+The number is raised while turns are written in parts. An older SAGA that does not know such writes would show half of
+one, so it must refuse the journal until the write is finished or rolled back. The entry names the sessions with such
+writes.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from saga_core.journal import keys
 from saga_core.stores import Batch, Key, StateKV
 
 _TRIES = 64
-"""How often the entry is written anew because another session's write changed it meanwhile."""
+"""How often the entry is rewritten if another session's write changes it concurrently."""
 
 
 async def check_format(kv: StateKV) -> None:
     """Check the format, or write it into an empty store.
 
-    Raises ``NewerSchema`` for a later format, and ``StoreLocked`` while a journal is moved there.
+    Raises ``NewerSchema`` for a later format, and ``StoreLocked`` while a journal is being moved into the store.
     """
     rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
     if keys.MOVING_KEY in rows:
@@ -43,7 +44,7 @@ async def check_format(kv: StateKV) -> None:
 
 
 async def begin_parts(kv: StateKV, session_id: str, puts: Mapping[Key, bytes]) -> None:
-    """Commit ``puts``, with which a write in parts begins, and raise the format."""
+    """Raise the format and commit ``puts``, which starts a write in parts."""
     for left in range(_TRIES, 0, -1):
         raw = await _entry(kv)
         named = _read(raw)[1] if raw is not None else frozenset()
@@ -58,16 +59,16 @@ async def begin_parts(kv: StateKV, session_id: str, puts: Mapping[Key, bytes]) -
 
 
 async def end_parts(kv: StateKV, session_id: str) -> None:
-    """Remove the note of a write in parts, and lower the format if no other is under way.
+    """Remove the note of a write in parts, and lower the format if no other such write is running.
 
-    The note goes first, for a full disk takes that. The next start lowers what was not lowered then.
+    The note is removed first, because that works even on a full disk. If lowering fails, the next start does it.
     """
     await kv.commit(Batch(deletes=frozenset({keys.unfinished(session_id)})))
     await _lower(kv)
 
 
 async def _lower(kv: StateKV) -> None:
-    """Let the entry name those sessions alone that are still being written."""
+    """Rewrite the entry so that it names only the sessions that are still being written."""
     for left in range(_TRIES, 0, -1):
         raw = await _entry(kv)
         named = _read(raw)[1] if raw is not None else frozenset()
@@ -87,7 +88,7 @@ async def _entry(kv: StateKV) -> bytes | None:
 
 
 async def _noted(kv: StateKV, sessions: Iterable[str]) -> frozenset[str]:
-    """Those of ``sessions`` that are being written in parts, or whose write was cut off."""
+    """Return those of ``sessions`` with a write in parts that is running or was interrupted."""
     notes = [keys.unfinished(each) for each in sessions]
     return frozenset(key[1] for key in await kv.get(notes)) if notes else frozenset()
 

@@ -1,4 +1,4 @@
-"""The journal over a StateKV: sessions, turns, amendments, checkpoints, and the indexes by which replies are found."""
+"""The journal over a StateKV: sessions, turns, amendments, checkpoints, and the indexes for finding replies."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _PAGE = 2_000
 _READ = 256
 _SEGMENTS = 16
 _LARGE = 64 * 1_024
-"""Bytes of a world from which on it is read beside the loop: a world of 5,000 entries takes a fifth of a second."""
+"""Worlds from this size in bytes on are decoded in a thread. A world of 5,000 entries takes a fifth of a second."""
 _AT_ONCE = 256
-"""Rows that are read between two chances for others to run."""
+"""Rows that are read before the event loop gets control again."""
 
 
 @define
 class Journal:
-    """The record that everything else is rendered from. Appending is one durable commit."""
+    """The record that everything else is rendered from. An append is one durable commit."""
 
     kv: StateKV
     counters: Counters = field(factory=Counters)
-    """Is told of records that cannot be read and are left out: other sessions must not wait for them."""
+    """Reports records that cannot be read. They are left out, so that other sessions stay usable."""
 
     async def open(self) -> None:
         """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
@@ -59,9 +59,9 @@ class Journal:
         beside: Mapping[Key, bytes] = MappingProxyType({}),
         expected: Mapping[Key, bytes | None] = MappingProxyType({}),
     ) -> None:
-        """Record a new session with its root and its world, and what is ``beside`` it in the same commit.
+        """Record a new session with its root and world, and the records ``beside`` it, in one commit.
 
-        ``Conflict`` when its label is taken, and where something is not as ``expected``.
+        ``Conflict`` if its label is taken, or if a value is not as ``expected``.
         """
         world_key = keys.world(session.digest)
         puts: dict[Key, bytes] = {
@@ -70,7 +70,7 @@ class Journal:
             keys.node(session.id, root.id): codec.encode(root_node(root)),
             **beside,
         }
-        if world_key not in await self.kv.get([world_key]):  # writing a large one takes 25 ms, at every new chat
+        if world_key not in await self.kv.get([world_key]):  # writing a large world takes 25 ms
             puts[world_key] = codec.encode(world)
         await self._commit_named(session, puts, {keys.session(session.id): None, **expected})
 
@@ -81,7 +81,7 @@ class Journal:
         expected: dict[Key, bytes | None],
         gone: frozenset[Key] = frozenset(),
     ) -> None:
-        """Commit a session's record, and its label. ``Conflict`` when another session of the owner has that label."""
+        """Commit a session's record and label. ``Conflict`` if another session of the owner has that label."""
         label = keys.label(session.owner, session.label)
         if session.label:
             puts, expected = {**puts, label: codec.dumps(session.id)}, {**expected, label: None}
@@ -103,10 +103,10 @@ class Journal:
         timelines: Iterable[Timeline] = (),
         beside: Batch = Batch(),  # noqa: B008 - it is frozen
     ) -> Session:
-        """Record turns; safe when this returns. Gives the session with its new head: ``head``, or the old one.
+        """Record turns durably and return the session with its new head: ``head``, or the old head without it.
 
-        ``opening`` is the key of the chat's first words, by which a first turn that comes again is found;
-        ``timelines`` are those that the turns moved; ``beside`` is written in the same commit.
+        ``opening`` is the key of the chat's first messages, by which a repeated first turn is found. ``timelines`` are
+        those that the turns moved. ``beside`` is written in the same commit.
         """
         puts: dict[Key, bytes] = {}
         for entry in entries:
@@ -120,7 +120,7 @@ class Journal:
         return updated
 
     async def expect(self, session: Session, opening: str) -> None:
-        """Find a session by its chat's first words from now on, though nothing of it is recorded yet."""
+        """Index a session by its chat's first messages from now on, before any turn is recorded."""
         await self.kv.commit(Batch({keys.opening(session.owner, opening, session.id): b""}))
 
     async def amend(
@@ -134,9 +134,9 @@ class Journal:
         more: Iterable[tuple[str, Delta]] = (),
         review: Review | None = None,
     ) -> None:
-        """Record a later delta of the turn ``node``, and ``more``, all of a ``review``; it is as it is with them.
+        """Record a later delta of ``node``'s turn and ``more`` of its ``review``. ``node`` is the amended node.
 
-        The checkpoints of the turns ``stale`` go in the same commit, and the turn's views are noted as work.
+        The checkpoints of the ``stale`` turns are removed in the same commit, and a job for the turn's views is added.
         """
         puts: dict[Key, bytes] = {
             **review_record(session_id, number, review),
@@ -154,10 +154,9 @@ class Journal:
     async def reviews(
         self, session_id: str, unreadable: Callable[[StoreCorrupt], None] | None = None
     ) -> dict[str, tuple[Review, ...]]:
-        """Turn id to the reviews made at it, in their order.
+        """Return the reviews by turn id, in order. Unreadable ones go to ``unreadable``, as no state depends on them.
 
-        ``unreadable`` is told of one that cannot be read, which is left out: no state depends on it. Without it that
-        raises ``StoreCorrupt``.
+        Without ``unreadable`` they raise ``StoreCorrupt``.
         """
         found: dict[str, tuple[Review, ...]] = {}
         async for key, raw in self._all(("review", session_id)):
@@ -170,7 +169,7 @@ class Journal:
         return found
 
     async def rename_session(self, session: Session, label: str) -> Session:
-        """Give a session another label, and free the one before. ``Conflict`` when the new one is taken."""
+        """Change a session's label and free the previous one. ``Conflict`` if the new one is taken."""
         renamed = evolve(session, label=label)
         old = frozenset({keys.label(session.owner, session.label)} if session.label else ())
         await self._commit_named(renamed, {keys.session(session.id): codec.encode(renamed)}, {}, old)
@@ -181,7 +180,7 @@ class Journal:
         await self.kv.commit(Batch({keys.session(session.id): codec.encode(session)}))
 
     async def session(self, session_id: str) -> Session:
-        """A session by its id; ``NotFound``."""
+        """Return a session by id. ``NotFound``."""
         raw = (await self.kv.get([keys.session(session_id)])).get(keys.session(session_id))
         if raw is None:
             raise NotFound(f"there is no session {session_id!r}")
@@ -191,13 +190,13 @@ class Journal:
         return found
 
     async def labelled(self, owner: str, label: str) -> str | None:
-        """The id of the session that an owner calls ``label``."""
+        """Return the id of the owner's session with this label."""
         key = keys.label(owner, label)
         raw = (await self.kv.get([key])).get(key)
         return None if raw is None else _text(raw)
 
     async def sessions(self) -> list[Session]:
-        """All sessions, by id, which is by age. One whose record cannot be read is left out, and told."""
+        """Return all sessions, ordered by id and so by age. Unreadable ones are left out and reported."""
         found = []
         async for key, raw in self._all(("session",)):
             try:
@@ -212,27 +211,27 @@ class Journal:
         return found
 
     async def session_ids(self) -> set[str]:
-        """The ids of all sessions, those whose records cannot be read among them."""
+        """Return the ids of all sessions, including those whose records cannot be read."""
         return {key[1] async for key, _ in self._all(("session",))}
 
     async def unfinished(self) -> list[str]:
-        """The sessions in which a write of many turns is under way, or was cut off."""
+        """Return the sessions with a write of many turns that is running or was interrupted."""
         return list(dict.fromkeys([key[1] async for key, _ in self._all(("unfinished",))]))
 
     async def settle(self, session_id: str) -> bool:
-        """Take back or finish a write of many turns that was cut off; whether there was one.
+        """Roll back or finish an interrupted write of many turns, and return whether there was one.
 
-        Nobody else may write the session.
+        The caller must hold the session's write lock.
         """
         return await settle(self.kv, session_id)
 
     def leave_out(self, session_id: str, error: StoreError) -> None:
-        """Tell that a session is left out where all are looked at."""
+        """Report that a session is left out of operations on all sessions."""
         told = f"session {session_id}: it is left out: {error}; delete it, or restore a backup"
         self.counters.degrade("journal.sessions", told)
 
     async def world(self, digest: str) -> World:
-        """The world that sessions of this digest began in."""
+        """Return the world with this digest, in which sessions began."""
         raw = (await self.kv.get([keys.world(digest)])).get(keys.world(digest)) if digest else None
         if raw is None:
             raise StoreCorrupt(f"the journal has no world {digest!r}, though a session began in it")
@@ -241,7 +240,7 @@ class Journal:
         return await asyncio.to_thread(codec.decode, raw, World)
 
     async def tree(self, session_id: str) -> Tree:
-        """All turns of a session, slim. ``NotFound`` for a session without any."""
+        """Return the slim tree of a session's turns. ``NotFound`` for a session without turns."""
         records = [(key[2], raw) async for key, raw in self._all(("node", session_id))]
         note = await note_of(self.kv, session_id)
         if note is not None:
@@ -255,8 +254,8 @@ class Journal:
                 if node.id != turn:
                     raise StoreCorrupt(f"session {session_id}: the record of turn {turn} is of {node.id[:80]!r}")
                 nodes.append(node)
-            await asyncio.sleep(0)  # others have their turn in between
-        # Ids sort by age unless the clock was set back between two starts; depth always puts parents first.
+            await asyncio.sleep(0)  # give other tasks a turn
+        # Ids sort by age unless the clock was set back between two starts; sorting by depth always puts parents first.
         nodes.sort(key=lambda node: node.depth)
         tree = Tree(session_id)
         for node in nodes:
@@ -268,7 +267,7 @@ class Journal:
         return tree
 
     async def node(self, session_id: str, turn_id: str) -> Node:
-        """One turn of a session, slim. ``NotFound``."""
+        """Return the slim form of one turn. ``NotFound``."""
         key = keys.node(session_id, turn_id)
         raw = (await self.kv.get([key])).get(key)
         if raw is None:
@@ -276,11 +275,11 @@ class Journal:
         return codec.decode(raw, Node)
 
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
-        """The turns of those ids, in that order. ``StoreCorrupt`` when one is missing."""
+        """Return the turns with these ids, in this order. ``StoreCorrupt`` if one is missing."""
         return await self.turns_at([(session_id, turn_id) for turn_id in ids])
 
     async def turns_at(self, places: Sequence[tuple[str, str]]) -> list[Turn]:
-        """The turns at those places (session id, turn id), in that order. ``StoreCorrupt`` when one is missing."""
+        """Return the turns at these places (session id, turn id), in this order. ``StoreCorrupt`` if one is missing."""
         wanted = [keys.turn(*place) for place in places]
         found: dict[Key, bytes] = {}
         for start in range(0, len(wanted), _PAGE):
@@ -300,29 +299,29 @@ class Journal:
         return turns
 
     async def amendments(self, session_id: str) -> dict[str, tuple[Delta, ...]]:
-        """Turn id to its later deltas, in their order."""
+        """Return the later deltas by turn id, in order."""
         found: dict[str, tuple[Delta, ...]] = {}
         async for key, raw in self._all(("amend", session_id)):
             found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Delta))
         return found
 
     async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """(session id, turn id) of the replies with that identity, oldest first."""
+        """Return (session id, turn id) of the replies with this identity, oldest first."""
         return await self._index(("reply", owner or "-", key), limit)
 
     async def beginnings(self, owner: str, prefix_key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """(session id, turn id) of the replies that begin so, oldest first."""
+        """Return (session id, turn id) of the replies with this beginning, oldest first."""
         return await self._index(("begin", owner or "-", prefix_key), limit)
 
     async def said(self, owner: str, key: str, limit: int = 256) -> list[tuple[str, str]]:
-        """(session id, turn id) of the turns in which the player said that, oldest first.
+        """Return (session id, turn id) of the turns with this player message, oldest first.
 
-        Turns that an older SAGA recorded are not among them.
+        Turns that an older SAGA recorded are not included.
         """
         return await self._index(("said", owner or "-", key), limit)
 
     async def openings(self, owner: str, key: str, limit: int = 16) -> list[str]:
-        """The sessions whose first words these were, oldest first."""
+        """Return the sessions that begin with these first messages, oldest first."""
         rows = await self.kv.scan(("open", owner or "-", key), limit=limit)
         return [found[-1] for found, _ in rows]
 
@@ -330,7 +329,7 @@ class Journal:
         return [(_text(raw), found[-1]) for found, raw in await self.kv.scan(prefix, limit=limit)]
 
     async def checkpoint(self, session_id: str, turns: Sequence[str]) -> WorldState | None:
-        """The stored state of the first of ``turns`` that has one."""
+        """Return the stored state of the first of ``turns`` that has one."""
         wanted = [keys.checkpoint(session_id, turn_id) for turn_id in turns]
         found = await self.kv.get(wanted)
         for key in wanted:
@@ -339,11 +338,11 @@ class Journal:
         return None
 
     async def put_checkpoint(self, session_id: str, state: WorldState) -> None:
-        """Store the state at its turn."""
+        """Store the state as the checkpoint of its turn."""
         await self.kv.commit(Batch({keys.checkpoint(session_id, state.turn): codec.encode(state)}))
 
     async def segments(self, session_id: str) -> list[tuple[str, bytes]]:
-        """The packed indexes of runs of episodes, each by its first turn, oldest first."""
+        """Return the packed indexes of runs of episodes, each with its first turn, oldest first."""
         found: list[tuple[str, bytes]] = []
         after: Key | None = None
         while rows := await self.kv.scan(("terms", session_id), after=after, limit=_SEGMENTS):
@@ -352,18 +351,19 @@ class Journal:
         return found
 
     async def put_segment(self, session_id: str, first: str, raw: bytes, stale: Iterable[str] = ()) -> None:
-        """Store the packed index of a run of episodes; those of the first turns ``stale`` go."""
+        """Store the packed index of a run of episodes, and remove the indexes of the first turns ``stale``."""
         gone = frozenset(keys.segment(session_id, turn) for turn in stale if turn != first)
         await self.kv.commit(Batch({keys.segment(session_id, first): raw}, gone))
 
     async def drop_checkpoints(self, session_id: str) -> None:
-        """Delete the stored states of a session; they are computed again when needed."""
+        """Delete the checkpoints of a session. They are computed again when needed."""
         await self._delete([key async for key, _ in self._all(("state", session_id))])
 
     async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, Wanted | None]]:
-        """(session id, turn id, what of it) of all work that is still to be done, oldest first within a session.
+        """Return (session id, turn id, wanted work) of all pending jobs, oldest first within a session.
 
-        None: the turn's views, and whatever it needs after that. With ``session_id`` that of one session alone.
+        None as work: the turn's views and whatever it needs after them. ``session_id`` limits the result to one
+        session.
         """
         prefix = ("job",) if session_id is None else ("job", session_id)
         found: list[tuple[str, str, Wanted | None]] = []
@@ -375,32 +375,32 @@ class Journal:
         return found
 
     async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, Wanted]) -> None:
-        """Cross the views of the turns ``done`` off, and note what turns want from now on."""
+        """Remove the view jobs of the turns ``done``, and store the jobs in ``wanted``."""
         puts = [(keys.job(session_id, turn), codec.encode(each)) for turn, each in wanted.items()]
         for start in range(0, len(puts), _PAGE):
             await self.kv.commit(Batch(dict(puts[start : start + _PAGE])))
         await self._delete([keys.job(session_id, turn) for turn in done if turn not in wanted])
 
     async def finish_jobs(self, session_id: str, turns: Iterable[str]) -> None:
-        """Cross work off."""
+        """Remove the jobs of ``turns``."""
         await self._delete([keys.job(session_id, turn) for turn in turns])
 
     async def add_jobs(self, session_id: str, turns: Sequence[str]) -> None:
-        """Note that turns need their background work, again."""
+        """Add the background jobs of turns again."""
         for start in range(0, len(turns), _PAGE):
             puts = {keys.job(session_id, turn): b"" for turn in turns[start : start + _PAGE]}
             await self.kv.commit(Batch(puts))
 
     async def timelines(self, session_id: str) -> dict[str, Timeline]:
-        """The named timelines of a session, by name."""
+        """Return the named timelines of a session, by name."""
         return {key[2]: codec.decode(raw, Timeline) async for key, raw in self._all(("timeline", session_id))}
 
     async def change_timelines(
         self, session_id: str, put: Iterable[Timeline] = (), *, gone: Iterable[str] = (), fresh: str | None = None
     ) -> None:
-        """Write named timelines and forget those of the names ``gone``, in one commit.
+        """Write named timelines and remove those with the names ``gone``, in one commit.
 
-        ``Conflict`` when the name ``fresh`` is taken.
+        ``Conflict`` if the name ``fresh`` is taken.
         """
         deletes = frozenset(keys.timeline(session_id, name) for name in gone)
         expected = {} if fresh is None else {keys.timeline(session_id, fresh): None}
@@ -420,7 +420,7 @@ class Journal:
                 else:
                     self.counters.degrade("journal.keys", f"the entry {str(row[0])[:80]} is left out: it is no key")
                 if number % _AT_ONCE == 0:
-                    await asyncio.sleep(0)  # reading a row takes the reader time
+                    await asyncio.sleep(0)  # processing the rows takes the caller time
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]

@@ -1,4 +1,4 @@
-"""The layout of the journal in the StateKV: which key holds what."""
+"""The key layout of the journal in the StateKV."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from saga_core.stores import Key
 
 FORMAT = 1
 NEWEST = 2
-"""The format while turns are written in parts: a SAGA that does not know of that would show half of them."""
+"""The format while turns are written in parts. An older SAGA would show half of such a write."""
 FORMAT_KEY: Key = ("meta", "format")
 MOVING_KEY: Key = ("meta", "moving")
-"""Is there while a journal is moved into a store, and part of it is missing."""
+"""Present while a journal is being moved into the store and is incomplete."""
 PROBE_KEY: Key = ("meta", "probe")
-"""Is written to see whether anything can be written."""
+"""Written to test whether the store accepts writes."""
 BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
-"""What may stand beside a turn, under (name, session, turn, …), and goes with it. What stands under no turn goes with
-the session.
-"""
+"""Kinds of records under (name, session, turn, …). They are removed with their turn, or else with the session."""
 
 
 _SEGMENTS = {
@@ -29,33 +27,33 @@ _SEGMENTS = {
 
 
 KINDS = tuple(_SEGMENTS)
-"""What a key may begin with that belongs to a session, or to what sessions share."""
+"""The first segments of keys that belong to a session, or are shared by sessions."""
 
 
 def fits(key: Key) -> bool:
-    """Whether a key has as many segments as SAGA gives one of its kind. Anybody may have written a journal."""
+    """Whether a key has the expected number of segments for its kind. The journal's content is not trusted."""
     least, most = _SEGMENTS.get(key[0], (1, len(key)))
     return least <= len(key) <= most
 
 
 LEASES: Key = ("lease", "session")
-"""What begins the keys of ``lease``."""
+"""The prefix of the keys of ``lease``."""
 SERVERS: Key = ("lease", "server")
-"""What begins the keys of ``beat``."""
+"""The prefix of the keys of ``beat``."""
 
 
 def lease(session_id: str) -> Key:
-    """Which server writes a session."""
+    """The server that writes a session."""
     return (*LEASES, session_id)
 
 
 def order(session_id: str) -> Key:
-    """How often what a session in memory is made of was written."""
+    """How often records that make up the session in memory were written."""
     return ("lease", "order", session_id)
 
 
 def beat(server: str) -> Key:
-    """The sign of life of a server."""
+    """A server's heartbeat."""
     return (*SERVERS, server)
 
 
@@ -69,7 +67,7 @@ def session(session_id: str) -> Key:
 
 
 def label(owner: str, name: str) -> Key:
-    """Explicit session name of an owner -> session id."""
+    """A session label of an owner -> session id."""
     return ("label", _or_dash(owner), name)
 
 
@@ -79,12 +77,12 @@ def world(digest: str) -> Key:
 
 
 def turn(session_id: str, turn_id: str) -> Key:
-    """A turn, whole."""
+    """A complete turn."""
     return ("turn", session_id, turn_id)
 
 
 def node(session_id: str, turn_id: str) -> Key:
-    """A turn, slim: what the tree and recall need."""
+    """The slim form of a turn, which the tree and recall need."""
     return ("node", session_id, turn_id)
 
 
@@ -94,17 +92,17 @@ def amendment(session_id: str, turn_id: str, number: str) -> Key:
 
 
 def review(session_id: str, turn_id: str, number: str) -> Key:
-    """What a curator found at a turn. ``number`` orders them."""
+    """A curator's review at a turn. ``number`` orders them."""
     return ("review", session_id, turn_id, number)
 
 
 def unfinished(session_id: str) -> Key:
-    """The turns of a session that are being written in parts."""
+    """The note about turns of a session that are being written in parts."""
     return ("unfinished", session_id)
 
 
 def unfinished_part(session_id: str, number: str) -> Key:
-    """Records that are to be laid down once those turns show. ``number`` orders them."""
+    """Records to be written once those turns are visible. ``number`` orders them."""
     return ("unfinished", session_id, number)
 
 
@@ -119,42 +117,42 @@ def beginning(owner: str, prefix_key: str, turn_id: str) -> Key:
 
 
 def said(owner: str, key: str, turn_id: str) -> Key:
-    """Fingerprint of the player's words -> session id."""
+    """Fingerprint of the player's message -> session id."""
     return ("said", _or_dash(owner), key, turn_id)
 
 
 def opening(owner: str, key: str, session_id: str) -> Key:
-    """Greeting and first words of a chat -> session id."""
+    """Greeting and first messages of a chat -> session id."""
     return ("open", _or_dash(owner), key, session_id)
 
 
 def known(session_id: str, turn_id: str) -> Key:
-    """What the path to a session's head tells the other sessions of its owner."""
+    """The memories on the path to a session's head that the owner's other sessions use."""
     return ("known", session_id, turn_id)
 
 
 def checkpoint(session_id: str, turn_id: str) -> Key:
-    """The whole state at a turn."""
+    """The checkpoint of the state at a turn."""
     return ("state", session_id, turn_id)
 
 
 def segment(session_id: str, first: str) -> Key:
-    """The index of a run of episodes, by its first turn."""
+    """The packed index of a run of episodes, by its first turn."""
     return ("terms", session_id, first)
 
 
 def job(session_id: str, turn_id: str) -> Key:
-    """Background work that a turn still needs."""
+    """The background work that a turn still needs."""
     return ("job", session_id, turn_id)
 
 
 def bill(session_id: str, turn_id: str, call: str = "") -> Key:
-    """What the narration of a turn cost; what a further ``call`` for it did."""
+    """The cost of a turn's narration, or of a further ``call`` for the turn."""
     return ("bill", session_id, turn_id, call) if call else ("bill", session_id, turn_id)
 
 
 def prompt(session_id: str, name: str) -> Key:
-    """What is remembered of the session's prompts."""
+    """The stored data about the session's prompts."""
     return ("prompt", session_id, name)
 
 
@@ -169,7 +167,7 @@ def timeline(session_id: str, name: str) -> Key:
 
 
 def view(scope: str, name: str) -> Key:
-    """An entry of the world_state key-value projection."""
+    """An entry of the ``world_state`` key-value projection."""
     return ("view", scope, name)
 
 
@@ -179,48 +177,48 @@ def view_mark(scope: str) -> Key:
 
 
 PENDING_FORGET: Key = ("leaving",)
-"""What begins the keys of ``pending_forget``."""
+"""The prefix of the keys of ``pending_forget``."""
 
 
 def pending_forget(curator: str, session_id: str) -> Key:
-    """A session that a curator is still to forget."""
+    """A session that a curator still has to forget."""
     return (*PENDING_FORGET, curator, session_id)
 
 
 ACCESS_VERSION: Key = ("access", "version")
-"""Changes whenever a key of the server does."""
+"""Changes whenever an API key of the server changes."""
 ACCESS_KEYS: Key = ("access", "key")
-"""What begins the keys of ``access_key``."""
+"""The prefix of the keys of ``access_key``."""
 ACCESS_USE: Key = ("access", "use")
-"""What begins the keys of ``access_use``."""
+"""The prefix of the keys of ``access_use``."""
 ACCESS_MINUTES: Key = ("access", "minute")
-"""What begins the keys of ``access_minute``."""
+"""The prefix of the keys of ``access_minute``."""
 ACCESS_SESSIONS: Key = ("access", "sessions")
-"""What begins the keys of ``access_sessions``."""
+"""The prefix of the keys of ``access_sessions``."""
 AUDIT: Key = ("access", "audit")
-"""What begins the keys of ``audit``."""
+"""The prefix of the keys of ``audit``."""
 
 
 def access_key(key_id: str) -> Key:
-    """A key by which somebody may use the server, as a hash."""
+    """An API key of the server, as a hash."""
     return (*ACCESS_KEYS, key_id)
 
 
 def access_use(key_id: str, server: str) -> Key:
-    """What was used with a key today, as one server counted it."""
+    """Today's usage of an API key, as counted by one server."""
     return (*ACCESS_USE, key_id, server)
 
 
 def access_minute(key_id: str) -> Key:
-    """The turns of a key's latest minute, as all servers together counted them."""
+    """The turns of an API key in its latest minute, counted by all servers together."""
     return (*ACCESS_MINUTES, key_id)
 
 
 def access_sessions(owner: str) -> Key:
-    """How many sessions an owner has at most, as all servers together counted them."""
+    """The upper bound of an owner's number of sessions, counted by all servers together."""
     return (*ACCESS_SESSIONS, owner)
 
 
 def audit(number: str, server: str) -> Key:
-    """Who read or changed what. ``number`` orders entries, the latest first."""
+    """An entry of the audit log. ``number`` orders entries, latest first."""
     return (*AUDIT, number, server)

@@ -1,4 +1,4 @@
-"""The ledger: the bills of all turns, in the StateKV beside the turns."""
+"""The ledger: the bills of all turns, stored next to the turns in the StateKV."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _PAGE = 1_000
 
 @define
 class Ledger:
-    """Keeps bills under (``bill``, session, turn), so that they are removed with their turns."""
+    """Stores bills under (``bill``, session, turn), so that they are removed with their turns."""
 
     state: StateKV
     counters: Counters = field(factory=Counters)
-    """Is told of bills that cannot be read. They are left out: other sessions' must not wait for them."""
+    """Reports bills that cannot be read. They are left out, so that other sessions' bills stay available."""
 
     async def enter(self, session: str, bill: Bill) -> None:
-        """Keep a bill. The same call entered again changes nothing. Raises ``StoreError``."""
+        """Store a bill. Storing the same call again changes nothing. Raises ``StoreError``."""
         await self.state.commit(Batch({keys.bill(session, bill.turn, bill.call): codec.encode(bill)}))
 
     async def of_turns(self, session: str, turns: Sequence[str]) -> dict[str, Bill]:
-        """The bills of the narrations that those ``turns`` are, of those that have one."""
+        """Return the bills of the narrations of ``turns``. Turns without a bill are left out."""
         found = await self.state.get([keys.bill(session, turn) for turn in turns])
         read = {key[2]: self._read(key, value) for key, value in found.items()}
         return {turn: bill for turn, bill in read.items() if bill is not None}
 
     async def bills(self, session: str) -> list[Bill]:
-        """A session's bills, oldest first."""
+        """Return a session's bills, oldest first."""
         found = [bill async for _, bill in self._all((_NAME, session))]
         return sorted(found, key=lambda bill: (bill.at, bill.turn, bill.call))
 
     async def of_turn(self, session: str, turn: str) -> list[Bill]:
-        """What one turn cost: its narration, then further calls for it."""
+        """Return the bills of one turn: its narration, then further calls for it."""
         own = await self.of_turns(session, [turn])
         found = [bill async for _, bill in self._all((_NAME, session, turn))]
         return sorted(
@@ -49,7 +49,7 @@ class Ledger:
         )
 
     async def everything(self) -> dict[str, list[Bill]]:
-        """The bills of all sessions, by session."""
+        """Return the bills of all sessions, by session."""
         found: dict[str, list[Bill]] = {}
         async for session, bill in self._all((_NAME,)):
             found.setdefault(session, []).append(bill)

@@ -1,4 +1,4 @@
-"""Texts that are too long for a record: kept cut, with a fingerprint of the whole, so that the story goes on."""
+"""Texts too long for a record. They are stored shortened, with a fingerprint of the whole text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attrs import evolve
 from saga_core.model import Turn
 
 LONGEST_TEXT = 4 << 20
-"""Bytes of one text as a record holds it. A store takes 16 MB for all of a turn."""
+"""The largest size of one text in a record, in bytes. A store accepts 16 MB for a whole turn."""
 _LONGEST_EPISODE = 1 << 20
 _CHUNK = 1 << 16
 
@@ -19,7 +19,7 @@ _log = logging.getLogger("saga.journal")
 
 
 def recordable(turn: Turn) -> Turn:
-    """The turn with texts that fit into its record; the same one where they do, as nearly always."""
+    """Return the turn with its texts shortened to fit into its record; the same object if they fit."""
     user, reply = cut(turn.user), cut(turn.reply)
     if user is turn.user and reply is turn.reply:
         return turn
@@ -28,15 +28,15 @@ def recordable(turn: Turn) -> Turn:
 
 
 def recordable_episode(episode: str) -> str:
-    """What recall keeps of a turn, as it fits."""
+    """Return the text that recall keeps of a turn, shortened to fit."""
     return cut(episode, _LONGEST_EPISODE)
 
 
 def cut(text: str, most: int = LONGEST_TEXT) -> str:
-    """``text`` of at most ``most`` bytes of JSON, and behind a cut how much is left out and the whole one's SHA-256."""
+    """Shorten ``text`` to at most ``most`` bytes of JSON. A note has the omitted length and the whole's SHA-256."""
     if len(text) * 6 <= most or _size(text) <= most:
         return text
-    kept, used = 0, 300  # for the note
+    kept, used = 0, 300  # room for the note
     while kept < len(text):
         used += _size(text[kept : kept + _CHUNK])
         if used > most:

@@ -1,4 +1,4 @@
-"""What the journal records: turns with what only their writer knows, what they still need, and how it is laid down."""
+"""The journal's records: turns with facts that only the writer knows, their jobs, and their key-value form."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ class Entry:
     episode: str = ""
     present: tuple[str, ...] | None = None
     settled: bool = False
-    """Whether it needs no background work of its own."""
+    """Whether it needs no background work."""
     told: tuple[str, ...] = ()
-    """Entries of lore with times of their own that it was told."""
+    """The lore entries with their own schedule that the turn's context included."""
 
 
 @frozen
 class Wanted:
-    """What a turn still needs after its views are rendered: the value of its job from then on."""
+    """The work that a turn still needs after its views are rendered. It is stored as the value of the turn's job."""
 
     extract: bool
-    """Nobody reported what changed in it: an extraction model is to be asked."""
+    """Whether an extraction model has to be asked, because the changes were not reported."""
     tries: int = 0
     reason: str = ""
-    """Why the last try came to nothing."""
+    """Why the last try failed."""
     failed: bool = False
-    """It is not tried again unless somebody asks."""
+    """Whether it is tried again only on request."""
     asked: bool = False
-    """Somebody asked, whether or not a history proves the turn."""
+    """Whether the user requested it. It is then done even if no history proves the turn."""
     waits: bool | None = None
-    """Whether what is read counts only once a person accepts it. None: as the settings say."""
+    """Whether the result waits for the user's decision. None: as configured."""
 
 
 def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
-    """What the journal writes of a turn: it itself, its node, the indexes by which it is found, and its job."""
+    """Return all records of a turn: the turn itself, its node, its index entries and its job."""
     turn = entry.turn
     node = node_of(
         turn,
@@ -73,7 +73,7 @@ def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
 
 
 def entries_of(session: Session, turn: Turn, node: Node) -> dict[Key, bytes]:
-    """The entries by which a turn's reply and the player's words are found."""
+    """Return the index entries of a turn's reply and the player's message."""
     found, owner = codec.dumps(session.id), session.owner
     puts: dict[Key, bytes] = {}
     if turn.kind is TurnKind.ROOT:
@@ -88,20 +88,20 @@ def entries_of(session: Session, turn: Turn, node: Node) -> dict[Key, bytes]:
 
 
 def review_record(session_id: str, number: str, review: Review | None) -> dict[Key, bytes]:
-    """A review under its key; nothing for none."""
+    """Return the record of a review; empty for None."""
     return {} if review is None else {keys.review(session_id, review.turn, number): codec.encode(review)}
 
 
 def timeline_records(session_id: str, timelines: Iterable[Timeline]) -> dict[Key, bytes]:
-    """Timelines under their keys."""
+    """Return the records of timelines."""
     return {keys.timeline(session_id, each.name): codec.encode(each) for each in timelines}
 
 
 def root_node(root: Turn) -> Node:
-    """The slim form of a session's root."""
+    """Return the slim form of a session's root."""
     return node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
 
 
 def make_root(session_id: str, turn_id: str, at: float, greeting: str) -> Turn:
-    """The root of a session's tree: the greeting, before anything was played."""
+    """Return the root of a session's tree: the greeting, before any turn."""
     return Turn(turn_id, session_id, None, 0, at, reply=greeting, kind=TurnKind.ROOT)

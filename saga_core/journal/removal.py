@@ -1,6 +1,6 @@
-"""Removal: takes turns, or a whole session, out of the journal.
+"""Removal of turns, or a whole session, from the journal.
 
-Children are removed before their parents, and everything of a turn in one commit. A crash between two commits leaves a
+Children are removed before their parents, and all records of a turn in one commit. A crash between two commits leaves a
 smaller tree that loads. Repeating the call finishes the removal.
 """
 
@@ -25,9 +25,10 @@ _PAGE = 2_000
 
 
 async def uproot(kv: StateKV, session_id: str) -> None:
-    """Remove a session whose records cannot be read, by their keys: all that is its own, and what leads to it.
+    """Remove a session whose records cannot be read, by the keys of its records and of the index entries that name it.
 
-    Looks through the entries of all sessions. Its record goes last, so that a call that was cut off can be repeated.
+    This scans the index entries of all sessions. The session's record is removed last, so that an interrupted call can
+    be repeated.
     """
     for kind in ("turn", "node", "timeline", *keys.BESIDE):
         await _drop(kv, (kind, session_id), lambda *_: True)
@@ -49,7 +50,7 @@ async def _drop(kv: StateKV, prefix: Key, doomed: Callable[[Key, bytes], bool]) 
 
 @define
 class Removal:
-    """Removes turns of one session. Nobody else may write its journal meanwhile."""
+    """Removes turns of one session. The caller must hold the session's write lock."""
 
     kv: StateKV
     session: Session
@@ -62,10 +63,10 @@ class Removal:
         forgotten: Collection[str],
         parts: Collection[str],
     ) -> None:
-        """Remove the turns ``doomed``, which hold everything below them and neither root nor head.
+        """Remove the turns ``doomed``. They must include everything below them, but neither the root nor the head.
 
-        First ``timelines`` are written as they are from now on, and those of the names ``forgotten`` go, and the
-        ``parts`` of the stored index that hold one of the turns, each by its first turn.
+        First, one commit writes the changed ``timelines`` and removes the timelines named in ``forgotten`` and the
+        index ``parts`` (by first turn) that contain one of the turns.
         """
         inside = set(doomed)
         puts: dict[Key, bytes] = {keys.timeline(self.session.id, each.name): codec.encode(each) for each in timelines}
@@ -80,7 +81,7 @@ class Removal:
         await self._turns([self.tree.get(turn) for turn in doomed])
 
     async def _memory(self, doomed: set[str]) -> Batch:
-        """What is remembered of the session's prompts, without the turns ``doomed``; none of it when it is damaged."""
+        """Return the change that removes ``doomed`` from the stored prompt data, or deletes it if it is damaged."""
         key = keys.prompt(self.session.id, "memory")
         found = (await self.kv.get([key])).get(key)
         if found is None:
@@ -92,7 +93,7 @@ class Removal:
         return Batch({key: codec.encode(only(kept, lambda turn: turn not in doomed))})
 
     async def begin_anew(self, root: Turn) -> Session:
-        """Remove all turns and begin with ``root`` instead. Gives the session as it is then."""
+        """Remove all turns, start over with ``root``, and return the updated session."""
         await self._clear()
         old = self.tree.get(self.tree.root)
         session = evolve(self.session, root=root.id, head=root.id)
@@ -106,7 +107,7 @@ class Removal:
         return session
 
     async def delete(self) -> None:
-        """Remove the session. Its record is removed last, together with its root and its name."""
+        """Remove the session. Its record is removed last, together with its root and its label."""
         await self._clear()
         session, root = self.session, self.tree.root
         doomed = [keys.turn(session.id, root), keys.node(session.id, root), keys.session(session.id)]
@@ -115,8 +116,8 @@ class Removal:
         await self.kv.commit(Batch(deletes=frozenset(doomed)))
 
     async def _clear(self) -> None:
-        """Remove all but the session's record and its bare root."""
-        # Head and timelines first: they must not stand at turns that are gone.
+        """Remove everything except the session's record and its bare root."""
+        # Head and timelines first: they must not point to removed turns.
         rested = evolve(self.session, head=self.tree.root)
         named = frozenset([key async for key, _ in self._all(("timeline", rested.id))])
         await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}, named))
@@ -146,10 +147,10 @@ class Removal:
             await self.kv.commit(Batch(puts, frozenset(deletes)))
 
     async def _older_beginnings(self, redacted: set[str]) -> None:
-        """Remove the entries of beginnings that replies had before a name in them was forgotten.
+        """Remove index entries of reply beginnings from before a name in the reply was forgotten.
 
-        They are there so that the reply is known when the frontend shows it. What they follow from is gone, so all
-        are looked through.
+        These entries let a reply be recognised while the frontend still shows the old text. They cannot be derived from
+        the redacted reply, so the whole index is scanned.
         """
         if redacted:
             gone = [key async for key, _ in self._all(("begin", self.session.owner or "-")) if key[-1] in redacted]
@@ -157,7 +158,7 @@ class Removal:
                 await self.kv.commit(Batch(deletes=frozenset(gone[start : start + _PAGE])))
 
     def _index(self, turn: Turn, node: Node) -> set[Key]:
-        """The entries by which the turn's reply and the player's words are found."""
+        """Return the index keys of the turn's reply and the player's message."""
         owner = self.session.owner
         found = {keys.said(owner, node.user_key, turn.id)} if node.user_key else set()
         if turn.reply:
@@ -174,7 +175,7 @@ class Removal:
         return found
 
     async def _first_words(self, doomed: list[Node], puts: dict[Key, bytes], deletes: set[Key]) -> None:
-        """Forget the first words that only removed turns answered; those that another answers too are its."""
+        """Remove opening entries of removed turns, or pass them on to a turn that answers the same message."""
         first = {node.id: node for node in doomed if node.depth == 1}
         if not first:
             return
@@ -192,7 +193,7 @@ class Removal:
                 deletes.add(key)
 
     async def _openings(self) -> AsyncIterator[tuple[Key, bytes]]:
-        """The entries by which a chat that begins like this session finds it."""
+        """Yield the index entries by which a chat with this session's first messages finds it."""
         async for key, raw in self._all(("open", self.session.owner or "-")):
             if key[-1] == self.session.id:
                 yield key, raw

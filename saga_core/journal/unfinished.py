@@ -1,9 +1,9 @@
-"""Writes of many turns: more than one commit takes, and yet all of them show, or none.
+"""Atomic writes of more turns than one commit can hold: either all turns become visible, or none.
 
-The turns are written in parts. A note names them, and while it says that they do not show, they are no turns of the
-session. One commit shows them all. What leads to them follows, in parts too, and then the note goes. Names and openings
-that this commit has no room for are put aside before it, and laid down after it. A write that was cut off before the
-turns showed is taken back; one that was cut off afterwards is finished.
+The turns are written in parts. A note names them. Until the note marks them as shown, they do not belong to the
+session. One commit shows all of them. Their index entries follow in parts, and then the note is removed. Records that
+this commit has no room for, such as timelines, are stored before it and written to their keys after it. If a write is
+interrupted before the turns are shown, it is rolled back; afterwards, it is finished.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from saga_core.stores import Batch, Key, StateKV
 _log = logging.getLogger("saga.journal")
 
 AT_ONCE = 100
-"""Turns of a commit: each has up to a dozen records, and a store takes 2,000 or more."""
+"""Turns per commit. Each has up to a dozen records, and a store accepts at least 2,000."""
 _PAGE = 1_000
 
 
@@ -35,15 +35,15 @@ class Unfinished:
     first: str
     last: str
     shown: bool = False
-    """They are turns of the session; what leads to them may be missing."""
+    """Whether the turns belong to the session already. Index entries may still be missing."""
 
     def hides(self, turn_id: str) -> bool:
-        """Whether a turn does not show yet."""
+        """Whether a turn is not visible yet."""
         return not self.shown and self.first <= turn_id <= self.last
 
 
 async def note_of(kv: StateKV, session_id: str) -> Unfinished | None:
-    """The note of the session's unfinished write, if there is one."""
+    """Return the note of the session's unfinished write, if there is one."""
     key = keys.unfinished(session_id)
     raw = (await kv.get([key])).get(key)
     return None if raw is None else codec.decode(raw, Unfinished)
@@ -58,11 +58,12 @@ async def write_turns(
     more: Mapping[Key, bytes],
     expected: Mapping[Key, bytes | None] | None = None,
 ) -> None:
-    """Write ``turns``, what is ``beside`` them, and the session's record, which shows them, with ``more``: JSON that
-    may change what is there, such as timelines that the turns move.
+    """Write ``turns`` and the records ``beside`` them, then show them by writing the session's record.
 
-    Nobody else may write the session meanwhile, and no other turn of it may have an id between theirs. Raises
-    ``Conflict`` where something is not as ``expected`` when the turns are shown, and ``StoreError``: nothing shows.
+    ``more`` is written with that record. Its values are JSON and may replace existing records, such as timelines that
+    the turns move. The caller must hold the session's write lock, and no other turn of the session may have an id
+    between those of ``turns``. Raises ``Conflict`` if a value is not as ``expected`` when the turns are shown, and
+    ``StoreError``. In both cases no turn is visible.
     """
     await settle(kv, session.id)
     ids = [turn.id for turn, _ in turns]
@@ -97,7 +98,7 @@ async def write_turns(
 
 
 async def settle(kv: StateKV, session_id: str) -> bool:
-    """Take back or finish a write that was cut off; whether there was one. Nobody else may write the session."""
+    """Roll back or finish an interrupted write; return whether there was one. The caller must hold the write lock."""
     note = await note_of(kv, session_id)
     if note is None:
         return False
@@ -107,7 +108,7 @@ async def settle(kv: StateKV, session_id: str) -> bool:
         await _finish(kv, codec.decode(raw, Session), note)
     else:
         await kv.commit(Batch(deletes=frozenset(await _aside(kv, session_id))))
-        # Of a session that was to be new nothing is left; its record would have come last.
+        # A session that was to be new is removed completely: its record would have been written last.
         kinds = ("node", "turn", "amend") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
         for kind in kinds:
             async for rows in _pages(kv, (kind, session_id)):
@@ -121,12 +122,12 @@ async def settle(kv: StateKV, session_id: str) -> bool:
 
 
 async def _aside(kv: StateKV, session_id: str) -> list[Key]:
-    """The keys of what was put aside, in order."""
+    """Return the keys of the records stored for later, in order."""
     return [key async for rows in _pages(kv, keys.unfinished(session_id)) for key, _ in rows if len(key) > 2]
 
 
 async def _lay_down(kv: StateKV, session_id: str) -> None:
-    """Write what was put aside. A part that is still there was not laid down yet."""
+    """Write the records stored for later. A part that still exists has not been written yet."""
     for part in await _aside(kv, session_id):
         rows = codec.loads((await kv.get([part]))[part])
         await kv.commit(Batch({tuple(row[:-1]): row[-1].encode() for row in rows}, frozenset({part})))
@@ -143,7 +144,7 @@ async def _finish(kv: StateKV, session: Session, note: Unfinished) -> None:
 
 
 async def _lead(kv: StateKV, session: Session, turns: Sequence[tuple[Turn, Node]]) -> None:
-    """Write what leads to turns, and the work that they need."""
+    """Write the index entries and jobs of turns."""
     puts: dict[Key, bytes] = {}
     for turn, node in turns:
         puts.update(entries_of(session, turn, node))

@@ -1,4 +1,4 @@
-"""What a story's world is made of, what changes it, and the state that follows."""
+"""The model: the entities of a story, the events that change them, and the resulting state."""
 
 from __future__ import annotations
 

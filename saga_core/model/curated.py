@@ -1,4 +1,4 @@
-"""How corrections and curators change a state: merges, splits, removals, findings, summaries, scheduled events."""
+"""State changes by corrections and curators: merges, splits, removals, findings, summaries, scheduled events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ELLIPSIS = " … "
 
 
 def redirected(event: Any, merged: Mapping[str, str]) -> Any:
-    """``event`` with the ids of entities that turned out to be others replaced by those."""
+    """Return ``event`` with the ids of merged entities replaced by the ids of the entities they were merged into."""
     found = {}
     for attribute in attributes(type(event)):
         value = getattr(event, attribute.name)
@@ -46,7 +46,7 @@ def redirected(event: Any, merged: Mapping[str, str]) -> Any:
 
 
 def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
-    """The state in which ``gone`` is ``into``; why it cannot be, in words, when it cannot."""
+    """Return the state with ``gone`` merged into ``into``, or the reason as text if that is impossible."""
     gone, into = state.entities.get(event.gone), state.entities.get(event.into)
     if gone is None or into is None:
         return f"unknown id {(event.gone if gone is None else event.into)!r}"
@@ -96,7 +96,7 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
 
 
 def split(state: WorldState, event: deltas.Split) -> WorldState | str:
-    """The state in which ``name`` is an entity of its own; why it cannot be, in words, when it cannot."""
+    """Return the state in which ``name`` is a separate entity, or the reason as text if that is impossible."""
     whole = state.entities.get(event.id)
     if whole is None:
         return f"unknown id {event.id!r}"
@@ -118,7 +118,7 @@ def split(state: WorldState, event: deltas.Split) -> WorldState | str:
 
 
 def forget(state: WorldState, id_: str) -> WorldState | str:
-    """The state without an entity; why it cannot go, in words, when it cannot."""
+    """Return the state without an entity, or the reason as text if it cannot be removed."""
     if id_ not in state.entities:
         return f"unknown id {id_!r}"
     if id_ == state.player:
@@ -142,17 +142,17 @@ def forget(state: WorldState, id_: str) -> WorldState | str:
 
 
 def noticed(findings: tuple[Finding, ...], event: deltas.Found, depth: int) -> tuple[Finding, ...]:
-    """The findings with one more; the same one again changes nothing."""
+    """Return the findings with one more. A finding with a known key changes nothing."""
     if any(each.key == event.key for each in findings):
         return findings
     return (*findings, Finding(event.key, event.rule, event.text, depth, event.turns))[-MAX_FINDINGS:]
 
 
 def told(story: tuple[StoryPart, ...], event: deltas.StoryTold) -> tuple[StoryPart, ...]:
-    """The told story with one more part, in the place of those within its turns.
+    """Return the story summary with one more part, which replaces the parts within its turns.
 
-    Beyond the number of parts that a state keeps, the two oldest chapters become one: each keeps its beginning and
-    its end, so that what is longest ago is told most briefly.
+    Beyond ``MAX_STORY`` parts, the two oldest become one chapter that keeps the beginning and the end of each. The
+    oldest turns are therefore summarised most briefly.
     """
     kept = [part for part in story if not (event.first <= part.first and part.last <= event.last)]
     kept.append(StoryPart(event.level, event.first, event.last, shortened(event.text, MAX_STORY_CHARS)))
@@ -165,7 +165,7 @@ def told(story: tuple[StoryPart, ...], event: deltas.StoryTold) -> tuple[StoryPa
 
 
 def shortened(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` characters: its sentences as far as they fit, from both ends."""
+    """Return ``text`` in at most ``limit`` characters: its beginning and its end, with an ellipsis between them."""
     if len(text) <= limit:
         return text
     half = (limit - len(_ELLIPSIS)) // 2
@@ -173,7 +173,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def learned(lore: Mapping[str, str], event: deltas.LoreLearned) -> dict[str, str]:
-    """What play added to the lore, with one change; the oldest go beyond the limit."""
+    """Return the learned lore with one change. Beyond ``MAX_LORE`` entries the oldest are dropped."""
     found = {entry: text for entry, text in lore.items() if entry != event.entry}
     if event.text:
         found[event.entry] = event.text
@@ -181,7 +181,7 @@ def learned(lore: Mapping[str, str], event: deltas.LoreLearned) -> dict[str, str
 
 
 def scheduled(schedule: Mapping[str, Scheduled], event: deltas.EventScheduled, depth: int) -> dict[str, Scheduled]:
-    """The schedule with one more event; of one that is there already the new conditions count."""
+    """Return the schedule with one more event. An event that is already there gets the new conditions."""
     found = {id_: each for id_, each in schedule.items() if id_ != event.event}
     found[event.event] = Scheduled(
         event.event, event.name, event.text, event.due, event.expires, event.place, event.who, depth
@@ -190,13 +190,13 @@ def scheduled(schedule: Mapping[str, Scheduled], event: deltas.EventScheduled, d
 
 
 def written(blocks: Mapping[str, MemoryBlock], event: deltas.BlockWritten, depth: int) -> dict[str, MemoryBlock]:
-    """The memory with one block's new text."""
+    """Return the memory blocks with one block's new text."""
     old = blocks.get(event.name)
     return {**blocks, event.name: MemoryBlock(event.text, old.version + 1 if old else 1, depth)}
 
 
 def without_remark(story: tuple[StoryPart, ...], event: deltas.Unnoted) -> tuple[StoryPart, ...]:
-    """The told story without a remark, where it was taken up word for word. What is left empty goes."""
+    """Return the story without a remark that it quotes word for word. Parts left empty are removed."""
 
     def left(part: StoryPart) -> str:
         if not part.first <= event.depth <= part.last or event.text not in part.text:

@@ -1,4 +1,4 @@
-"""Deltas: what one turn changed, as typed events."""
+"""Deltas: the changes of one turn, as typed events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_core.values import Value
 
 @frozen
 class Introduced:
-    """An entity enters the story. Introducing a known id adds aliases and missing attributes only."""
+    """An entity enters the story. For a known id, only aliases and missing attributes are added."""
 
     id: str
     kind: Kind
@@ -24,7 +24,7 @@ class Introduced:
 
 @frozen
 class Renamed:
-    """An entity's name becomes another; the old one stays as an alias."""
+    """An entity gets another name. The old one stays as an alias."""
 
     id: str
     name: str
@@ -32,7 +32,7 @@ class Renamed:
 
 @frozen
 class Moved:
-    """A character goes to a place. Those present with the player go along."""
+    """A character goes to a place. When the player moves, the characters present move along."""
 
     who: str
     to: str
@@ -48,7 +48,7 @@ class HpChanged:
 
 @frozen
 class HpSet:
-    """Hit points are so many, of ``top`` if that is said."""
+    """Hit points are set to ``hp``, and the maximum to ``top`` if given."""
 
     who: str
     hp: int
@@ -57,7 +57,7 @@ class HpSet:
 
 @frozen
 class MoodChanged:
-    """A character's mood becomes another."""
+    """A character has another mood."""
 
     who: str
     mood: str
@@ -65,7 +65,7 @@ class MoodChanged:
 
 @frozen
 class StatusChanged:
-    """A character's status becomes another, such as ``dead``."""
+    """A character has another status, such as ``dead``."""
 
     who: str
     status: str
@@ -73,7 +73,7 @@ class StatusChanged:
 
 @frozen
 class ItemGained:
-    """Somebody has more of an item than before."""
+    """A character has more of an item than before."""
 
     owner: str
     item: str
@@ -82,7 +82,7 @@ class ItemGained:
 
 @frozen
 class ItemLost:
-    """Somebody has less of an item than before, and nobody else has more."""
+    """A character has less of an item than before, and no other character has more."""
 
     owner: str
     item: str
@@ -91,7 +91,7 @@ class ItemLost:
 
 @frozen
 class ItemCounted:
-    """Somebody has so many of an item now, whatever was known before."""
+    """The quantity of a character's item is set, whatever was known before."""
 
     owner: str
     item: str
@@ -117,7 +117,7 @@ class Met:
 
 @frozen
 class Separated:
-    """A character is no longer with the player, and stays where they parted; or, ``away``, leaves the player there."""
+    """A character is no longer with the player. They stay where they parted, or, if ``away``, leave that place."""
 
     who: str
     away: bool = False
@@ -125,7 +125,7 @@ class Separated:
 
 @frozen
 class RelationChanged:
-    """What ``source`` feels for ``target`` changes by ``amount``; ``type`` is the new word for it, empty: the old."""
+    """The relation of ``source`` to ``target`` changes by ``amount``. ``type`` is its new name; empty keeps the old."""
 
     source: str
     target: str
@@ -140,26 +140,26 @@ class EventTriggered:
     event: str
     name: str
     who: tuple[str, ...] | None = None
-    """None in records of versions that did not know it: everybody present counts as a participant."""
+    """None in records of older versions, where every character present counts as a participant."""
 
 
 @frozen
 class Played:
-    """Another character is the player's from now on; the one before stays in the story, in the company."""
+    """The player takes over another character. The previous one stays in the story, in the player's company."""
 
     who: str
 
 
 @frozen
 class Noted:
-    """The narrator's remark about the turn."""
+    """The narrator's note about the turn."""
 
     text: str
 
 
 @frozen
 class Unnoted:
-    """The remark ``text`` about the turn at ``depth`` is wrong: it counts no more, nor where it was told again."""
+    """The note ``text`` about the turn at ``depth`` is wrong. It is removed, also from summaries that quote it."""
 
     depth: int
     text: str
@@ -167,14 +167,14 @@ class Unnoted:
 
 @frozen
 class Mentioned:
-    """Lore entries that the turn's words named; decay is counted from here."""
+    """Lore entries that the turn's text named. Their decay starts again at this turn."""
 
     lore: tuple[str, ...]
 
 
 @frozen
 class AttributeSet:
-    """A human edit: sets an entity's attribute, or removes it (None)."""
+    """A manual edit that sets an attribute of an entity, or removes it (None)."""
 
     who: str
     name: str
@@ -183,7 +183,7 @@ class AttributeSet:
 
 @frozen
 class ValueSet:
-    """Sets an entry of the world_state key-value view, or removes it (None)."""
+    """Sets an entry of the ``world_state`` key-value view, or removes it (None)."""
 
     key: str
     value: str | None
@@ -191,7 +191,7 @@ class ValueSet:
 
 @frozen
 class Merged:
-    """Merges two entities: ``into`` takes the names, belongings, relations and place of ``gone``."""
+    """Merges two entities. ``into`` takes the names, belongings, relations and place of ``gone``."""
 
     gone: str
     into: str
@@ -199,7 +199,7 @@ class Merged:
 
 @frozen
 class Split:
-    """A name that was taken for ``id`` belongs to somebody else: the new entity ``fresh``, known by that name alone."""
+    """A name that was recorded for ``id`` belongs to another entity: ``fresh``, whose only name it becomes."""
 
     id: str
     name: str
@@ -208,25 +208,25 @@ class Split:
 
 @frozen
 class Forgotten:
-    """Removes an entity, and all that the state says of it."""
+    """Removes an entity and everything that the state says about it."""
 
     id: str
 
 
 @frozen
 class Found:
-    """A curator noticed a contradiction. ``key`` is the same for the same finding."""
+    """A curator noticed a contradiction. The same finding always has the same ``key``."""
 
     key: str
     rule: str
     text: str
     turns: tuple[str, ...] = ()
-    """Ids of the turns that prove it."""
+    """Ids of the turns that are its evidence."""
 
 
 @frozen
 class Settled:
-    """A finding is decided once and for all: ``deliberate``, ``error`` or whatever word the decider has for it."""
+    """A finding has been decided. ``verdict`` is ``deliberate``, ``error``, or another word."""
 
     key: str
     verdict: str
@@ -246,7 +246,7 @@ class StoryTold:
 
 @frozen
 class LoreLearned:
-    """Something about the world that play revealed. An empty text takes it back."""
+    """Lore that play revealed. An empty text removes the entry."""
 
     entry: str
     text: str
@@ -260,25 +260,25 @@ class EventScheduled:
     name: str
     text: str = ""
     due: int | None = None
-    """The depth from which it is due; None: whenever the other conditions hold."""
+    """The depth from which it is due. None: as soon as the other conditions hold."""
     expires: int | None = None
     """The last depth at which it may still happen."""
     place: str = ""
-    """The id of the place where the player has to be."""
+    """The id of the place where the player must be."""
     who: str = ""
-    """The id of the character who has to be present."""
+    """The id of the character who must be present."""
 
 
 @frozen
 class EventClosed:
-    """A scheduled event happened, or no longer will."""
+    """A scheduled event has happened or has been cancelled."""
 
     event: str
 
 
 @frozen
 class BlockWritten:
-    """A curator's memory block has a new text; its version grows by one."""
+    """A curator's memory block has a new text. Its version grows by one."""
 
     name: str
     text: str

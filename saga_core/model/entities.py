@@ -1,4 +1,4 @@
-"""Entities: the persons, places, things and events of a story."""
+"""Entities: the characters, places, items and events of a story."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALIVE = "alive"
 
 @frozen
 class Entity:
-    """A thing with an identity. ``id`` never changes; the name may."""
+    """A thing with an identity. ``id`` never changes, but the name may."""
 
     id: str
     kind: Kind
@@ -44,14 +44,16 @@ class Entity:
 
     @property
     def dead(self) -> bool:
-        """Whether it is a character that died."""
+        """Whether this is a character that died."""
         return self.attributes.get("status") == DEAD
 
 
 @frozen
 class Placement:
-    """Where a character is, and since which turn (depth). ``along``: the character gets around, with the player or to
-    where the player is, and does not belong to one place. ``left``: seen there last, and gone since, nobody said where.
+    """Where a character is, and since which turn (depth).
+
+    ``along``: the character travels, with the player or to the player, and does not belong to one place. ``left``: the
+    character was last seen there and has gone since, to an unknown place.
     """
 
     place: str
@@ -70,7 +72,7 @@ class Stack:
 
 @frozen
 class Relation:
-    """What one character is to another: the latest word for it, and the sum of all changes."""
+    """The relation of one character to another: its latest name, and the sum of all changes."""
 
     type: str
     strength: int = 0
@@ -88,7 +90,7 @@ class Happening:
 
 @frozen
 class Problem:
-    """Something that could not be true as told; recorded, never raised."""
+    """A reported change that is impossible. It is recorded, never raised."""
 
     depth: int
     turn: str
@@ -97,7 +99,7 @@ class Problem:
 
 @frozen
 class Finding:
-    """What a curator noticed at a turn; recorded, and changing nothing else."""
+    """A contradiction that a curator noticed. It is only recorded and changes nothing else."""
 
     key: str
     rule: str
@@ -106,7 +108,7 @@ class Finding:
     """The turn (depth) of the review."""
     turns: tuple[str, ...] = ()
     verdict: str = ""
-    """What was decided about it; empty while nothing was."""
+    """The decision about it; empty until it is decided."""
     note: str = ""
 
 
@@ -122,7 +124,7 @@ class StoryPart:
 
 @frozen
 class Scheduled:
-    """An event to come, and its conditions."""
+    """A future event and its conditions."""
 
     event: str
     name: str

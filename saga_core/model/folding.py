@@ -1,4 +1,4 @@
-"""``fold``: the next state, from a state and a delta. Pure and total: the impossible becomes a recorded problem."""
+"""``fold``: compute the next state from a state and a delta. It is pure and total: errors are recorded as problems."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_STRENGTH = 1_000_000_000
 
 
 def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
-    """The state after ``delta``, which happened at ``turn``, at this depth.
+    """Return the state after ``delta``, which happened at ``turn``, at this depth.
 
-    Events apply in order. An impossible event (losing what is not owned, naming an unknown id) changes what it can, or
-    nothing, and is recorded in ``problems``.
+    Events apply in order. An impossible event (losing an item that is not owned, naming an unknown id) changes what it
+    can, or nothing, and is recorded in ``problems``.
     """
     draft = Draft(state, turn, depth)
     for event in delta.events:
@@ -174,7 +174,7 @@ def _item_transferred(draft: Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
-        # What the giver was not known to have is still in the receiver's hands: the problem says so.
+        # The receiver has the item even if the giver was not known to have it; the problem is recorded.
         _lose(draft, giver.id, item.id, event.quantity)
         _gain(draft, receiver.id, item.id, event.quantity)
 
@@ -184,7 +184,7 @@ def _met(draft: Draft, event: deltas.Met) -> None:
     if who is None or who.id == draft.view("player"):
         return
     if who.dead:
-        # Somebody comes back when a reply reports it: a name in a list is no resurrection.
+        # Only a status report brings a dead character back. Being listed as present does not.
         draft.problem(f"{who.name!r} is dead and was met again")
         return
     for group in ("met", "present"):

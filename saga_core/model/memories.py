@@ -1,4 +1,4 @@
-"""Memory records: what a memory strategy learned from the turns of a path, and what a state keeps of them."""
+"""Memory records: what memory strategies learned from the turns of a path, and the records that a state keeps."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve, field, frozen
 
 MAX_MEMORIES = 512
-"""Records that one state keeps; beyond them those learned longest ago go. Strategies have tighter limits."""
+"""The records that one state keeps. Beyond this limit the oldest are dropped. Strategies have lower limits."""
 
 
 @frozen
 class MemoryRecord:
-    """One thing that was learned, with the turns that prove it."""
+    """A fact that was learned, with the turns that are its evidence."""
 
     id: str
     strategy: str
-    """The name that the strategy has in the configuration; empty for what a person added."""
+    """The name of the strategy in the configuration; empty for records added by hand."""
     kind: str
-    """``fact``, ``preference``, ``summary``, ``episode``, ``reflection``, or what a plugin calls it."""
+    """``fact``, ``preference``, ``summary``, ``episode``, ``reflection``, or a plugin's own kind."""
     namespace: str
-    """With ``{actor}`` and ``{session}`` as they are: whose it is, is told by where it stands."""
+    """With unfilled ``{actor}`` and ``{session}``: the place of the record tells its actor and session."""
     text: str
     details: Mapping[str, str] = field(factory=dict)
     turns: tuple[str, ...] = ()
-    """Ids of the turns that it was learned from, oldest first; of an updated record those of both versions."""
+    """Ids of the turns that it was learned from, oldest first. An updated record has those of both versions."""
     sources: tuple[str, ...] = ()
-    """Ids of the records that it was drawn from."""
+    """Ids of the records that it was derived from."""
     at: float = 0.0
     """When this version was learned, in seconds since the epoch."""
     expires: float | None = None
-    """From when it is told no more; None: never."""
+    """The time from which it is no longer used. None: never."""
     version: int = 1
     depth: int = 0
-    """The turn (depth) whose review brought it."""
+    """The turn (depth) whose review added it."""
 
     def live(self, now: float) -> bool:
-        """Whether it has not expired."""
+        """Whether the record has not expired."""
         return self.expires is None or now < self.expires
 
 
 def remembered(memories: Mapping[str, MemoryRecord], record: MemoryRecord, depth: int) -> dict[str, MemoryRecord]:
-    """The records with one more, or with a new version of one."""
+    """Return the records with one more, or with a new version of one."""
     old = memories.get(record.id)
     found = {id_: each for id_, each in memories.items() if id_ != record.id}
     found[record.id] = evolve(record, version=max(record.version, old.version + 1 if old else 1), depth=depth)
@@ -49,7 +49,7 @@ def remembered(memories: Mapping[str, MemoryRecord], record: MemoryRecord, depth
 
 
 def newest(*groups: Iterable[MemoryRecord]) -> dict[str, MemoryRecord]:
-    """The records of several groups by their ids; of two versions of one the later counts."""
+    """Return the records of several groups by id. The latest version of a record wins."""
     found: dict[str, MemoryRecord] = {}
     for group in groups:
         for record in group:

@@ -9,17 +9,17 @@ from saga_core.errors import BadInput
 from saga_core.language import nfc
 
 DEEPEST = 10
-"""Segments of a namespace, at most."""
+"""The largest number of segments of a namespace."""
 ACTOR, SESSION, STRATEGY = "actor", "session", "strategy"
 PLACES = (ACTOR, SESSION, STRATEGY)
-"""What may stand in braces."""
+"""The names that may stand in braces."""
 LOCAL = "local"
 """The actor of sessions that belong to no API key."""
 _HOLE = re.compile(r"\{([^{}]*)\}")
 
 
 def segments(path: str) -> tuple[str, ...]:
-    """The segments of a path; a slash at its end says nothing. Raises ``BadInput`` for what is no path."""
+    """Return the segments of a path. A trailing slash is ignored. Raises ``BadInput`` for an invalid path."""
     text = nfc(path)
     if not text.startswith("/"):
         raise BadInput(f"namespace: {path!r} does not begin with '/'; give a path such as /facts/{{actor}}/{{session}}")
@@ -34,15 +34,15 @@ def segments(path: str) -> tuple[str, ...]:
 
 
 def within(path: str, prefix: str) -> bool:
-    """Whether ``path`` is ``prefix`` or below it: ``/a/b/c`` is within ``/a/b``, ``/a/bc`` is not."""
+    """Whether ``path`` is ``prefix`` or below it. ``/a/b/c`` is within ``/a/b``, but ``/a/bc`` is not."""
     above = segments(prefix)
     return segments(path)[: len(above)] == above
 
 
 def checked(template: str) -> str:
-    """``template`` in its one spelling. Raises ``BadInput`` for one that could show a player what is another's.
+    """Return ``template`` normalised. Raises ``BadInput`` for a template that could leak data between players.
 
-    ``{actor}``, ``{session}`` and ``{strategy}`` may stand in it, and one of the first two has to.
+    It may contain ``{actor}``, ``{session}`` and ``{strategy}``, and must contain one of the first two.
     """
     found = segments(template)
     for hole in _HOLE.findall(template):
@@ -57,12 +57,12 @@ def checked(template: str) -> str:
 
 
 def crosses(template: str) -> bool:
-    """Whether records of a namespace are told in the actor's other sessions: true if it names no session."""
+    """Whether records of a namespace are used in the actor's other sessions. True if it names no session."""
     return f"{{{SESSION}}}" not in template
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """The namespace of ``template``. A value stands as one segment or a part of one: a slash in it is none."""
+    """Return the namespace of ``template``. A value fills one segment or a part of one; its slashes are replaced."""
     return _HOLE.sub(lambda hole: _plain(values[hole[1]]), template)
 
 

@@ -1,4 +1,4 @@
-"""The graph schema as data: five node labels and ten edge types. A new kind is an entry here, not a protocol."""
+"""The graph schema as data: five node labels and ten edge types. A new kind is a new entry, not a new protocol."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saga_core.errors import BadInput
 
 @frozen
 class NodeType:
-    """A label and the properties that its nodes usually have."""
+    """A label and the usual properties of its nodes."""
 
     label: str
     properties: tuple[str, ...]
@@ -17,7 +17,7 @@ class NodeType:
 
 @frozen
 class EdgeType:
-    """A relation, the labels it connects, its properties, and how far a walk's interest carries over it (0 to 1)."""
+    """A relation: the labels it connects, its properties, and how much weight a graph walk keeps over it (0 to 1)."""
 
     type: str
     source: str
@@ -34,7 +34,7 @@ class GraphSchema:
     edges: tuple[EdgeType, ...]
 
     def edge(self, type_: str) -> EdgeType:
-        """The entry for an edge type; ``BadInput`` for an unknown one."""
+        """Return the entry of an edge type. Raises ``BadInput`` for an unknown one."""
         for entry in self.edges:
             if entry.type == type_:
                 return entry
@@ -62,4 +62,4 @@ SCHEMA = GraphSchema(
         EdgeType("ITEM_LORE", "Item", "Lore", ("note",), 0.5),
     ),
 )
-"""The schema of the original research note, section 7."""
+"""The schema of section 7 of the original research note."""

@@ -1,4 +1,4 @@
-"""The record of a review: kept beside its turn, so that a path is reviewed once."""
+"""The record of a review. It is stored with its turn, so that each path is reviewed only once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Review:
     turn: str
     at: float
     since: int
-    """The depth behind which its turns began."""
+    """The depth after which the reviewed turns begin."""
     depth: int
     accepted: tuple[Proposal, ...] = ()
     changes: tuple[str, ...] = ()
-    """The ``id`` of the later delta in which each of ``accepted`` stands."""
+    """The ``id`` of the later delta of each proposal in ``accepted``."""
     refused: tuple[tuple[str, str], ...] = ()
-    """(summary, reason) of what was not."""
+    """(summary, reason) of each refused proposal."""
     notice: str = ""
-    """What went otherwise than configured, in words."""
+    """A message if something deviated from the configuration."""

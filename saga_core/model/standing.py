@@ -1,6 +1,7 @@
-"""Standing rules: what a person decided once for all proposals of one kind by one proposer, in one session.
+"""Standing rules: a user's decision for all proposals of one kind by one proposer, in one session.
 
-A rule decides what would wait for her otherwise (``review: ask``). Where nothing waits, no rule is asked.
+A rule decides proposals that would otherwise wait for the user (``review: ask``). Where proposals do not wait, rules
+have no effect.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ from saga_core.model.turn_delta import Delta, Source
 
 ACCEPT, REFUSE = "accept", "refuse"
 READING = "reading"
-"""The kind of what an extraction model reads in a turn; the others are those of ``Proposal``."""
+"""The kind of changes that an extraction model reads in a turn. The other kinds are those of ``Proposal``."""
 
 
 @frozen(kw_only=True)
 class StandingRule:
-    """What becomes of proposals of one kind by one proposer."""
+    """The decision for proposals of one kind by one proposer."""
 
     id: str
     by: str
-    """The curator's name, ``memory.<strategy>`` among them, or ``extraction``."""
+    """The curator's name (including ``memory.<strategy>``), or ``extraction``."""
     kind: str
-    """That of the proposals, or ``READING``."""
+    """The kind of the proposals, or ``READING``."""
     verdict: str
     """``ACCEPT`` or ``REFUSE``."""
     at: float
-    """Since when, in seconds since the epoch."""
+    """When the rule was made, in seconds since the epoch."""
 
 
 def held(rules: Iterable[StandingRule], by: str, kind: str, *, change: str, number: str) -> list[tuple[str, Delta]]:
-    """The later delta ``number`` that undoes what was proposed: until a person accepts it, or as she said once.
+    """Return the later delta, with its number, that undoes a proposal until the user accepts it.
 
-    With its number before it; empty where she said that such proposals count.
+    The list is empty if a rule accepts such proposals. If a rule refuses them, the delta counts as an edit.
     """
     verdict = next((each.verdict for each in rules if (each.by, each.kind) == (by, kind)), "")
     if verdict == ACCEPT:

@@ -1,4 +1,4 @@
-"""Structure sharing: states keep their common parts in memory once."""
+"""Structure sharing: equal parts of states are kept in memory only once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _V = TypeVar("_V")
 
 
 def sharing(state: WorldState, other: WorldState) -> WorldState:
-    """``state``, with what is equal in ``other`` taken from there.
+    """Return ``state`` with all parts that are equal in ``other`` taken from there.
 
-    A state that was read from the journal has all of its own: what play never touched, most of a large world, would be
-    in memory once for every session, and drawing its graph would compare all of it.
+    A state read from the journal shares nothing. The untouched parts, which are most of a large world, would be in
+    memory once for each session, and building its graph would compare all of them.
     """
     return evolve(
         state,

@@ -16,18 +16,18 @@ class Timeline:
 
     name: str
     fork: str
-    """The turn where it was forked. It never leaves that turn's path."""
+    """The turn where it was forked. Its head always stays on a path through this turn."""
     head: str
-    """The turn where it stands now."""
+    """The turn at its current end."""
     created: float = 0.0
     """Seconds since the epoch."""
 
 
 def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "") -> list[Timeline]:
-    """The timelines that ``node``, a turn that is about to be recorded, moves; as they are afterwards.
+    """Return the timelines that the new turn ``node`` moves, with their new heads.
 
-    A turn of a request that names a timeline moves that one alone, wherever it stands below the fork. Any other turn
-    moves the timelines whose head it continues, or is another reply to the same words of.
+    If the request names a timeline, the turn moves only that timeline, wherever it is below the fork. Any other turn
+    moves the timelines whose head it continues, or whose head is another reply to the same message.
     """
     moved = []
     for timeline in timelines:
@@ -41,7 +41,7 @@ def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "
 
 
 def _follows(tree: Tree, timeline: Timeline, node: Node) -> bool:
-    """Step from the head to ``node``, over side turns that this one shows to have been part of the story."""
+    """Whether ``node`` follows the head, including side turns that it proves to have been part of the story."""
     steps = [node]
     while steps[-1].parent is not None and tree.get(steps[-1].parent).kind is TurnKind.SIDE:
         steps.append(tree.get(steps[-1].parent))
@@ -53,5 +53,5 @@ def _follows(tree: Tree, timeline: Timeline, node: Node) -> bool:
 
 
 def is_swipe(one: Node, other: Node) -> bool:
-    """Whether two turns are replies to the same words at the same place."""
+    """Whether two turns are replies to the same message at the same place."""
     return one.parent == other.parent and one.user_key == other.user_key

@@ -1,4 +1,4 @@
-"""The slim tree of a session's turns in memory: enough to match, to answer questions of ancestry, and to recall."""
+"""The slim tree of a session's turns in memory, used for matching, ancestry queries and recall."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Node:
     reply_key: str = ""
     jump: str | None = None
     episode: str = ""
-    """What recall indexes and shows of the turn."""
+    """The text of the turn that recall indexes and shows."""
     status: Status = Status.NONE
-    """How well it is known what changed in the turn."""
+    """How well the changes of the turn are known."""
     present: tuple[str, ...] | None = None
-    """Who was with the player, by entity id; None when nobody noted it."""
+    """The ids of the characters who were with the player; None if that was not recorded."""
     told: tuple[str, ...] = ()
-    """Entries of lore with times of their own that the turn was told by themselves, by name."""
+    """Names of the lore entries with their own schedule that this turn's context included."""
 
 
 _KINDS = {kind.value: kind for kind in TurnKind}
@@ -41,14 +41,14 @@ _STATUSES = {status.value: status for status in Status}
 
 
 def read_nodes(records: Sequence[bytes]) -> list[Node]:
-    """The nodes that ``codec.encode`` wrote, read by hand: a session's whole tree is read before its first turn.
+    """Decode nodes that ``codec.encode`` wrote. Hand-written for speed: a session's first turn needs its whole tree.
 
     Raises ``StoreCorrupt``.
     """
     try:
         joined = b"[%b]" % b",".join(records)
         plains = json.loads(joined)
-        if b"\\u" in joined:  # only there can half a character be, which nobody can write again
+        if b"\\u" in joined:  # Only an escape can produce a lone surrogate, which could not be encoded again.
             json.dumps(plains, ensure_ascii=False).encode()
         if len(plains) == len(records):
             return [_node(plain) for plain in plains]
@@ -86,22 +86,22 @@ def _node(plain: dict[str, Any]) -> Node:
 
 @define
 class Tree:
-    """Nodes by id. Jump pointers answer questions of ancestry in logarithmic time (Myers, 1983, skew-binary lists)."""
+    """Nodes by id. Jump pointers answer ancestry queries in logarithmic time (Myers, 1983, skew-binary lists)."""
 
     session: str
     root: str = ""
     nodes: dict[str, Node] = field(factory=dict)
     children: dict[str, list[str]] = field(factory=dict)
     misplaced: list[str] = field(factory=list, eq=False, repr=False)
-    """Nodes whose depth was not that of their place."""
+    """Nodes whose recorded depth did not match their place."""
     _trunk: list[str] = field(factory=list, init=False, eq=False, repr=False)
-    """The path of turns that was followed last, by depth: on it, ancestry is told in one step."""
+    """The path that was last passed to ``followed``, by depth. Ancestry queries on it take one step."""
 
     def add(self, node: Node) -> None:
-        """Put a node under its parent, which must be there. Adding one again changes nothing.
+        """Add a node under its parent, which must exist. Adding a known node changes nothing.
 
-        Its depth and its jump pointer follow from its place. What says something else is put right: a jump could lead
-        round in a circle.
+        The depth and the jump pointer follow from the node's place. Different recorded values are corrected, because a
+        wrong jump pointer could lead into a cycle.
         """
         if node.id in self.nodes:
             return
@@ -122,12 +122,12 @@ class Tree:
         self.nodes[node.id] = node
 
     def replace(self, node: Node) -> None:
-        """Replace the node of the same id, after its turn was amended."""
+        """Replace the node with the same id, after its turn was amended."""
         self.get(node.id)
         self.nodes[node.id] = node
 
     def get(self, turn: str) -> Node:
-        """The node; ``NotFound`` for an unknown turn."""
+        """Return the node. Raises ``NotFound`` for an unknown turn."""
         found = self.nodes.get(turn)
         if found is None:
             raise NotFound(f"session {self.session} has no turn {turn!r}")
@@ -140,7 +140,7 @@ class Tree:
         return len(self.nodes)
 
     def jump_for(self, parent: str) -> str:
-        """The jump pointer of a new child of ``parent``."""
+        """Return the jump pointer for a new child of ``parent``."""
         one = self.get(parent)
         two = self.nodes.get(one.jump) if one.jump else None
         three = self.nodes.get(two.jump) if two and two.jump else None
@@ -149,7 +149,7 @@ class Tree:
         return parent
 
     def ancestor_at(self, turn: str, depth: int) -> Node:
-        """The ancestor of ``turn`` (or itself) at ``depth``, 0 being the root."""
+        """Return the ancestor of ``turn`` (or the turn itself) at ``depth``. The root has depth 0."""
         node = self.get(turn)
         trunk = self._trunk
         while node.depth > depth:
@@ -164,8 +164,9 @@ class Tree:
         return node
 
     def followed(self, turn: str) -> list[str]:
-        """The ids from the root to ``turn``, by depth; not to be changed. Questions about this path are fast from here
-        on. Costs as many steps as it lies apart from the path that was followed before.
+        """Return the ids from the root to ``turn``, by depth. The caller must not change the list.
+
+        This makes later queries about this path fast. The cost grows with the distance to the path followed before.
         """
         trunk, node = self._trunk, self.get(turn)
         fresh: list[str] = []
@@ -175,7 +176,7 @@ class Tree:
                 break
             node = self.nodes[node.parent]
         if fresh or len(trunk) != self.nodes[turn].depth + 1:
-            # A new list: others may still hold the old one.
+            # Make a new list, because callers may still hold the old one.
             self._trunk = trunk[: self.nodes[turn].depth + 1 - len(fresh)] + fresh[::-1]
         return self._trunk
 
@@ -198,7 +199,7 @@ class Tree:
         return self.ancestor_at(one, low)
 
     def distance(self, one: str, other: str) -> int:
-        """Turns to go back and forth between two turns."""
+        """The number of turns between two turns: up to their common ancestor and down again."""
         meet = self.common_ancestor(one, other).depth
         return self.get(one).depth + self.get(other).depth - 2 * meet
 
@@ -214,7 +215,7 @@ class Tree:
         return list(self.upwards(turn))[::-1]
 
     def leaves(self) -> list[Node]:
-        """The turns without a later one, newest first."""
+        """The turns without children, newest first."""
         return sorted(
             (node for node in self.nodes.values() if not self.children.get(node.id)),
             key=lambda node: node.id,
@@ -231,7 +232,7 @@ def node_of(
     present: tuple[str, ...] | None = None,
     told: tuple[str, ...] = (),
 ) -> Node:
-    """The slim form of a turn."""
+    """Return the slim form of a turn."""
     return Node(
         turn.id,
         turn.parent,

@@ -10,7 +10,7 @@ from saga_core.model.standing import StandingRule
 from saga_core.model.turn_delta import Delta
 
 BLANK = "[…]"
-"""What stands where a forgotten name stood."""
+"""Replaces a forgotten name."""
 
 
 class TurnKind(StrEnum):
@@ -21,40 +21,40 @@ class TurnKind(StrEnum):
     NARRATION = "narration"
     """The player spoke and the narrator answered."""
     CONTINUATION = "continuation"
-    """A reply that goes on with an earlier one: one turn with it, a sibling of it, with the text of both."""
+    """A reply that continues an earlier one. It is a sibling of that turn and has the text of both."""
     ADOPTED = "adopted"
-    """A turn that a history proved and that SAGA had not seen, or had seen with another text."""
+    """A turn found in a history that SAGA had not recorded, or had recorded with another text."""
     IMPORTED = "imported"
-    """A turn of a chat's file. No model is asked about it unless somebody has it read (``saga backfill``)."""
+    """A turn of an imported chat. No model is asked about it unless the user requests that (``saga backfill``)."""
     SIDE = "side"
-    """The answer to a request that looked like no turn: impersonate, summarise, a quiet prompt."""
+    """The reply to a request that did not look like a turn: impersonate, summarise, a quiet prompt."""
 
 
 @frozen
 class Turn:
-    """What the player said and the reply to it: a node in a session's tree."""
+    """The player's message and the reply: a node in a session's tree."""
 
     id: str
     session: str
     parent: str | None
-    """The turn before; None for the root alone."""
+    """The previous turn. None only for the root."""
     depth: int
-    """Turns on the path from the root, which is 0."""
+    """The number of turns on the path from the root, which has depth 0."""
     at: float
-    """Seconds since the epoch when it was recorded."""
+    """The time of recording, in seconds since the epoch."""
     user: str = ""
-    """The player's words, NFC, without anything SAGA added."""
+    """The player's message in NFC, without text that SAGA added."""
     reply: str = ""
-    """The reply as the player saw it: whole, NFC, without state blocks."""
+    """The complete reply as the player saw it, in NFC, without state blocks."""
     delta: Delta = field(factory=Delta)
     kind: TurnKind = TurnKind.NARRATION
     model: str = ""
     finish: str = "stop"
-    """OpenAI's finish reason, or ``aborted`` when the client went away in mid-reply."""
+    """OpenAI's finish reason, or ``aborted`` if the client disconnected during the reply."""
     jump: str | None = None
-    """A far ancestor, by which ancestry is told in logarithmic time."""
+    """A distant ancestor. It makes ancestry queries logarithmic."""
     missing: int | None = None
-    """The depth up to which turns did not stand in the history that its request was sent with; None: nobody knows."""
+    """The depth up to which turns were missing from the history of its request. None: unknown."""
 
 
 @frozen
@@ -64,15 +64,15 @@ class Session:
     id: str
     root: str
     owner: str = ""
-    """The fingerprint of the API key that it belongs to; empty for none."""
+    """The fingerprint of the API key that owns the session; empty for none."""
     label: str = ""
     """The explicit name that the client gave it, if any."""
     world: str = ""
-    """The name of the world that it plays in."""
+    """The name of the session's world."""
     digest: str = ""
-    """The digest of that world as it was when the session began; the journal keeps its text."""
+    """The digest of that world when the session began. The journal keeps its text."""
     created: float = 0.0
     head: str = ""
     """The turn recorded last: the active head."""
     standing: tuple[StandingRule, ...] = ()
-    """What becomes of proposals that nobody needs to be asked about; one for each proposer and kind."""
+    """The standing rules, one for each proposer and kind."""

@@ -1,4 +1,4 @@
-"""One bounded, validated question to a small model: what extraction, curation and strategies share."""
+"""Bounded, validated questions to small models, shared by extraction, curation and strategies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How a model is held to JSON: by a schema, where it takes none by JSON mode, else by the words of the question alone.
+"""How a model is made to answer in JSON: by a schema, else by JSON mode, else only by the text of the question.
 
-What a provider does not take is learned from its refusal. What comes back is read with the same tolerance in each case:
-a server may well ignore what it was asked for.
+A provider's refusals show what it does not support. Answers are parsed with the same tolerance in each case, because a
+server may ignore the requested format.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _REFUSAL = re.compile(r"response_?format|output_(?:config|format)|schema|grammar
 
 @define
 class AnswerFormat:
-    """What one model takes, as far as it is known. Begins with a schema."""
+    """The format that one model supports, as far as known. It starts with a schema."""
 
     level: int = SCHEMA
 
     def params(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The field of a request that asks for an object of ``schema``; nothing where the words have to do."""
+        """Return the request field that asks for an object of ``schema``; empty if only the question can ask for it."""
         if self.level == SCHEMA:
             form = {"name": name, "strict": True, "schema": dict(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": form}}
         return {"response_format": {"type": "json_object"}} if self.level == JSON_MODE else {}
 
     def learned(self, refusal: str) -> bool:
-        """Take from a refusal that less has to do; whether it was about the form of answers."""
+        """Lower the level after a refusal. Return whether the refusal was about the answer format."""
         if self.level == WORDS or _REFUSAL.search(refusal) is None:
             return False
         self.level += 1

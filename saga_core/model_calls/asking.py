@@ -1,4 +1,4 @@
-"""How curators and memory strategies ask a model: for the review of a view, which the call is billed to."""
+"""How curators and memory strategies ask a model. Each call is billed to the review of a view."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from saga_core.ports import ChatModel, UsagePart
 from saga_core.stores import CurationView
 
 TIMEOUT = 120.0
-"""Seconds that one call may take."""
+"""The timeout of one call in seconds."""
 MAX_TOKENS = 2_000
-"""Tokens of an answer, at most."""
+"""The largest number of tokens of an answer."""
 
 PaidFor = Callable[[UsagePart, str, str], Awaitable[None]]
-"""Is told what a call cost, and the session and the turn that it served; also when its answer is of no use."""
+"""Receives the cost of a call, the session and the turn, even if the answer is unusable."""
 
 
 async def unpaid(part: UsagePart, session: str, turn: str) -> None:
-    """Keeps no bill."""
+    """Keep no bill."""
 
 
 @define(eq=False)
 class Asking:
-    """How a curator model is asked. ``report`` is told of calls and tokens, as ``curation.calls`` and so on."""
+    """Asks a curator model. ``report`` counts calls and tokens, as ``curation.calls`` and so on."""
 
     chat: ChatModel
     model: str
@@ -50,7 +50,7 @@ class Asking:
         tools: list[dict[str, Any]] | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Answer:
-        """One call for the review of ``view``. See ``ModelCall.ask``. Raises ``ModelCallFailed``, ``UpstreamError``."""
+        """Make one call for the review of ``view``, like ``ModelCall.ask``. ``ModelCallFailed``, ``UpstreamError``."""
 
         async def paid(part: UsagePart) -> None:
             await self.paid(part, view.session, view.state.turn)

@@ -1,4 +1,4 @@
-"""What went wrong when a small model was asked."""
+"""The error of a call to a small model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from saga_core.errors import SagaError
 
 
 class ModelCallFailed(SagaError):
-    """The model gave no answer that can be used; the message says why.
+    """The model gave no usable answer. The message says why.
 
-    ``answered``: it did answer, so that asking the same again would be paid for the same.
+    ``answered``: the model did answer, so repeating the same call would cost the same again.
     """
 
     def __init__(self, message: str, *, answered: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""The JSON object in a model's answer, whatever stands around it."""
+"""Extraction of the JSON object from a model's answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _TRAILING = re.compile(r",(\s*[}\]])")
 
 
 class Unusable(ValueError):
-    """An answer in which nothing can be read; the message says why."""
+    """Nothing in the answer can be read. The message says why."""
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The first JSON object in a text, whatever stands around it. Raises ``Unusable``."""
+    """Return the first JSON object in a text and ignore the text around it. Raises ``Unusable``."""
     if len(text) > _LONGEST:
         raise Unusable(f"it has {len(text)} characters (at most {_LONGEST})")
     ends = list(THINK_END.finditer(text))

@@ -1,4 +1,4 @@
-"""One bounded question to a small model: extraction, curation and memory strategies ask through it."""
+"""One bounded question to a small model, used by extraction, curation and memory strategies."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from saga_core.model_calls.failure import ModelCallFailed
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
 
 LONGEST = 60_000
-"""Characters of an answer from which on no more of it is read."""
+"""The number of characters after which the rest of an answer is not read."""
 _LESSONS = 4
-"""Refusals of one question that are learned from, at most."""
+"""The largest number of retries of one question after refused parameters."""
 _PARAMETER = (400, 404, 422, 501)
-"""Statuses by which providers refuse a parameter."""
+"""The HTTP statuses with which providers refuse a parameter."""
 
 BeforeCall = Callable[[], Awaitable[None]]
-"""Is awaited right before a call: it gives way to narration."""
+"""Awaited right before a call, to let narrations go first."""
 Paid = Callable[[UsagePart], Awaitable[None]]
-"""Is told what a call cost, once for each call, also when its answer is of no use."""
+"""Receives the cost of a call, once per call, even if the answer is unusable."""
 Report = Callable[[str, int], None]
-"""Counts."""
+"""Adds a number to the counter of that name."""
 
 
 @define
 class Answer:
-    """What the model said: at least the first ``LONGEST`` characters of it, and the tool calls."""
+    """The model's answer: its text, at least the first ``LONGEST`` characters, and its tool calls."""
 
     text: str = ""
     calls: list[Any] = field(factory=list)
@@ -40,24 +40,24 @@ class Answer:
 
 @define(eq=False)
 class ModelCall:
-    """How one model is asked for one purpose. What the provider does not take is learned from its refusals.
+    """Asks one model for one purpose, and learns from refusals which parameters its provider does not support.
 
-    ``report`` is told of calls and tokens, as ``<purpose>.calls``, ``<purpose>.tokens.input`` and so on.
+    ``report`` counts calls and tokens, as ``<purpose>.calls``, ``<purpose>.tokens.input`` and so on.
     """
 
     chat: ChatModel
     model: str
-    """The model's name as the provider knows it."""
+    """The model's name for the provider."""
     purpose: str
     report: Report
     timeout: float
-    """Seconds that one call may take."""
+    """The timeout of one call in seconds."""
     max_tokens: int
-    """Tokens of an answer, at most."""
+    """The largest number of tokens of an answer."""
     refuses: str
-    """What the model refuses when its provider filters the answer, in words."""
+    """What the model refused if its provider filtered the answer, for the error message."""
     _limit_name: str = field(default="max_tokens", init=False)
-    """What the provider calls the limit of an answer."""
+    """The provider's name for the limit of an answer."""
     _takes_tools: bool = field(default=True, init=False)
     _format: AnswerFormat = field(factory=AnswerFormat, init=False)
 
@@ -70,10 +70,10 @@ class ModelCall:
         schema: tuple[str, Mapping[str, Any]] | None = None,
         tools: list[dict[str, Any]] | None = None,
     ) -> Answer:
-        """One call, made again when the provider refuses a parameter.
+        """Make one call, and repeat it without a parameter that the provider refuses.
 
-        ``schema``: a name and the JSON schema that the answer is to have, if the provider can hold the model to it.
-        Raises ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
+        ``schema`` is a name and the JSON schema of the answer, which is used if the provider supports it. Raises
+        ``ModelCallFailed``, and the provider's ``UpstreamError``.
         """
         await before_call()
         self.report(f"{self.purpose}.calls", 1)
@@ -86,9 +86,9 @@ class ModelCall:
         return await self._call(plan, paid, schema, tools)
 
     def _learned(self, reason: str, schema: bool, tools: bool) -> bool:
-        """Take from a refusal what to do without; whether there was anything."""
+        """Learn from a refusal which parameter to omit. Return whether there was one."""
         if self._limit_name == "max_tokens" and "max_tokens" in reason:
-            self._limit_name = "max_completion_tokens"  # newer models take no other name
+            self._limit_name = "max_completion_tokens"  # newer models accept only this name
             return True
         if tools and self._takes_tools and ("tool" in reason or "function" in reason):
             self._takes_tools = False

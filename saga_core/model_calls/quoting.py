@@ -1,4 +1,4 @@
-"""Texts of a story as material of a question: cut to size, without what SAGA itself put in."""
+"""Texts of a story as material of a question: shortened, and without context that SAGA added."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable
 
 Count = Callable[[str], int]
-"""Tokens of a text."""
+"""Returns the number of tokens of a text."""
 
 _CUT = " […] "
 _INJECTED = re.compile(r"\[SAGA:[^\]\n]{0,200}\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def without_injected(text: str) -> str:
-    """A text without blocks of SAGA's own context that a client or a reply repeated: what was told is no news."""
+    """Return a text without blocks of SAGA's own context that a client or a reply repeated."""
     return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
 
 
 def cut_middle(text: str, limit: int, count: Count) -> str:
-    """``text``, or its beginning and its end with a mark between them, in at most ``limit`` tokens."""
+    """Return ``text`` in at most ``limit`` tokens, if necessary only its beginning and its end with a mark between."""
     cost = count(text)
     if cost <= limit:
         return text

@@ -1,4 +1,4 @@
-"""Which server writes a session, where several share a journal: leases, and the fence in each commit."""
+"""Ownership of sessions by servers that share a journal: leases, and the fence in each commit."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Leases: a session has one writer at a time among the servers that share a journal.
+"""Leases: among the servers that share a journal, each session has one writer at a time.
 
-A session's lease is a row with its owner and an epoch. Whoever takes it puts its own name and the next epoch, if the
-row is still what it read. The row is also the fence: each commit of the session expects it unchanged, in its own
-transaction. So a server whose lease was taken cannot write, whatever it believes and however long it was asleep.
+A session's lease is a row with its owner and an epoch. A server takes the lease by writing its own name and the next
+epoch, if the row is unchanged since it was read. The row is also the fence: each commit of the session expects it
+unchanged, in the same transaction. A server that lost its lease therefore cannot write, even if it was suspended.
 
-A server lives as long as its beat grows. The others watch that by their own monotonic clocks: one whose beat has not
-grown for ``seconds`` counts as gone, and its sessions are free. No two clocks are ever compared.
+A server is alive as long as its heartbeat counter grows. The others measure that with their own monotonic clocks. A
+server whose counter has not grown for ``seconds`` is gone, and its sessions are free. Clocks are never compared.
 """
 
 from __future__ import annotations
@@ -32,54 +32,54 @@ from saga_core.stores import Batch, Key, StateKV
 log = logging.getLogger("saga.leases")
 
 LOOK_CLOSELY: ContextVar[bool] = ContextVar("look_closely", default=False)
-"""Whether no guess is made whose session a request is about, before the session is read."""
+"""Whether to read a session before deciding that a request belongs to it, instead of guessing from its lease."""
 MODE = "leases.beat"
-"""The degraded mode while no sign of life can be given."""
+"""The degraded mode while no heartbeat can be written."""
 _TRIES = 20
 _SIBLINGS_SECONDS = 2.0
-"""How long servers of one machine take at most to see each other, and the work that one of them left."""
+"""The longest time until servers of one machine see each other, and the work that one of them left."""
 _KNOWN = 4_096
 _PAGE = 1_000
 _JUST_NOW = 2.0
-"""Seconds within which a session that was used may be asked for again: a request reads it, or a player goes on."""
+"""Seconds during which a session counts as in use after its last use, because a request or a reply may follow."""
 _LEAVING_SECONDS = 0.2
-"""How often a server that leaves looks what it does not need any more."""
+"""Seconds between checks for unneeded leases while the server is leaving."""
 
 
 @define(eq=False, kw_only=True)
 class Leases:
-    """The leases of one server. ``start`` gives its first sign of life; ``aclose`` gives everything back."""
+    """The leases of one server. ``start`` writes its first heartbeat; ``aclose`` returns all leases."""
 
     kv: StateKV
     """The journal's store, without a fence."""
     name: str
-    """The server's, the same after a restart: what an earlier process of this name held is free at once."""
+    """The server's name; the same after a restart. Leases of an earlier process with this name are free at once."""
     token: str
-    """Tells this process from others of its name."""
+    """Distinguishes this process from others with the same name."""
     address: str
     seconds: float
     counters: Counters
     siblings: Siblings | None = None
-    """Knows which servers live, where all of them are on one machine: then no beat is judged."""
+    """Knows which servers are alive if all of them are on one machine. Heartbeats are then not evaluated."""
     is_busy: Callable[[str], bool] = lambda _: False
-    """Whether a session must not be given back now."""
+    """Whether a session must not be returned now."""
     on_stale: list[Callable[[str], None]] = field(factory=list)
-    """Told of a session of which what is in memory may be old."""
+    """Called with a session whose data in memory may be outdated."""
     on_owned: list[Callable[[str], None]] = field(factory=list)
     on_free: list[Callable[[str], None]] = field(factory=list)
     on_inherited: Callable[[str], Awaitable[None]] | None = None
-    """Takes up the work of a session that another server, or an earlier process, left."""
+    """Takes over the work of a session that another server, or an earlier process, left."""
     on_beat: Callable[[], None] | None = None
     _held: dict[str, Held] = field(factory=dict)
     _taking: dict[str, asyncio.Task[bool]] = field(factory=dict)
     _known: LRUCache[str, int] = field(factory=lambda: LRUCache(_KNOWN))
-    """The order that what is in memory of a session had when it was read."""
+    """The order number that a session in memory had when it was read."""
     _epochs: LRUCache[str, int] = field(factory=lambda: LRUCache(_KNOWN))
-    """The epoch in which this server held a session last."""
+    """The epoch in which this server last held a session."""
     _pins: dict[str, WeakSet[Any]] = field(factory=dict)
     _count: int = 0
     _beaten: float = float("-inf")
-    """Since when the latest sign of life may have been seen by others."""
+    """The time before the last heartbeat commit: other servers may have seen the heartbeat since then."""
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
     _leaving: asyncio.Task[None] | None = None
@@ -102,20 +102,20 @@ class Leases:
         return f"{self.name}#{self.token}"
 
     async def start(self) -> None:
-        """Give the first sign of life, and go on. Raises ``StoreError``."""
+        """Write the first heartbeat and start the heartbeat task. Raises ``StoreError``."""
         await self._beat()
         self._beating = asyncio.create_task(self._go_on(), name="saga-leases")
 
     # -- owning ------------------------------------------------------------------------------------------------
 
     def held(self, session: str) -> Held | None:
-        """The lease of a session, if this server holds it."""
+        """Return the lease of a session, if this server holds it."""
         return self._held.get(session)
 
     async def own(self, session: str) -> bool:
-        """Hold the lease of a session. Whether what was in memory of it is old, and was let go.
+        """Acquire the lease of a session. Return whether its data in memory was outdated and has been dropped.
 
-        Raises ``OwnedElsewhere`` while a server that lives holds it, and ``StoreError``.
+        Raises ``OwnedElsewhere`` while another live server holds it, and ``StoreError``.
         """
         found = self._held.get(session)
         if found is not None and (self._is_sure() or await self._still_holds(session)):
@@ -133,7 +133,7 @@ class Leases:
     def _took(self, session: str, task: asyncio.Task[bool]) -> None:
         del self._taking[session]
         if not task.cancelled():
-            task.exception()  # nobody may be left to hear it
+            task.exception()  # retrieve the error, because all waiters may be gone
 
     async def _take(self, session: str) -> bool:
         lease, order = keys.lease(session), keys.order(session)
@@ -143,7 +143,7 @@ class Leases:
             before = read_lease(raw)
             expected: dict[Key, bytes | None] = {lease: raw}
             if before.owner and before.owner != self.server:
-                # One that gives a sign of life after all keeps it.
+                # Expect the beat unchanged, so that an owner that becomes active again keeps the lease.
                 expected[keys.beat(before.owner)] = await self._beat_of_the_gone(session, before.owner)
             mine = Lease(self.server, before.epoch + 1)
             fence = codec.encode(mine)
@@ -155,14 +155,14 @@ class Leases:
         raise OwnedElsewhere(session, "another server", "")
 
     async def _beat_of_the_gone(self, session: str, owner: str) -> bytes | None:
-        """The beat of a session's owner that is gone. Raises ``OwnedElsewhere`` for one that lives."""
+        """Return the last beat of a session's owner that is gone. Raises ``OwnedElsewhere`` if it is alive."""
         beat = (await self.kv.get([keys.beat(owner)])).get(keys.beat(owner))
         if not self._others.judge(owner, beat):
             raise OwnedElsewhere(session, owner, self._others.address_of(owner))
         return beat
 
     async def ask_elsewhere(self, session: str) -> None:
-        """Raise ``OwnedElsewhere`` while another server that lives holds a session; nothing is taken."""
+        """Raise ``OwnedElsewhere`` while another live server holds a session. Takes no lease."""
         if session in self._held:
             return
         owner = read_lease((await self.kv.get([keys.lease(session)])).get(keys.lease(session))).owner
@@ -192,17 +192,17 @@ class Leases:
         assert self.on_inherited is not None
         try:
             await self.on_inherited(session)
-        except SagaError as error:  # its work stays noted, and is looked for again
+        except SagaError as error:  # its jobs stay recorded and are searched for again
             self.counters.add("leases.inherit_failed")
             log.warning("session %s: its work cannot be taken up now: %s", session, error)
 
     def begun(self, session: str) -> tuple[Held, bytes]:
-        """The lease of a session that is about to be created: it is held once that is committed."""
+        """Return the lease of a session that is about to be created. It is held once that is committed."""
         fence = codec.encode(Lease(self.server, 1))
         return Held(fence, 1, 0, _now()), fence
 
     def created(self, session: str, held: Held) -> None:
-        """A session was created with its lease."""
+        """Record that a session was created with its lease."""
         self._held[session] = held
         self._known[session] = held.order
         self._epochs[session] = held.epoch
@@ -210,17 +210,17 @@ class Leases:
             listener(session)
 
     def ended(self, session: str) -> None:
-        """A session was deleted, and its lease with it."""
+        """Record that a session was deleted with its lease."""
         if self._held.pop(session, None) is not None:
             self._freed(session)
         self._known.pop(session, None)
 
     def pin(self, session: str, turn: object) -> None:
-        """Keep the lease of a session as long as ``turn`` exists: a reply is under way."""
+        """Keep the lease of a session as long as the object ``turn`` exists, because a reply is in progress."""
         self._pins.setdefault(session, WeakSet()).add(turn)
 
     def lost(self, session: str) -> None:
-        """Somebody else has the lease, or may have: what is in memory may be old."""
+        """Record that another server has the lease, or may have it. The data in memory may be outdated."""
         if self._held.pop(session, None) is not None:
             self.counters.add("leases.lost")
             self._freed(session)
@@ -238,46 +238,44 @@ class Leases:
     # -- what is in memory -------------------------------------------------------------------------------------
 
     async def is_current(self, session: str) -> bool:
-        """Whether what is in memory of a session is as the journal has it. Costs nothing while the lease is
-        held and this server gives signs of life.
-        """
+        """Whether the data in memory of a session matches the journal. No read while the lease is safely held."""
         if session in self._held and (self._is_sure() or await self._still_holds(session)):
             return True
         known = self._known.get(session)
         return known is not None and known == await self._order(session)
 
     async def loading(self, session: str) -> int:
-        """A session is about to be read from the journal: what ``is_loaded`` wants to hear afterwards."""
+        """Announce that a session is about to be read from the journal. Return the value for ``is_loaded``."""
         held = self._held.get(session)
         found = held.order if held is not None else await self._order(session)
         self._known[session] = found
         return found
 
     def is_loaded(self, session: str, found: int) -> bool:
-        """Whether nobody wrote a session while it was read, as far as this server knows."""
+        """Whether the session was not written while it was read, as far as this server knows."""
         return self._known.get(session) == found
 
     def holds(self, session: str) -> bool:
-        """Whether this server holds the lease of a session, and nobody can have taken it."""
+        """Whether this server holds the lease of a session, and no other server can have taken it."""
         return session in self._held and self._is_sure()
 
     def written(self, session: str, held: Held, number: int) -> None:
-        """A commit of this server made the order of a session ``number``."""
+        """Record that a commit of this server set the session's order to ``number``."""
         held.order = number
         if self._held.get(session) is held:
             self._known[session] = number
 
     def _is_sure(self) -> bool:
-        """Whether nobody can have taken a lease of this server: its latest sign of life is too young for that."""
+        """Whether no other server can have taken a lease, because this server's last heartbeat is recent enough."""
         return self.siblings is not None or _now() - self._beaten <= self.seconds
 
     async def _still_holds(self, session: str) -> bool:
-        """Whether a lease is still what this server put there, after it gave no sign of life for long."""
+        """Whether this server still has a lease, after it wrote no heartbeat for a long time."""
         await self._look_again([session])
         return session in self._held
 
     async def _look_again(self, sessions: Sequence[str]) -> None:
-        """Read leases, and let those go that somebody else took. Raises ``StoreError``."""
+        """Read leases and drop those that another server took. Raises ``StoreError``."""
         for start in range(0, len(sessions), _PAGE):
             page = sessions[start : start + _PAGE]
             known = {keys.lease(each): self._held[each] for each in page if each in self._held}
@@ -294,11 +292,11 @@ class Leases:
     # -- life --------------------------------------------------------------------------------------------------
 
     def is_gone(self, server: str) -> bool:
-        """Whether a server has given no sign of life for long enough, as far as was looked."""
+        """Whether a server has written no heartbeat for long enough, as of the last look."""
         return self._others.is_gone(server)
 
     async def knows(self, server: str) -> bool:
-        """Whether a server shares this journal, living or not. Raises ``StoreError``."""
+        """Whether a server shares this journal, alive or not. Raises ``StoreError``."""
         return await self._others.knows(server)
 
     async def _beat(self) -> None:
@@ -307,7 +305,7 @@ class Leases:
         began = _now()
         self._others.asks()
         await self.kv.commit(Batch({keys.beat(self.server): mine}))
-        if not self._is_sure():  # what was taken was taken before this commit
+        if not self._is_sure():  # leases lost in the meantime were taken before this commit
             await self._look_again(list(self._held))
         self._beaten = began
         await self._others.look()
@@ -342,7 +340,7 @@ class Leases:
         return not pins
 
     async def _give_back(self, sessions: list[str]) -> None:
-        """Leave sessions to whoever is asked next. What is in memory of them stays, and is right until then."""
+        """Return leases to the pool. The data in memory stays, and is valid until another server writes the session."""
         for session in sessions:
             held = self._held.pop(session, None)
             if held is None:
@@ -354,15 +352,15 @@ class Leases:
             except Conflict:
                 self._tell_stale(session)
             except StoreError:
-                self._held.setdefault(session, held)  # it may be given back or not; the next commit shows it
+                self._held.setdefault(session, held)  # whether it was returned is unknown; the next commit shows it
                 for listener in self.on_owned:
                     listener(session)
                 raise
 
     def leave(self) -> None:
-        """Give each session back as soon as it is not needed any more, and take none: this server is about to stop.
+        """Return each lease as soon as its session is idle, and take no more, because this server is about to stop.
 
-        Processes of one machine have their sessions free at once when they end, and leave nothing before.
+        Does nothing with siblings: the sessions of a process on the same machine are free as soon as it ends.
         """
         if self._leaving is None and self.siblings is None and not self._closed:
             self._leaving = asyncio.create_task(self._give_all_back(), name="saga-leaving")
@@ -378,7 +376,7 @@ class Leases:
             await asyncio.sleep(_LEAVING_SECONDS)
 
     async def _look_for_work(self) -> None:
-        """Take over sessions that have work waiting and that nobody holds."""
+        """Take over sessions that have pending work and no owner."""
         if self.on_inherited is None or self._leaving is not None:
             return
         after: Key | None = None
@@ -393,7 +391,7 @@ class Leases:
                 continue
 
     def status(self) -> dict[str, Any]:
-        """This server, what it holds, and the others. JSON-able."""
+        """Return this server, the number of its leases, and the other servers. JSON-able."""
         return {
             "server": self.server,
             "address": self.address,
@@ -403,7 +401,7 @@ class Leases:
         }
 
     async def aclose(self) -> None:
-        """Give everything back, as far as the store takes it. A second call does nothing."""
+        """Return all leases, as far as the store accepts it. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -420,7 +418,7 @@ class Leases:
 
 
 def order_after(number: int) -> tuple[bytes | None, bytes]:
-    """What an order must be, and what it is after one more commit."""
+    """Return the expected order, and the order after one more commit."""
     after = write_order(number + 1)
     assert after is not None
     return write_order(number), after

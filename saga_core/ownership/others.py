@@ -1,4 +1,4 @@
-"""The other servers that share a journal: whether they live, by their signs of life and one's own monotonic clock."""
+"""The other servers that share a journal: their liveness, from their heartbeats and this server's monotonic clock."""
 
 from __future__ import annotations
 
@@ -18,47 +18,48 @@ from saga_core.stores import Batch, StateKV
 
 MODE_TWINS = "leases.name"
 _FORGOTTEN = 50
-"""Leases' lengths after which the row of a server that is gone is removed."""
+"""The number of lease lengths after which the row of a server that is gone is removed."""
 _PAGE = 1_000
 
 
 @define(eq=False)
 class _Seen:
-    """The last beat of another server, and since when it has been so."""
+    """The last beat of another server, and when it was first seen."""
 
     raw: bytes
     since: float
     address: str
     seconds: float
-    """How long it may be silent."""
+    """How long the server may be silent."""
 
 
 @define(eq=False, kw_only=True)
 class Others:
-    """What one server knows of the others. ``look`` at each of its own signs of life."""
+    """What one server knows about the others. Call ``look`` after each of its own heartbeats."""
 
     kv: StateKV
     name: str
-    """This server's; of another process of that name nothing is waited for."""
+    """This server's name. Other processes with this name count as gone."""
     server: str
     seconds: float
     counters: Counters
     siblings: Siblings | None = None
     _seen: dict[str, _Seen] = field(factory=dict)
     _twins: dict[str, bytes] = field(factory=dict)
-    """Signs of life of other processes of this server's name, as they were last."""
+    """The last heartbeats of other processes with this server's name."""
     _asking: float | None = None
-    """Since when the store has not taken this server's sign of life; None: it did."""
+    """Since when the store has not accepted this server's heartbeat; None if it did."""
 
     def is_gone(self, server: str) -> bool:
-        """Whether a server has given no sign of life for long enough, as far as was looked. While the store is away
-        nobody is gone, for nobody can give one.
+        """Whether a server has written no heartbeat for long enough, as of the last look.
+
+        While the store is unavailable, no server counts as gone, because none can write a heartbeat.
         """
         seen = self._seen.get(server)
         return self.judge(server, seen.raw if seen is not None else None)
 
     def judge(self, server: str, beat: bytes | None) -> bool:
-        """The same with ``beat``, which was read of it just now."""
+        """Whether a server is gone, given its ``beat`` that was just read."""
         if self._is_of_my_name(server):
             return True
         seen = self._seen.get(server)
@@ -78,24 +79,24 @@ class Others:
         return server.rpartition("#")[0] == self.name
 
     async def knows(self, server: str) -> bool:
-        """Whether a server shares this journal, living or not. Raises ``StoreError``."""
+        """Whether a server shares this journal, alive or not. Raises ``StoreError``."""
         return server in self._seen or bool(await self.kv.get([keys.beat(server)]))
 
     def address_of(self, server: str) -> str:
-        """Where it is reached; empty where that is not known."""
+        """Return the address of a server; empty if it is unknown."""
         seen = self._seen.get(server)
         return seen.address if seen is not None else ""
 
     def asks(self) -> None:
-        """This server is about to give a sign of life."""
+        """Record that this server is about to write a heartbeat."""
         if self._asking is None:
             self._asking = _now()
 
     async def look(self) -> None:
-        """Look at all of them, after the store took this server's sign of life. Raises ``StoreError``."""
+        """Read the rows of all servers, after this server's heartbeat was written. Raises ``StoreError``."""
         rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
         if self._is_blind():
-            for seen in self._seen.values():  # the others may have been as blind
+            for seen in self._seen.values():  # the others may have lost the store as well
                 seen.since = _now()
         self._asking = None
         present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
@@ -107,11 +108,11 @@ class Others:
         self._look_for_twins(present)
 
     def _is_blind(self) -> bool:
-        """Whether the store is away: then nobody's silence says anything."""
+        """Whether the store is unavailable, so that the silence of other servers means nothing."""
         return self._asking is not None and _now() - self._asking > self.seconds / 6
 
     def _look_for_twins(self, present: Mapping[str, bytes]) -> None:
-        """Say so when another process of this server's name is alive: each takes what the other has."""
+        """Report another live process with this server's name, because the two take each other's sessions."""
         mine = {server: raw for server, raw in present.items() if self._is_of_my_name(server)}
         if any(self._twins.get(server, raw) != raw for server, raw in mine.items()):
             self.counters.degrade(
@@ -121,17 +122,17 @@ class Others:
         self._twins.update(mine)
 
     async def _clear(self, server: str, raw: bytes) -> None:
-        """Remove the row of a server that has been gone for long; its sessions are free all the same."""
+        """Remove the row of a server that has been gone for a long time. Its sessions are free in any case."""
         seen = self._seen.get(server)
         if self.siblings is None and seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
             return
         try:
             await self.kv.commit(Batch(deletes=frozenset({keys.beat(server)})), expected={keys.beat(server): raw})
         except Conflict:
-            return  # it lives, or another was first
+            return  # the server is alive, or another one removed the row
 
     def status(self) -> list[dict[str, Any]]:
-        """Each of them. JSON-able."""
+        """Return the other servers. JSON-able."""
         now = _now()
         return [
             {

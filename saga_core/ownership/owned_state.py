@@ -1,4 +1,4 @@
-"""The journal's store behind the fence: a commit of a session holds only while this server owns the session."""
+"""The journal's store behind the fence: a session's commit succeeds only while this server owns the session."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 class OwnedState:
     """A ``StateKV`` whose commits expect the lease of each session that they touch, in the same transaction.
 
-    A session that is created gets its lease in the commit that creates it. Of what a session in memory is made of,
-    each commit is numbered, and a number is given once.
+    A new session gets its lease in the commit that creates it. Commits of records that make up a session in memory are
+    numbered, and each number is used once.
     """
 
     def __init__(self, inner: StateKV, leases: Leases) -> None:
@@ -28,7 +28,7 @@ class OwnedState:
 
     @property
     def info(self) -> StoreInfo:
-        """That of the store."""
+        """The description of the inner store."""
         return self.inner.info
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
@@ -40,7 +40,7 @@ class OwnedState:
         return await self.inner.scan(prefix, after=after, limit=limit)
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
-        """See ``StateKV.commit``. Raises ``LeaseLost`` when another server has a session that is written."""
+        """See ``StateKV.commit``. Raises ``LeaseLost`` if another server has one of the written sessions."""
         touched = sorted({session for key in (*batch.puts, *batch.deletes) if (session := session_of(key))})
         if not touched:
             await self.inner.commit(batch, expected=expected)
@@ -77,7 +77,7 @@ class OwnedState:
         puts: dict[Key, bytes],
         begun: dict[str, Held],
     ) -> Held:
-        """The lease of a session, with what the commit expects of it."""
+        """Return the lease of a session, and add what the commit expects of it to ``fence`` and ``puts``."""
         held = self.leases.held(session)
         if held is None and expected.get(keys.session(session), b"") is None:
             held, puts[keys.lease(session)] = self.leases.begun(session)
@@ -90,7 +90,7 @@ class OwnedState:
         return held
 
     def _end(self, session: str, puts: dict[Key, bytes], deletes: set[Key]) -> None:
-        """A session goes, and its lease with it."""
+        """Delete the lease together with the session."""
         puts.pop(keys.order(session), None)
         deletes |= {keys.lease(session), keys.order(session)}
 
@@ -108,15 +108,15 @@ class OwnedState:
                 "nothing was written"
             ) from error
         except BadInput:
-            raise  # refused, and nothing was written
+            raise  # refused without writing
         except BaseException:
-            # It may have happened or not. What is true is read from the journal.
+            # Whether the commit happened is unknown, so the sessions are read from the journal again.
             for session in touched:
                 self.leases.lost(session)
             raise
 
     async def compact(self) -> None:
-        """Leave no byte of what was deleted, where the store can do that."""
+        """Rewrite the files without deleted data, if the store supports it."""
         if Capability.COMPACTS in self.inner.info.capabilities:
             await cast(Compacting, self.inner).compact()
 
@@ -125,7 +125,7 @@ class OwnedState:
         return await self.inner.check(thorough=thorough)
 
     async def aclose(self) -> None:
-        """Give the leases back, and close the store."""
+        """Return the leases and close the store."""
         await self.leases.aclose()
         await self.inner.aclose()
 

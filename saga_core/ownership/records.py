@@ -1,4 +1,4 @@
-"""What is kept of servers and leases in the journal's store."""
+"""The stored records of servers and leases."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from saga_core import codec
 
 @frozen
 class Lease:
-    """Who writes a session. ``epoch`` grows whenever somebody takes it, and never comes again."""
+    """The writer of a session. ``epoch`` grows each time the lease is taken, and is never reused."""
 
     owner: str
-    """The server; empty when it was given back."""
+    """The server; empty if the lease was returned."""
     epoch: int
 
 
 @frozen
 class Beat:
-    """A server's sign of life: ``count`` grows."""
+    """A server's heartbeat, with a growing ``count``."""
 
     count: int
     address: str = ""
-    """Where other servers reach it; empty: nowhere."""
+    """The address for other servers; empty if there is none."""
     seconds: float = 0.0
-    """How long it may be silent, by its own settings."""
+    """How long the server may be silent, by its own settings."""
 
 
 NOBODY = Lease("", 0)
 
 
 def read_lease(raw: bytes | None) -> Lease:
-    """The lease that is stored. Raises ``StoreCorrupt``."""
+    """Decode a stored lease. Raises ``StoreCorrupt``."""
     return NOBODY if raw is None else codec.decode(raw, Lease)
 
 
 def read_order(raw: bytes | None) -> int:
-    """How often a session was written."""
+    """Decode the number of writes of a session."""
     return 0 if raw is None else int(raw)
 
 
 def write_order(number: int) -> bytes | None:
-    """What ``read_order`` reads; None for a session that was never written."""
+    """Encode a number for ``read_order``; None for a session that was never written."""
     return str(number).encode() if number else None
 
 
@@ -52,12 +52,12 @@ class Held:
     """A lease that this server holds."""
 
     raw: bytes
-    """As it is stored: the fence."""
+    """The stored row, which serves as the fence."""
     epoch: int
     order: int
     used: float
-    """When it was used last, on the loop's clock."""
+    """The time of the last use, on the event loop's clock."""
     busy: int = 0
-    """Commits under way."""
+    """The number of running commits."""
     writing: asyncio.Lock = field(factory=asyncio.Lock)
-    """Held by a commit that others have to see in order."""
+    """Held by a commit that gets an order number."""

@@ -1,4 +1,4 @@
-"""Processes of one machine that share a journal: whether one of them is gone is known there, and not guessed."""
+"""Processes of one machine that share a journal. They know for certain whether one of them has ended."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Protocol
 
 
 class Siblings(Protocol):
-    """Tells processes that live from those that are gone. A server is named by its name with the process's token."""
+    """Tells which processes are alive. A server is identified by its name and the token of its process."""
 
     def announce(self, server: str) -> None:
-        """This process is ``server``, until it ends."""
+        """Announce this process as ``server``, until it ends."""
         ...
 
     def is_gone(self, server: str) -> bool:
-        """Whether the process of ``server`` has ended, by whatever cause: then it writes nothing any more.
+        """Whether the process of ``server`` has ended for any reason, so that it no longer writes.
 
-        False for one that hangs or is stopped: whoever started it ends it.
+        False for a process that hangs or is stopped. Its parent process ends it.
         """
         ...

@@ -1,4 +1,4 @@
-"""The fence of a session's views: the lease, for stores that can look at it in the transaction of a write."""
+"""The fence of a session's views: the lease, for stores that can check it in the transaction of a write."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from saga_core.stores import Fence, FenceOf
 
 
 async def held_to_write(leases: Leases, session: str) -> Held:
-    """The lease of a session, taken if it is free.
+    """Return the lease of a session, and take it if it is free.
 
-    Raises ``LeaseLost`` when another server has it, or wrote the session meanwhile.
+    Raises ``LeaseLost`` if another server has it, or has written the session in the meantime.
     """
     held = leases.held(session)
     if held is not None:
@@ -32,7 +32,7 @@ async def held_to_write(leases: Leases, session: str) -> Held:
 
 
 def fence_of_views(leases: Leases, session_of: Callable[[str], str | None]) -> FenceOf:
-    """The fences of a store whose scopes belong to the sessions that ``session_of`` gives; None: to nobody."""
+    """Return the fences of a store. ``session_of`` returns the session of a scope; None: the scope has no fence."""
 
     async def fence_of(scope: str) -> Fence | None:
         session = session_of(scope)

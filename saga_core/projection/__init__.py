@@ -1,4 +1,4 @@
-"""Projections: what stores show of a state. Rendered purely, moved by the smallest difference, never the truth."""
+"""Projections: the views of a state in the stores. They are pure functions of it, updated by minimal differences."""
 
 from __future__ import annotations
 

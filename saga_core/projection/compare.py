@@ -1,4 +1,4 @@
-"""Two states side by side: what differs between them, as data and in words."""
+"""Comparison of two states: the differences as data and as text."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ Value = str | int | None
 
 @frozen
 class Difference:
-    """One thing that the two sides do not share."""
+    """One difference between the two sides."""
 
     kind: str
-    """``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``
-    or ``event``."""
+    """The kind of the difference.
+
+    ``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``,
+    ``event``.
+    """
     subject: str
-    """Whom or what it is about: the player, an item, a character, ``source → target``, an event."""
+    """The player, an item, a character, ``source → target``, or an event."""
     one: Value
     other: Value
-    """What is so on either side. Items have quantities, relations read ``hostile (-2)``; of what simply is so or is
-    not, the side where it is has 1 and the other 0; None is nothing known."""
+    """The values on both sides; None if unknown. Items have quantities, relations ``hostile (-2)``, others 1 or 0."""
 
 
 def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tuple[Difference, ...]:
-    """What differs between two states, by kind, then by subject. Events up to the depth ``since`` are left out: they
-    are the past that both share, as far as the states still hold it.
+    """Return the differences between two states, by kind, then by subject.
+
+    Events up to the depth ``since`` are left out: they belong to the common past, as far as the states still contain
+    it.
     """
     name = _names(one, other)
     player = name(one.player or other.player)
@@ -67,7 +71,7 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
 
 
 def difference_words(difference: Difference, one: str, other: str, language: str) -> str:
-    """A difference as a line; ``one`` and ``other`` are what the two sides are called."""
+    """Return a difference as a line of text. ``one`` and ``other`` are the names of the two sides."""
     words = language_of(language).texts.comparison
     label = words.labels[difference.kind]
     if difference.kind in ("equipped", "present", "met", "dead", "event"):
@@ -114,7 +118,7 @@ def _ones(keys: Iterable[K]) -> dict[K, int]:
 def _each(
     kind: str, one: Mapping[K, Value], other: Mapping[K, Value], name: Callable[[K], str], absent: Value
 ) -> list[Difference]:
-    """The keys whose values differ, ordered by name; two of one name by key."""
+    """Return the differences, ordered by name, then by key."""
     keys = sorted({**one, **other}, key=lambda key: (name(key), str(key)))
     pairs = ((key, one.get(key, absent), other.get(key, absent)) for key in keys)
     return [Difference(kind, name(key), left, right) for key, left, right in pairs if left != right]

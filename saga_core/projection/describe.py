@@ -1,4 +1,4 @@
-"""A state in plain data and in words, for the admin API, the demo and people."""
+"""A state as plain data and as text, for the admin API, the demo and people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.stores import Value
 
 
 def describe_state(state: WorldState, session: Session) -> dict[str, Any]:
-    """The state answer of the admin API: names instead of ids, JSON-able."""
+    """Return the state response of the admin API, with names instead of ids. JSON-able."""
     player = state.entities.get(state.player) or Entity(state.player, Kind.CHARACTER, "")
     hands = state.belongings.get(state.player, {})
     return {
@@ -53,7 +53,7 @@ def describe_state(state: WorldState, session: Session) -> dict[str, Any]:
 
 
 def graph_words(image: GraphImage) -> list[str]:
-    """The edges of a graph as readable lines, ordered; lore among itself left out."""
+    """Return the edges of a graph as readable lines, sorted. Edges of lore to lore, places and items are left out."""
 
     def name(id_: str) -> str:
         node = image.nodes.get(id_)

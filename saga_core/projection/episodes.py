@@ -1,4 +1,4 @@
-"""Episodes: what recall keeps of a turn, one text each, stored once under its turn."""
+"""Episodes: the texts that recall keeps of turns, stored once with each turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UTTERANCE_CHARS = 1_600
 
 
 def render_episode(delta: Delta, after: WorldState, user: str, reply: str, language: str) -> str:
-    """The episode of the turn that led to ``after``: a line of facts, then what was said, cut to size."""
+    """Return the episode of the turn that led to ``after``: a line of facts, then the shortened texts."""
     texts = language_of(language).texts
     words = texts.episode
     facts = [f"{words['turn']} {after.depth}"]
@@ -38,23 +38,23 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
 
 
 def witnesses(before: WorldState, after: WorldState) -> tuple[str, ...]:
-    """Who was with the player in the turn between two states, at its beginning or at its end, by entity id."""
+    """Return the ids of the characters who were with the player at the beginning or end of a turn."""
     return tuple(dict.fromkeys((*before.present, *after.present)))
 
 
 def render_utterance(speaker: str, text: str, when: str = "") -> str:
-    """The episode of a turn that is one person's words in a talk between several: the day, then who says what."""
+    """Return the episode of one utterance in a conversation of several people: the day, then speaker and text."""
     said = _cut(text, _UTTERANCE_CHARS)
     return f"{when}\n{speaker}: {said}"
 
 
 def spoken_day(day: date, language: str) -> str:
-    """A day as people say it, month in letters: ``8 May 2023``, ``2023년 5월 8일``."""
+    """Return a date as people say it, with the month in letters: ``8 May 2023``, ``2023년 5월 8일``."""
     return language_of(language).texts.day(day)
 
 
 def _cut(text: str, limit: int) -> str:
-    """``text`` on one line; beyond ``limit`` characters its middle is left out, for both ends carry the news."""
+    """Return ``text`` on one line. Beyond ``limit`` characters its middle is omitted, as both ends matter most."""
     line = " ".join(looked_through(text).split())
     if len(line) <= limit:
         return line

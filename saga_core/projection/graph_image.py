@@ -1,4 +1,4 @@
-"""The graph of a state: nodes and edges as data, readable like a store, and the difference of two."""
+"""The graph of a state: its nodes and edges as data, readable like a store, and the difference of two graphs."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "It
 _NONE: Mapping[str, Value] = MappingProxyType({})
 
 _Cause = Placement | Stack | Relation | None
-"""What of a state an edge tells; None for one that has no properties."""
+"""The part of a state that an edge shows; None for an edge without properties."""
 
 
 @frozen
 class _Drawn:
-    """What an image drew of a state, by what it was drawn from: the next image takes over what is still the same."""
+    """Rendered nodes and edges with the objects they were made from. The next image reuses unchanged ones."""
 
     nodes: dict[str, tuple[Entity, str | None, Node]] = field(factory=dict)
-    """Entity id to the entity, the name of its place, and the node of both."""
+    """Entity id -> the entity, the name of its place, and the node made from both."""
     ties: dict[tuple[str, str, str], tuple[_Cause, EdgeKey, Edge]] = field(factory=dict)
-    """Source, type and target to the cause, and the edge of all that."""
+    """Source, type and target -> the cause, the key, and the edge made from them."""
 
 
 @define(eq=False, repr=False)
 class GraphImage:
-    """A graph at rest. ``neighbors`` and ``get`` answer as a ``GraphStore`` would, whatever the scope."""
+    """An immutable graph. ``neighbors`` and ``get`` answer as a ``GraphStore`` would, for any scope."""
 
     _nodes: Mapping[str, Node] | None = field(factory=dict)
     _edges: Mapping[EdgeKey, Edge] | None = field(factory=dict)
     _lore: LoreGraph | None = None
     _drawn: _Drawn | None = None
-    """What was drawn besides the lore; what there is in all is then put together when it is asked for."""
+    """The rendered parts except lore. If set, ``nodes`` and ``edges`` are assembled on demand."""
     _touching: dict[str, dict[Identity, Edge]] = field(factory=dict, init=False)
 
     @property
@@ -64,7 +64,7 @@ class GraphImage:
         return self._drawn, self._lore
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
-        """Those of ``ids`` that exist."""
+        """Return those of ``ids`` that exist."""
         return {id_: self.nodes[id_] for id_ in ids if id_ in self.nodes}
 
     async def neighbors(
@@ -76,7 +76,7 @@ class GraphImage:
         direction: Direction = "both",
         limit: int | None = None,
     ) -> list[Edge]:
-        """The edges that touch ``ids``, ordered by identity."""
+        """Return the edges that touch ``ids``, ordered by identity."""
         found = self.touching(ids)
         keys: Iterable[Identity] = found
         if types is not None or direction != "both":
@@ -89,7 +89,7 @@ class GraphImage:
         return [found[key] for key in sorted(keys)[:limit]]
 
     def touching(self, ids: Sequence[str]) -> dict[Identity, Edge]:
-        """The edges that touch ``ids``, by identity, in any order."""
+        """Return the edges that touch ``ids``, by identity, in any order."""
         if not self._touching:
             self._touching.update(touching(self._own_edges()))
         own, lore = self._touching, self._lore.touching if self._lore is not None else {}
@@ -101,13 +101,13 @@ class GraphImage:
         return found
 
     def rest(self) -> None:
-        """Let go of what makes reading fast; it is made again when it is read."""
+        """Drop the caches for fast reads. They are rebuilt by the next read."""
         self._touching.clear()
         if self._drawn is not None:
             self._nodes = self._edges = None
 
     def _own_edges(self) -> list[Edge]:
-        """The edges besides those from lore to lore."""
+        """Return all edges except those from lore to lore."""
         if self._drawn is None:
             return list(self.edges.values())
         return [edge for _, _, edge in self._drawn.ties.values()]
@@ -116,10 +116,10 @@ class GraphImage:
 def render_graph(
     state: WorldState, world: World, *, lore: LoreGraph | None = None, near: GraphImage | None = None
 ) -> GraphImage:
-    """The graph of ``state``: its entities and their ties, and the world's lore with its own.
+    """Return the graph of ``state``: its entities and their edges, and the world's lore with its edges.
 
-    ``lore``: that of ``world``, when it is at hand. ``near``: the image of any other state, best of one a turn away;
-    what did not change since is taken over. Neither changes the result.
+    ``lore`` is the prepared lore of ``world``, if available. ``near`` is the image of another state, ideally one turn
+    away; unchanged parts are reused. Neither changes the result.
     """
     lore = lore or LoreGraph.of(world)
     old = near._drawn if near is not None and near._lore is lore and near._drawn is not None else _Drawn()
@@ -143,7 +143,7 @@ def _draw_nodes(state: WorldState, old: _Drawn, new: _Drawn) -> None:
             properties["aliases"] = entity.aliases
         if place is not None:
             properties["location"] = place
-        # Sealed: a store that keeps graphs in memory shares what cannot be changed.
+        # Read-only, so that an in-memory graph store can share it.
         new.nodes[id_] = (entity, place, Node(id_, LABELS[entity.kind], MappingProxyType(properties)))
 
 
@@ -171,7 +171,7 @@ def _draw_ties(state: WorldState, lore: LoreGraph, old: _Drawn, new: _Drawn) -> 
     for entity in state.entities.values():
         for name in entity.names:
             key = (entity.kind, fold_name(name))
-            if key not in named:  # of two entities of one name, lore is about the one that came first
+            if key not in named:  # if two entities have the same name, lore refers to the first
                 named.add(key)
                 for type_, id_ in lore.anchors.get(key, ()):
                     tie(entity.id, type_, id_)
@@ -188,7 +188,7 @@ def _properties(cause: _Cause) -> Mapping[str, Value]:
 
 
 def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
-    """The smallest mutation that makes ``old`` into ``new`` and marks it with ``watermark``."""
+    """Return the smallest mutation that turns ``old`` into ``new`` and sets the watermark."""
     if old._lore is not None and old._lore is new._lore and old._drawn is not None and new._drawn is not None:
         put_nodes, absent = _moved_nodes(old._drawn, new._drawn)
         put_edges, missing = _moved_ties(old._drawn, new._drawn)
@@ -207,9 +207,9 @@ def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
 
 
 def portions(image: GraphImage, watermark: str, most: int) -> list[Mutation]:
-    """Mutations of at most ``most`` nodes and edges that make an empty scope into ``image``, one after the other.
+    """Return mutations of at most ``most`` nodes and edges that fill an empty scope with ``image``, in order.
 
-    Only the last one marks it: what a crash leaves half done has no watermark, and is drawn anew.
+    Only the last one sets the watermark. A scope left incomplete by a crash has none and is rendered again.
     """
     nodes, edges = list(image.nodes.values()), list(image.edges.values())
     parts = [Mutation(put_nodes=tuple(nodes[at : at + most])) for at in range(0, len(nodes), most)]
@@ -220,7 +220,7 @@ def portions(image: GraphImage, watermark: str, most: int) -> list[Mutation]:
 
 
 def _moved_nodes(old: _Drawn, new: _Drawn) -> tuple[tuple[Node, ...], set[str]]:
-    """The nodes that came or changed, and those that went; the lore's are the same in both."""
+    """Return the new or changed nodes and the ids of removed ones. Lore is the same in both."""
     puts = []
     for id_, (_, _, node) in new.nodes.items():
         known = old.nodes.get(id_)
@@ -230,7 +230,7 @@ def _moved_nodes(old: _Drawn, new: _Drawn) -> tuple[tuple[Node, ...], set[str]]:
 
 
 def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey]]:
-    """The edges that came or changed, and those that went; edges among lore are the same in both."""
+    """Return the new or changed edges and the keys of removed ones. Edges among lore are the same in both."""
     puts = []
     for identity, (_, _, edge) in new.ties.items():
         known = old.ties.get(identity)

@@ -1,4 +1,4 @@
-"""The world_state key-value view of a state: the few facts that other tools ask for by name."""
+"""The ``world_state`` key-value view of a state: a few facts that other tools look up by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from saga_core.model import WorldState
 
 
 def render_kv(state: WorldState) -> dict[str, str]:
-    """``player_location``, ``player_mood``, ``player_hp``, ``turn``, and what was set by hand, as text."""
+    """Return turn, location, name, mood and hit points of the player, and the manual entries, as text."""
     player = state.entities.get(state.player)
     view: dict[str, str] = {"turn": str(state.depth)}
     if state.location:

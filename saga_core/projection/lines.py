@@ -1,4 +1,4 @@
-"""What is believed, line by line: each a single statement that a person can check, correct, and follow to a turn."""
+"""The known facts line by line. Each line is one statement that a user can check, correct and trace to a turn."""
 
 from __future__ import annotations
 
@@ -9,35 +9,37 @@ from attrs import frozen
 from saga_core.model import Event, Kind, WorldState, deltas
 
 LineKey = tuple[str, str, str]
-"""Kind, subject and other: the same for the same statement about the same, whatever it says."""
+"""Kind, subject and other. Statements about the same thing have the same key, whatever their content."""
 
 
 @frozen(kw_only=True)
 class Line:
-    """A statement. ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note``
-    or ``event``."""
+    """A statement.
+
+    ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note`` or ``event``.
+    """
 
     kind: str
     subject: str = ""
-    """The id of whom it is about; of a note its turn and its number there, of an event its own id."""
+    """The id of the entity; of a note its turn and its number there; of an event the event's id."""
     other: str = ""
-    """The id of the item that is held, or of whom a relation is to."""
+    """The id of the item, or of the target of a relation."""
     text: str = ""
     number: int | None = None
-    """Hit points, quantity, strength, or the turn for which an event is due."""
+    """Hit points, quantity, strength, or the turn when an event is due."""
     top: int | None = None
-    """The most hit points there can be."""
+    """The maximum of the hit points."""
     since: int | None = None
-    """The turn (depth) of a statement that has its own: a note, a scheduled event."""
+    """The turn (depth) of a note or of the scheduling of an event."""
 
     @property
     def key(self) -> LineKey:
-        """What it is about."""
+        """The key of the statement."""
         return self.kind, self.subject, self.other
 
 
 def state_lines(state: WorldState) -> list[Line]:
-    """The statements of a state about the player, who is with them, relations, the dead, notes and events to come."""
+    """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events."""
     return list(_lines(state))
 
 
@@ -76,7 +78,7 @@ def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[Line]
 
 
 def touched(event: Event) -> tuple[LineKey, ...]:
-    """The statements that an event may have changed. Events that change no line of its own touch none."""
+    """Return the keys of the statements that an event may have changed; empty for other events."""
     match event:
         case deltas.Moved(who=who):
             return (("place", who, ""),)

@@ -1,4 +1,4 @@
-"""What is the same in all graphs of a world: its lore, and by which names lore is tied to entities."""
+"""The parts that all graphs of a world share: its lore, and the names that connect lore to entities."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from saga_core.world import World
 _NONE: Mapping[str, Value] = MappingProxyType({})
 
 Identity = tuple[str, str, str, str]
-"""Source, type, target and key of an edge: ordered as ``EdgeKey`` is, and compared faster."""
+"""The source, type, target and key of an edge. Ordered like ``EdgeKey``, but faster to compare."""
 
 Touching = Mapping[str, Mapping[Identity, Edge]]
-"""Node id to the edges at it, by identity."""
+"""Node id -> its edges, by identity."""
 
 
 def lore_id(name: str) -> str:
-    """The node id of a lore entry."""
+    """Return the node id of a lore entry."""
     return entity_id("lore", name)
 
 
 def identity_of(edge: Edge) -> Identity:
-    """What tells an edge from others."""
+    """Return the identity of an edge."""
     return (edge.source, edge.type, edge.target, edge.key)
 
 
 @frozen(eq=False)
 class LoreGraph:
-    """A world's lore as nodes and edges. Made once for a world, and shared by the images of its states."""
+    """A world's lore as nodes and edges. It is made once per world and shared by the images of its states."""
 
     nodes: Mapping[str, Node]
     edges: Mapping[EdgeKey, Edge]
-    """Those from entry to entry."""
+    """The edges between entries."""
     anchors: Mapping[tuple[Kind, str], Mapping[tuple[str, str], None]]
-    """An entity's kind and folded name to the ties that it has for it, each an edge type and an entry's node id."""
+    """Entity kind and folded name -> edges to lore, each as an edge type and the node id of an entry."""
     touching: Touching
 
     @classmethod
     def of(cls, world: World) -> LoreGraph:
-        """The lore of ``world``."""
+        """Return the lore graph of ``world``."""
         nodes: dict[str, Node] = {}
         for entry in world.lore:
             id_ = lore_id(entry.name)
@@ -73,7 +73,7 @@ class LoreGraph:
 
 
 def touching(edges: Iterable[Edge]) -> dict[str, dict[Identity, Edge]]:
-    """Each node that an edge has as an end, and the edges at it."""
+    """Return the edges at each node, by node id."""
     found: dict[str, dict[Identity, Edge]] = {}
     for edge in edges:
         identity = identity_of(edge)

@@ -1,4 +1,4 @@
-"""The four .md pages of a state: for people, and, pinned, for the prompt's prefix."""
+"""The four .md pages of a state: for people, and pinned in the prompt's prefix."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from saga_core.world import EMPTY_WORLD, World
 
 _STORY_TURNS = 20
 _ALIASES = 3
-"""Other names that are told of somebody who was joined with another."""
+"""The largest number of other names that are shown for a merged entity."""
 _STORY_SHARE = 0.4
-"""The part of the prefix that other pages leave to the story, as far as it needs it."""
+"""The share of the prefix reserved for the story, as far as the story needs it."""
 
 
 def page_words(language: str) -> Mapping[str, str]:
-    """The headings and labels of a language; English for one that has none."""
+    """Return the headings and labels of a language, or the English ones if it has none."""
     return language_of(language).texts.pages
 
 
 def render_bodies(state: WorldState, world: World, language: str) -> dict[str, str]:
-    """The four pages without front matter."""
+    """Return the four pages without front matter."""
     words = page_words(language)
     return {
         "state.md": _state(state, words),
@@ -36,10 +36,10 @@ def render_bodies(state: WorldState, world: World, language: str) -> dict[str, s
 
 
 def render_pages(state: WorldState, world: World, language: str, *, session: str, turn: Turn, unread: int = 0) -> Pages:
-    """The pages as stored: each body under YAML front matter that says which turn it shows.
+    """Return the pages as stored: each body with YAML front matter that names its turn.
 
-    ``unread``: replies up to that turn of which nobody knows what changed, where they are so many that a reader has
-    to know; state.md begins with that.
+    ``unread`` is the number of replies up to that turn whose changes are unknown, if it is high enough to matter.
+    state.md then begins with a note about it.
     """
     stamp = datetime.fromtimestamp(turn.at, UTC).isoformat(timespec="seconds")
     front = f'---\nturn: {state.depth}\nturn_id: {state.turn}\nsession_id: {session}\nupdated_at: "{stamp}"\n---\n\n'
@@ -50,10 +50,10 @@ def render_pages(state: WorldState, world: World, language: str, *, session: str
 
 
 def render_prefix(state: WorldState, world: World, language: str, count: Callable[[str], int], limit: int) -> str:
-    """The pages for the prompt's prefix, whole lines, at most ``limit`` tokens; pages that matter most come first.
+    """Return the pages for the prompt's prefix: whole lines, at most ``limit`` tokens, most important pages first.
 
-    Many turns are played with them, so they say which turn they show and hold what changes slowly. Who is present,
-    place, health, mood and inventory are told behind the history, as they are now.
+    They stay the same for many turns, so they name the turn they show and contain what changes slowly. Company, place,
+    health, mood and inventory follow after the history, as they are now.
     """
     words = page_words(language)
     bodies = {
@@ -82,7 +82,7 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
 
 
 def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
-    """What the author wrote of the world as a whole, whole lines, at most ``limit`` tokens; the same for ever."""
+    """Return the author's description of the world: whole lines, at most ``limit`` tokens. It never changes."""
     kept: list[str] = []
     spent = 0
     for line in world.description.splitlines():
@@ -95,7 +95,7 @@ def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
 
 
 def inventory(state: WorldState, owner: str) -> list[str]:
-    """What somebody carries, readable: ``치유 물약 ×2``."""
+    """Return the items of a character as readable texts: ``치유 물약 ×2``."""
     hands = state.belongings.get(owner, {})
     return [state.name(item) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in hands.items()]
 
@@ -142,8 +142,8 @@ def _story(state: WorldState, words: Mapping[str, str]) -> str:
 
 
 def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Collection[str] = ()) -> str:
-    """``moving``: who goes about with the player, so that their place is not told."""
-    # "empty" is what SAGA calls the world of a session without one; the narrator would take it for a description.
+    """``moving`` are the characters who travel with the player. Their places are left out."""
+    # "empty" is SAGA's name for the default world. The narrator would take it for a description.
     title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
     lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]
     cast, joined = [], set(state.merged.values())
@@ -159,7 +159,7 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
             ", ".join(map(str, traits)) if isinstance(traits, tuple) else "",
         )
         detail = "; ".join(str(part) for part in parts if part)
-        # Whoever was known as two is told by both names: notes and replies may have either.
+        # Merged characters are listed with their other names, because notes and replies may use either.
         names = (entity.name, *entity.aliases[:_ALIASES]) if entity.id in joined else (entity.name,)
         cast.append(f"- {' = '.join(names)}" + (f" ({detail})" if detail else ""))
     if cast:

@@ -1,4 +1,4 @@
-"""Which statements of the story are no longer so: a debt that was paid, a death that turned out to be none."""
+"""Removal of outdated story statements: debts that were paid, and deaths that turned out to be wrong."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from saga_core.model import ALIVE, Kind, WorldState
 
 
 def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
-    """``texts`` of the story, oldest first, without the sentences that tell of a debt which a later one tells is
-    settled, and without those that tell of the death of somebody who is alive again, or was all along. As many as were
-    given: one of which nothing is left is empty.
+    """Return the story ``texts``, oldest first, without sentences about debts settled later and about false deaths.
 
-    A debt and its settlement must name the same person beside the player's character. A settlement that names nobody
-    else, or a debt that names nobody else, belongs to the other where only one debt stands open. Part of a debt paid
-    settles nothing, unless it is told what is still owed: then that is the debt.
+    A death is false if the character is alive. The result has as many texts as the input; a text without remaining
+    sentences is empty. A debt and its settlement must name the same person besides the player's character. If one of
+    the two names no other person, they belong together only if a single debt is open. Paying a part of a debt settles
+    nothing, unless the remaining amount is stated. That amount is then the debt.
     """
     sentences = [(at, each, says) for at, text in enumerate(texts) for each, says in telling(text)]
     if not sentences:
@@ -46,7 +45,7 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
 def _paid(
     debts: list[tuple[int, str, frozenset[str]]], named: frozenset[str]
 ) -> tuple[list[tuple[int, str, frozenset[str]]], list[tuple[int, str, frozenset[str]]]]:
-    """The debts that stand after a settlement that names some people, and those that do not."""
+    """Return the debts still open after a settlement that names some people, and the debts it settles."""
     paid = [debt for debt in debts if debt[2] & named]
     if not paid:
         open_ones = [debt for debt in debts if not (named and debt[2])]
@@ -56,20 +55,20 @@ def _paid(
 
 
 def _people(state: WorldState) -> tuple[tuple[str, str], ...]:
-    """What each character but the player's is called, and her id."""
+    """Return the names of each character except the player's, with the character's id."""
     others = (each for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
     return tuple((part, each.id) for each in others for part in _called(each.names))
 
 
 def _named(sentence: str, people: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The ids of the ``people`` that a sentence names."""
+    """Return the ids of the ``people`` that a sentence names."""
     folded = match_text(sentence)
     return frozenset(id_ for part, id_ in people if part in folded and mentions_folded(folded, part))
 
 
 @lru_cache(maxsize=4_096)
 def _called(names: tuple[str, ...]) -> frozenset[str]:
-    """Names, and the words of which they are made, as texts are searched for them."""
+    """Return names and their single words, folded for searching in texts."""
     return frozenset(match_text(part) for name in names for part in (name, *name.split()) if len(part) > 1)
 
 

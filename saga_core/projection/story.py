@@ -1,4 +1,4 @@
-"""The story for the page and for a prompt: what was told of the past, and the latest remarks."""
+"""The story for the page and for a prompt: summaries of the past, and the latest notes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from saga_core.projection.settled import without_settled
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
 _LATEST = 3
-"""Remarks that a prompt shows whatever they weigh."""
+"""The latest notes, which a prompt shows regardless of their weight."""
 _REMARK = 16
-"""Characters from which on two remarks are alike because they tell the same."""
+"""The number of characters from which on a note that occurs in an earlier text counts as repeated."""
 _CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
 @cache
 def _weighty(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Clauses that tell of a death, and of what binds people. Made when they are first needed."""
+    """Return patterns of clauses about deaths and about bonds between people. Compiled at the first use."""
     stories = [each.story for each in languages]
     return (
         re.compile("|".join(words.died for words in stories), re.I),
@@ -30,7 +30,7 @@ def _weighty(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patte
 
 @lru_cache(maxsize=8_192)
 def weight(clause: str) -> int:
-    """How much would be lost with a clause, told by its words."""
+    """Return the importance of a clause, judging by its words."""
     died, bonds = _weighty(languages_in(clause))
     if died.search(clause):
         return DEATH
@@ -42,19 +42,21 @@ def weight(clause: str) -> int:
 
 
 def clauses(text: str) -> list[str]:
-    """The clauses of a told part."""
+    """Return the clauses of a text."""
     return [clause for found in _CLAUSE.findall(text) if (clause := found.strip(" ;\t"))]
 
 
 def story_lines(state: WorldState, recent: int) -> list[str]:
-    """The story for the page: what was told of the past, a line each part, then the latest ``recent`` remarks and
-    events, a line each. Nothing is told twice, and no debt as open that was settled later."""
+    """Return the story for the page, one line each: the summaries, then the ``recent`` latest notes and events.
+
+    Repeated notes and debts that were settled later are left out.
+    """
     past, lately = _past_and_lately(state, recent)
     return [*past, *lately]
 
 
 def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[str]]:
-    """The told parts that begin before the latest remarks, and the remarks and events that none of them tells."""
+    """Return the summaries that begin before the latest notes, and the notes and events they do not cover."""
     happened = [(event.depth, f"[{event.name}]") for event in state.happenings]
     latest = sorted([*state.notes, *happened])[-recent:]
     noted = [depth for depth, _ in state.notes[-recent:]]
@@ -67,7 +69,7 @@ def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[st
 
 
 def _told_once(texts: Sequence[str]) -> list[str]:
-    """A remark that stands in an earlier text is empty."""
+    """Return ``texts`` with each text that occurs in an earlier one replaced by an empty text."""
     told: list[str] = []
     before: list[str] = []
     for text in texts:
@@ -79,7 +81,7 @@ def _told_once(texts: Sequence[str]) -> list[str]:
 
 
 def story_within(state: WorldState, recent: int, limit: int, count: Callable[[str], int]) -> list[str]:
-    """The story in at most ``limit`` tokens: the latest few remarks, and of the past the clauses that weigh most."""
+    """Return the story in at most ``limit`` tokens: the latest notes, and the most important clauses of the rest."""
     past, lately = _past_and_lately(state, recent)
     if sum(count(line) + 1 for line in (*past, *lately)) <= limit:
         return [*past, *lately]

@@ -1,4 +1,4 @@
-"""Sessions in memory: what requests and jobs work with, and finding them."""
+"""Sessions in memory, which requests and jobs work with, and how they are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amending: records a later delta of a turn, and updates everything in memory that follows from it."""
+"""Amending: record a later delta of a turn and update everything in memory that follows from it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ async def amend(
     *more: tuple[str, Delta],
     review: Review | None = None,
 ) -> None:
-    """Record ``delta`` as a later one of a turn; ``number`` orders it behind those before; ``more`` follow it.
+    """Record ``delta``, then ``more``, as later deltas of a turn. ``number`` orders it after the earlier ones.
 
-    In one commit with it: the ``review`` that it is of, the turn's episode as it reads now, the end of the checkpoints
-    below, and the turn's views as work to do. The session must be held and closed to others, and the turn's views
-    queued, by the caller.
-    Raises ``NotFound`` and ``StoreError``; then nothing changed.
+    The same commit contains the ``review``, the turn's updated episode, the removal of the checkpoints below, and a job
+    for the turn's views. The caller must hold the session exclusively and queue the turn's views. Raises ``NotFound``
+    and ``StoreError``; then nothing changed.
     """
     turn = await live.turn(turn_id)
     later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))

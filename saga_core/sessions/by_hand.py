@@ -1,4 +1,4 @@
-"""Remarks that a person added: the narrator never heard them, so they are told until the pages have them."""
+"""Notes that the user added. The narrator does not know them, so they are in the context until the pages show them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saga_core.sessions.live_session import LiveSession
 
 
 def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[str, ...]:
-    """Those that hold at ``state`` and that ``pages`` do not show, oldest first."""
+    """Return the added notes that are valid at ``state`` and that ``pages`` do not show, oldest first."""
     if not state.notes or not live.amendments:
         return ()
     oldest, held = state.notes[0][0], {text for _, text in state.notes}
@@ -17,7 +17,7 @@ def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[s
             break
         later = live.amendments.get(node.id)
         if not later:
-            continue  # as nearly all of a path
+            continue  # as for almost all turns of a path
         gone = undoings(later)
         said = [
             event.text

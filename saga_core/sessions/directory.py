@@ -1,4 +1,4 @@
-"""The directory of sessions: begins sessions, and finds them by id or by the name that the owner gave them."""
+"""The directory of sessions: begins sessions, and finds them by id or by their owner's label."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from saga_core.stores import Key
 from saga_core.world import World
 
 Create = Callable[[Mapping[Key, bytes], Mapping[Key, bytes | None]], Awaitable[None]]
-"""Records a session, in one commit with these entries, if these are as expected."""
+"""Records a session in one commit with these entries, if the expected values match."""
 Render = Callable[[str, Sequence[str]], None]
-"""Has the views of some turns of a session rendered, behind the replies. The turns are noted as jobs by then."""
+"""Renders the views of some turns of a session in the background. The turns' jobs are recorded by then."""
 
 
 @define(eq=False, kw_only=True)
@@ -38,12 +38,12 @@ class SessionDirectory:
     counters: Counters
     render: Render
     beginning: Callable[[str, str, Create], Awaitable[None]] | None = None
-    """Begins a session of an owner, by its id, if her key allows it. Raises ``QuotaExceeded``."""
+    """Begins a session of an owner, by its id, if the owner's key allows it. Raises ``QuotaExceeded``."""
 
     async def begin(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
-        """Begin a session: its root and its world are recorded when this returns.
+        """Begin a session. Its root and its world are recorded when this returns.
 
-        Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` where the owner's key allows no more sessions.
+        Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` if the owner's key allows no more sessions.
         """
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
@@ -55,10 +55,10 @@ class SessionDirectory:
         return await self.live.get(session_id)
 
     async def named(self, name: str, owner: str, world: Callable[[], Awaitable[World]]) -> tuple[Session, str]:
-        """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none.
+        """Return the session of ``owner`` with this label or id. If there is none, begin one in ``world()``.
 
-        Behind the last ``@`` may stand one of its named timelines, which comes back as the second value. Raises
-        ``NotFound`` for a known session that has no timeline of that name.
+        A named timeline may follow after the last ``@``. It is returned as the second value. Raises ``NotFound`` for a
+        known session without a timeline of that name.
         """
         found = await self._known(name, owner)
         if found is not None:
@@ -77,7 +77,7 @@ class SessionDirectory:
         try:
             return (await self.begin(await world(), owner=owner, label=name)).session, ""
         except Conflict:
-            # Another request with the same name came first.
+            # Another request with the same name was faster.
             return await self.named(name, owner, world)
 
     async def _known(self, name: str, owner: str) -> Session | None:
@@ -93,9 +93,9 @@ class SessionDirectory:
         return found
 
     async def find(self, session_id: str, owner: str | None = None) -> Session:
-        """A session by id, or by label where no owner has another of that label. ``NotFound``.
+        """Return a session by id, or by label if the label is unique. ``NotFound``.
 
-        With ``owner`` only hers: any other is told to be absent, in the same words.
+        With ``owner``, sessions of other owners are reported as missing, with the same message.
         """
         if owner is not None:
             return await self._hers(session_id, owner)
@@ -115,7 +115,7 @@ class SessionDirectory:
         return found
 
     async def load(self, session_id: str) -> LiveSession:
-        """A session in memory, by id or label, once nobody changes it as a whole. ``NotFound``."""
+        """Load a session by id or label, once no operation on the whole session is running. ``NotFound``."""
         session = await self.find(session_id)
         await self.locks.opened(session.id)
         return await self.live.get(session.id)

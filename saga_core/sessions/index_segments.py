@@ -1,7 +1,7 @@
-"""Index segments: stores the index of a session's episodes in parts, so that a long session loads without reading them.
+"""Index segments: the index of a session's episodes, stored in parts so that a long session loads without reading them.
 
-A segment is checked against the episodes from which it was made. If it no longer fits, it is ignored, its episodes are
-indexed again, and it is removed when the next segment is written.
+A segment is checked against the episodes from which it was made. If it no longer matches, it is ignored, its episodes
+are indexed again, and it is removed when the next segment is written.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from saga_core.sessions.live_session import LiveSession
 log = logging.getLogger("saga.live")
 
 _AT_ONCE = 32
-"""Episodes that are indexed between two chances for others to run."""
+"""Episodes that are indexed before the event loop gets control again."""
 
 
 async def restore(live: LiveSession) -> None:
-    """Take the stored parts into the session's index, which is empty."""
+    """Load the stored segments into the session's index, which must be empty."""
     for first, raw in await live.journal.segments(live.session.id):
         try:
             segment = unpack(raw)
@@ -37,7 +37,7 @@ async def restore(live: LiveSession) -> None:
 
 
 def _texts(live: LiveSession, segment: Segment) -> list[str] | None:
-    """The episodes of a segment; None when it was made of others."""
+    """Return the episodes of a segment, or None if they no longer match it."""
     texts: list[str] = []
     for turn, mark in zip(segment.ids, segment.marks, strict=True):
         node = live.tree.nodes.get(turn)
@@ -48,7 +48,7 @@ def _texts(live: LiveSession, segment: Segment) -> list[str] | None:
 
 
 async def parts_with(live: LiveSession, turns: Collection[str]) -> list[str]:
-    """The stored parts, by their first turns, that hold one of ``turns``, or that cannot be read."""
+    """Return the first turns of the stored segments that contain one of ``turns`` or cannot be read."""
     found = []
     for first, raw in await live.journal.segments(live.session.id):
         try:
@@ -61,7 +61,7 @@ async def parts_with(live: LiveSession, turns: Collection[str]) -> list[str]:
 
 
 async def seal(live: LiveSession) -> None:
-    """Store the parts of the index that are complete by now: runs of 256 episodes."""
+    """Store the complete segments of the index: runs of 256 episodes."""
     if len(live.unsealed) < SIZE:
         return
     waiting = [turn for turn in dict.fromkeys(live.unsealed) if turn in live.tree]

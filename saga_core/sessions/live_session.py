@@ -35,14 +35,14 @@ _STATES = 64
 _TURNS = 16
 _IMAGES = 4
 _FOLDED = 128
-"""Turns that are folded between two chances for others to run."""
+"""Turns that are folded before the event loop gets control again."""
 _INDEXED = 32
-"""Episodes that are indexed between two chances for others to run."""
+"""Episodes that are indexed before the event loop gets control again."""
 
 
 @define(eq=False, repr=False)
 class LiveSession:
-    """A session as requests and jobs use it. Made by ``load_session``."""
+    """A session as requests and jobs use it. Made by ``LiveSessions``."""
 
     session: Session
     prepared: PreparedWorld
@@ -54,24 +54,24 @@ class LiveSession:
     _states: LRUCache[str, WorldState] = field(factory=lambda: LRUCache(_STATES))
     _images: LRUCache[str, GraphImage] = field(factory=lambda: LRUCache(_IMAGES))
     _drawn: tuple[str, GraphImage] | None = None
-    """The newest image and its turn: the next is drawn from it."""
+    """The newest image and its turn. The next image is rendered from it."""
     _turns: LRUCache[str, Turn] = field(factory=lambda: LRUCache(_TURNS))
     slots: dict[int, float] = field(factory=dict)
-    """Timeline slot -> when it was used last."""
+    """Timeline slot -> time of its last use."""
     timelines: dict[str, Timeline] = field(factory=dict)
-    """The named ones, by name."""
+    """The named timelines, by name."""
     reviews: dict[str, tuple[Review, ...]] = field(factory=dict)
-    """Turn -> what curators found at it."""
+    """Turn -> reviews made at it."""
     touched: float = 0.0
-    """When a request read it last, in seconds since the epoch."""
+    """The time of the last request that read it, in seconds since the epoch."""
     revision: int = 0
-    """Grows with each amendment: what was folded before one may no longer be so."""
+    """Grows with each amendment. States folded before an amendment may be outdated."""
     _unindexed: deque[str] = field(factory=deque)
     """Turns whose episodes are not in the index yet, oldest first."""
     unsealed: list[str] = field(factory=list)
-    """Turns whose episodes are in the index and in no stored part of it."""
+    """Turns whose episodes are in the index but in no stored segment."""
     stale: list[str] = field(factory=list)
-    """First turns of stored parts of the index that are no longer right."""
+    """First turns of stored segments that are outdated."""
 
     @property
     def world(self) -> World:
@@ -80,11 +80,11 @@ class LiveSession:
 
     @property
     def lore(self) -> LoreIndex:
-        """The world's lore, as recall finds it."""
+        """The index of the world's lore."""
         return self.prepared.lore
 
     def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
-        """Take in a turn that the journal has. With ``indexed`` false, or others waiting, ``index`` indexes it."""
+        """Add a journaled turn. With ``indexed`` false, or while others wait, its episode waits for ``index``."""
         self.tree.add(node)
         self._turns[turn.id] = turn
         if node.episode:
@@ -96,12 +96,12 @@ class LiveSession:
             self.remember(state)
 
     async def index(self, turns: Sequence[str]) -> None:
-        """Index all episodes that wait for it, a few at a time, if ``turns`` are among them."""
+        """Index all waiting episodes, a few at a time, if one of ``turns`` is among them."""
         if not set(turns).isdisjoint(self._unindexed):
             await self._index()
 
     async def index_all(self) -> None:
-        """Index the episodes of the whole tree, which was just read: those that are not in the index by now."""
+        """Index all episodes of the tree that are not in the index yet, after the tree was loaded."""
         self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self.episodes))
         await self._index()
 
@@ -118,7 +118,7 @@ class LiveSession:
         self.unsealed.append(node.id)
 
     def amend(self, node: Node, later: tuple[Delta, ...]) -> None:
-        """Take in that a turn has ``later`` deltas, and is ``node`` with them; forget what was folded below it."""
+        """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
         old = self.tree.get(node.id)
         self.amendments[node.id] = later
         self.tree.replace(node)
@@ -133,11 +133,11 @@ class LiveSession:
             self._drawn = None
 
     def reviewed(self, review: Review) -> None:
-        """Take in a review that the journal has."""
+        """Add a journaled review."""
         self.reviews[review.turn] = (*self.reviews.get(review.turn, ()), review)
 
     async def turn(self, turn_id: str) -> Turn:
-        """A turn, whole: at hand when it was asked for or recorded lately. ``NotFound``."""
+        """Return a complete turn, from the cache if it was used or recorded recently. ``NotFound``."""
         found = self._turns.get(turn_id)
         if found is None:
             self.tree.get(turn_id)
@@ -146,29 +146,29 @@ class LiveSession:
         return found
 
     def remember(self, state: WorldState) -> None:
-        """Keep a state at hand; the least recently used go beyond 64."""
+        """Keep a state in the cache of the 64 most recently used."""
         self._states[state.turn] = state
 
     def effective(self, turn: Turn) -> Delta:
-        """The turn's delta with its later amendments."""
+        """Return the turn's delta with its later amendments."""
         later = self.amendments.get(turn.id)
         return turn.delta.amended(later) if later else turn.delta
 
     async def state(self, turn_id: str) -> WorldState:
-        """The state at a turn: at hand, or folded from the nearest checkpoint above it. ``NotFound``."""
+        """Return the state at a turn, from the cache or folded from the nearest checkpoint above it. ``NotFound``."""
         found = self._states.get(turn_id)
         if found is not None:
             return found
         while True:
             revision = self.revision
             states = await self._folded(turn_id)
-            if revision == self.revision:  # else a turn above was amended meanwhile
+            if revision == self.revision:  # otherwise a turn above was amended meanwhile
                 for state in states:
                     self.remember(state)
                 return states[-1]
 
     async def _folded(self, turn_id: str) -> deque[WorldState]:
-        """The state at a turn, after those of the last few turns above it that had to be folded for it."""
+        """Return the state at a turn, preceded by the last few states that were folded for it."""
         chain, base = await self._base(turn_id)
         states = deque((base,), maxlen=_STATES)
         for start in range(0, len(chain), _FOLDED):
@@ -181,7 +181,7 @@ class LiveSession:
         return states
 
     async def _deltas(self, turns: Sequence[str]) -> list[Delta]:
-        """The effective deltas of turns. What a model reported that counts is at hand; the others are read."""
+        """Return the effective deltas of turns. Turns that an extraction replaces are not read from the journal."""
         found = {turn: self._turns[turn] for turn in turns if turn in self._turns}
         missing = [turn for turn in turns if turn not in found and not self._replaced(turn)]
         found |= {turn.id: turn for turn in await self.journal.turns(self.session.id, missing)}
@@ -190,17 +190,17 @@ class LiveSession:
         ]
 
     def extracted(self, turn: str) -> bool:
-        """Whether an extraction model reported what the turn changed, also if that waits for a person or was undone."""
+        """Whether an extraction model reported the turn's changes, even if they wait for the user or were undone."""
         return any(delta.source is Source.EXTRACTION for delta in self.amendments.get(turn, ()))
 
     def _replaced(self, turn: str) -> bool:
-        """Whether what a model reported stands for the turn's own delta."""
+        """Whether an extraction replaces the turn's own delta."""
         later = self.amendments.get(turn, ())
         gone = undoings(later)
         return any(delta.source is Source.EXTRACTION and (not delta.id or delta.id not in gone) for delta in later)
 
     def unread(self, head: str) -> int:
-        """How many turns of the path to ``head`` nobody reported all of, nor has a model read."""
+        """Return the number of turns on the path to ``head`` that were not fully reported and not read by a model."""
         return sum(
             node.status in (Status.FALLBACK, Status.CUT)
             and node.kind not in (TurnKind.ROOT, TurnKind.SIDE)
@@ -209,7 +209,7 @@ class LiveSession:
         )
 
     async def _base(self, turn_id: str) -> tuple[list[str], WorldState]:
-        """The nearest state at hand or checkpoint above a turn, or the opening, and the turns from there to it."""
+        """Return the turns below the nearest cached state, checkpoint or opening, and that state."""
         chain: list[str] = []
         base: WorldState | None = None
         for node in self.tree.upwards(turn_id):
@@ -229,7 +229,7 @@ class LiveSession:
         return chain[::-1], base
 
     async def image(self, turn_id: str) -> GraphImage:
-        """The graph at a turn, rendered from its state; the last few are kept."""
+        """Return the graph at a turn, rendered from its state. The last few are cached."""
         found = self._images.get(turn_id)
         if found is None:
             near = self._drawn[1] if self._drawn else self.prepared.image
@@ -239,7 +239,7 @@ class LiveSession:
         return found
 
     def rest(self) -> None:
-        """Let go of what nobody needs while nobody plays: the images but the last, from which the next is drawn."""
+        """Free what an idle session does not need: all images except the last, from which the next is rendered."""
         self._images.clear()
         if self._drawn:
             turn, image = self._drawn

@@ -1,4 +1,4 @@
-"""The sessions in memory: each is loaded once, and evicted when others are played."""
+"""The sessions in memory. Each is loaded once, and evicted when others are played."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from saga_core.sessions.live_session import LiveSession
 from saga_core.sessions.prepared_world import PreparedWorld
 
 _WORLDS = 16
-"""Worlds from which on those without a session in memory are let go."""
+"""The number of worlds from which on worlds without a session in memory are removed."""
 
 
 class Ownership(Protocol):
-    """Knows whether other servers wrote a session since it was read, where several share the journal."""
+    """Knows whether other servers have written a session since it was read, if several share the journal."""
 
     def holds(self, session: str) -> bool:
-        """Whether nobody else writes the session."""
+        """Whether no other server writes the session."""
         ...
 
     async def is_current(self, session: str) -> bool:
-        """Whether what is in memory of a session is as the journal has it."""
+        """Whether the session in memory matches the journal."""
         ...
 
     async def loading(self, session: str) -> int:
-        """A session is about to be read: what ``is_loaded`` wants to hear afterwards."""
+        """Announce that a session is about to be read. Return the value to pass to ``is_loaded`` afterwards."""
         ...
 
     def is_loaded(self, session: str, found: int) -> bool:
-        """Whether nobody wrote the session while it was read."""
+        """Whether the session was not written while it was read."""
         ...
 
 
 @define(eq=False, repr=False)
 class LiveSessions:
-    """The sessions in memory. Each is loaded once; beyond ``limit``, the least recently used is evicted."""
+    """The sessions in memory. Each is loaded once. Beyond ``limit``, the least recently used is evicted."""
 
     journal: Journal
     counters: Counters
@@ -52,28 +52,28 @@ class LiveSessions:
     checkpoint_every: int
     limit: int = 64
     ownership: Ownership | None = None
-    """Set where several servers share the journal."""
+    """Set if several servers share the journal."""
     before_load: Callable[[str], Awaitable[None]] | None = None
     """Awaited before a session is read from the journal."""
     evicted: set[str] = field(factory=set)
-    """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
+    """Recently evicted sessions, for parts that keep their own data in memory for them."""
     forgotten: int = 0
-    """How often a session was let go because what is kept of it may be another."""
+    """How often a session was dropped because its stored data may have changed."""
     loads: Counter[str] = field(factory=lambda: Counter[str]())
-    """How often each session was loaded: only what is in memory is ever changed."""
+    """How often each session was loaded. Only loaded sessions are ever changed."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
     _lore: dict[str, PreparedWorld] = field(factory=dict)
     _preparing: dict[str, asyncio.Task[PreparedWorld]] = field(factory=dict)
 
     async def get(self, session_id: str) -> LiveSession:
-        """The session, loaded if need be. ``NotFound``."""
+        """Return the session, and load it if necessary. ``NotFound``."""
         while True:
             found = self._live.get(session_id)
             if found is not None and self.ownership is not None:
                 current = await self.ownership.is_current(session_id)
                 if self._live.get(session_id) is not found:
-                    continue  # lost, or taken again and read anew meanwhile: the answer is about another one
+                    continue  # dropped or loaded again meanwhile, so the answer is outdated
                 if not current:
                     self.forget(session_id)
                     found = None
@@ -86,18 +86,18 @@ class LiveSessions:
                 task = asyncio.create_task(self._load(session_id))
                 self._loading[session_id] = task
                 task.add_done_callback(lambda _: self._loading.pop(session_id, None))
-            # One caller's cancellation must not take the load away from the others.
+            # The cancellation of one caller must not cancel the load for the others.
             live = await asyncio.shield(task)
             if self.ownership is None or not begun_before:
                 return live
-            # Another server may have written the session since that load began, and before this was asked.
+            # Another server may have written the session after that load began and before this call.
 
     async def tree(self, session_id: str) -> Tree:
-        """The session's tree."""
+        """Return the session's tree."""
         return (await self.get(session_id)).tree
 
     def peek(self, session_id: str) -> LiveSession | None:
-        """The session if it is in memory, and nobody else writes it."""
+        """Return the session if it is in memory and no other server writes it."""
         if self.ownership is not None and not self.ownership.holds(session_id):
             return None
         return self._live.get(session_id)
@@ -115,12 +115,12 @@ class LiveSessions:
                 self.evicted.add(session_id)
 
     def forget(self, session_id: str) -> None:
-        """Let a session go from memory: what is kept of it may have been rewritten."""
+        """Drop a session from memory, because its stored data may have been rewritten."""
         self._live.pop(session_id, None)
         self.forgotten += 1
 
     async def aclose(self) -> None:
-        """Stop the loads that are under way and let all sessions go."""
+        """Cancel the running loads and drop all sessions."""
         loading = [*self._loading.values(), *self._preparing.values()]
         for task in loading:
             task.cancel()
@@ -131,7 +131,7 @@ class LiveSessions:
         return len(self._live)
 
     async def _world(self, digest: str) -> PreparedWorld:
-        """The world, with what the sessions in it share."""
+        """Return the world with the data that its sessions share."""
         known = self._lore.get(digest)
         if known is None:
             task = self._preparing.get(digest)
@@ -144,7 +144,7 @@ class LiveSessions:
 
     async def _prepare(self, digest: str) -> PreparedWorld:
         world = await self.journal.world(digest)
-        # Beside the loop: a large world takes a tenth of a second.
+        # In a thread, because a large world takes a tenth of a second.
         known = await asyncio.to_thread(PreparedWorld.of, world)
         if len(self._lore) >= _WORLDS:
             used = {live.session.digest for live in self._live.values()}

@@ -1,4 +1,4 @@
-"""Other stories of the same player: which other sessions may be told where somebody asks for another story."""
+"""Other stories of the same player: the sessions that may be used if the player asks about another story."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from saga_core.sessions.live_sessions import LiveSessions
 log = logging.getLogger("saga")
 
 _LATEST = 16
-"""Sessions that are looked at, at most: those begun last."""
+"""The largest number of sessions that are examined: those begun last."""
 _TOLD = 4
-"""Stories that are searched, at most: those played last."""
+"""The largest number of stories that are searched: those played last."""
 _PATIENCE = 4
-"""Deadlines of the sources that a player waits who asks for another story, which may have to be read first."""
+"""How many source deadlines the player waits for other stories, which may have to be loaded first."""
 
 
 @frozen
 class OtherSession:
-    """A session that may be told, and when it was played last, in UTC."""
+    """A session that may be used, and the time of its last turn in UTC."""
 
     live: LiveSession
     played: datetime
@@ -36,7 +36,7 @@ class OtherSession:
 
 @define(eq=False, kw_only=True)
 class OtherSessions:
-    """Finds the other sessions that a player may be told of."""
+    """Finds the other sessions of a player that may be used."""
 
     settings: Settings
     journal: Journal
@@ -44,11 +44,11 @@ class OtherSessions:
     counters: Counters
 
     async def of(self, live: LiveSession) -> tuple[OtherSession, ...]:
-        """The other sessions of the same key that ``recall.other_sessions`` allows, the one played last first.
+        """Return the key's other sessions that ``recall.other_sessions`` allows, the one played last first.
 
-        Nothing where the setting is off, or where a key's sessions are told apart by their users, who are different
-        people. What cannot be read in time is left out, and counted as ``late.other_stories``; the next time it is
-        there.
+        Returns nothing if the setting is off, or if ``session.identify`` is ``user``, because the users of a key are
+        then different people. Sessions that cannot be read in time are left out and counted as ``late.other_stories``.
+        They are available the next time.
         """
         config = self.settings.config
         if config.recall.other_sessions == "off" or config.session.identify == "user":
@@ -69,7 +69,7 @@ class OtherSessions:
         for at, session in sorted(played, key=lambda each: (-each[0], each[1].id)):
             try:
                 other = await self.live.get(session.id)
-            except NotFound:  # it was deleted meanwhile
+            except NotFound:  # deleted meanwhile
                 continue
             if not of_card or await _of_one_card(live, other):
                 found.append(OtherSession(other, datetime.fromtimestamp(at, UTC)))
@@ -78,7 +78,7 @@ class OtherSessions:
         return tuple(found)
 
     async def _head(self, session: Session) -> Node | None:
-        """The turn that was played last; None where nothing was."""
+        """Return the turn that was played last; None if there is none."""
         if not session.head or session.head == session.root:
             return None
         try:
@@ -92,8 +92,10 @@ def _together(own: Session, other: Session) -> bool:
 
 
 async def _of_one_card(one: LiveSession, other: LiveSession) -> bool:
-    """Whether both began with the same greeting and are played by somebody of the same name: a card's greeting tells it
-    apart from others. A chat without a greeting is of no card."""
+    """Whether both sessions use the same character card: they have the same greeting and the same player name.
+
+    A chat without a greeting matches no other.
+    """
     greeting = one.tree.get(one.tree.root).reply_key
     return bool(greeting) and greeting == other.tree.get(other.tree.root).reply_key and await _same_player(one, other)
 

@@ -1,7 +1,7 @@
-"""Shared memories: records whose namespace names no session are told in the owner's other sessions.
+"""Shared memories: records whose namespace names no session are used in the owner's other sessions.
 
-They are told as long as the active path of the session that learned them has them. Each session's share is stored under
-its head, and renewed from its state.
+They are used as long as they are on the active path of the session that learned them. Each session's share is stored
+under its head and updated from its state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PAGE = 500
 
 @frozen
 class Told:
-    """A session's share: the records that it tells the owner's other sessions."""
+    """A session's share: the records that the owner's other sessions may use."""
 
     owner: str
     records: tuple[MemoryRecord, ...] = ()
@@ -35,12 +35,12 @@ class SharedMemories:
     live: LiveSessions
     clock: Clock
     strategies: frozenset[str] = frozenset()
-    """Names of the memory strategies that are configured. Without any nothing is told."""
+    """The names of the configured memory strategies. Without any, no records are used."""
     _told: dict[str, Told] | None = None
     _as_of: int = -1
 
     async def told(self, live: LiveSession, state: WorldState) -> tuple[MemoryRecord, ...]:
-        """The records that hold at a state and have not expired; none where no strategy is configured."""
+        """Return the valid records at a state that have not expired; empty if no strategy is configured."""
         if not self.strategies:
             return ()
         now = self.clock.now()
@@ -50,13 +50,13 @@ class SharedMemories:
         )
 
     async def of(self, session: Session) -> tuple[MemoryRecord, ...]:
-        """What the other sessions of the same owner have to tell. Raises ``StoreError``."""
+        """Return the records shared by the owner's other sessions. Raises ``StoreError``."""
         found = await self._all()
         others = [each.records for id_, each in found.items() if id_ != session.id and each.owner == session.owner]
         return tuple(newest(*others).values())
 
     async def holder(self, session: Session, record: str) -> str | None:
-        """The other session of the same owner that has a record of that id."""
+        """Return the owner's other session that has a record with this id."""
         found = (await self._all()).items()
         return next(
             (
@@ -68,7 +68,7 @@ class SharedMemories:
         )
 
     async def publish(self, live: LiveSession) -> None:
-        """Keep what the active path of a session has to tell. Idempotent. Raises ``StoreError``."""
+        """Store the share of a session's active path. Idempotent. Raises ``StoreError``."""
         session, head = live.session.id, live.head
         state = await live.state(head)
         records = tuple(each for each in state.memories.values() if crosses(each.namespace))
@@ -82,7 +82,7 @@ class SharedMemories:
         found[session] = fresh
 
     async def _all(self) -> dict[str, Told]:
-        """Session to what it tells; read again when one was deleted or rewritten."""
+        """Return the shares by session, and read them again after a session was deleted or rewritten."""
         if self._told is None or self._as_of != self.live.forgotten:
             as_of, told, after = self.live.forgotten, dict[str, Told](), None
             while rows := await self.kv.scan(("known",), after=after, limit=_PAGE):

@@ -1,7 +1,7 @@
-"""Silence: a narrator that writes no state block in several replies in a row, and what tells of it.
+"""Silence: a narrator that writes no state block in several replies in a row, and the notices about it.
 
-One reply without a block is nothing: models forget. From ``SILENT_FROM`` on, nobody learns what happens in the story,
-and the player has to hear of it, with what can be done. The words for it end when blocks return.
+A single reply without a block is harmless, because models forget. From ``SILENT_FROM`` replies on, no changes of the
+story are recorded. The player must be told, together with a remedy. The notices end when blocks return.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from saga_core.model import Status, Tree, TurnKind
 from saga_core.sessions.live_session import LiveSession
 
 SILENT_FROM = 3
-"""Replies in a row without a block from which on the narrator counts as silent."""
+"""The number of replies in a row without a block from which on the narrator counts as silent."""
 SILENT_MODE = "report"
-"""The degraded mode while nobody reads what a silent narrator left unreported."""
+"""The degraded mode while nothing reads the unreported replies of a silent narrator."""
 _REMIND = 10
-"""Replies after which the player is told again."""
+"""The number of replies after which the player is told again."""
 _MOST = 100
-"""Replies that are looked at; more than these says no more."""
+"""The largest number of replies that are counted."""
 _KEPT = 50
-"""Silent chats that are listed."""
+"""The largest number of silent chats that are listed."""
 _COUNTED = 1_000
-"""Turns of which it is kept what was counted."""
+"""The number of turns whose counts are cached."""
 _TOLD = (TurnKind.NARRATION, TurnKind.CONTINUATION)
 
 WhoReads = Callable[[], str]
-"""Who reads replies that nobody reported, in words; empty when nobody does."""
+"""Returns the name of the reader of unreported replies; empty if there is none."""
 
 
 @frozen
 class Silence:
-    """The end of a path on which the narrator wrote no block."""
+    """A run of replies without a block at the end of a path."""
 
     replies: int
-    """So many in a row."""
+    """The number of these replies."""
     unread: int
-    """Of these, how many at the end nobody else read either."""
+    """How many of them, counted from the end, were not read by a model either."""
     model: str
-    """Who narrated the last of them; empty when nobody said."""
+    """The model that narrated the last of them; empty if unknown."""
 
     @property
     def is_news(self) -> bool:
-        """Whether this is a reply with which the player is told: not each one."""
+        """Whether the player is told at this reply. That is not at every reply."""
         return self.replies >= SILENT_FROM and (self.replies - SILENT_FROM) % _REMIND == 0
 
     def is_read(self, reader: str) -> bool:
-        """Whether ``reader`` makes up for it: the last few replies may wait for it. See ``WhoReads``."""
+        """Whether ``reader`` makes up for it. The last few replies may still wait for it. See ``WhoReads``."""
         return bool(reader) and self.unread <= SILENT_FROM
 
     def text(self, reader: str) -> str:
-        """What is so and what can be done, in words."""
+        """Return a description of the silence and its remedy."""
         narrator = self.model or "the narrator"
         said = f"{narrator} wrote no state block in its last {self.replies} replies"
         if self.is_read(reader):
@@ -64,7 +64,7 @@ class Silence:
 
 
 def remedy(model: str, reader: str = "") -> str:
-    """What helps against a narrator that writes no block, and a reader that does not make up for it."""
+    """Return the remedy for a narrator that writes no block, and for a reader that does not make up for it."""
     if reader:
         return f"{reader} should read them and does not: `saga jobs` says why; set models.extraction to another model"
     asked = f" --narrator {model}" if model else " --narrator MODEL"
@@ -75,11 +75,11 @@ def remedy(model: str, reader: str = "") -> str:
 
 
 def unread_replies(tree: Tree, turn: str) -> int:
-    """The replies at the end of the path to ``turn`` of which nobody reported, and nobody read, what changed."""
+    """Return the number of replies at the end of the path to ``turn`` that were neither reported nor read."""
     found = 0
     for node in tree.upwards(turn):
         if node.kind not in _TOLD:
-            continue  # neither the greeting nor a history that was taken over says anything of the narrator
+            continue  # the greeting and an adopted history say nothing about the narrator
         if node.status is not Status.FALLBACK or found == _MOST:
             break
         found += 1
@@ -87,10 +87,10 @@ def unread_replies(tree: Tree, turn: str) -> int:
 
 
 async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, int] | None = None) -> Silence:
-    """How silent the narrator is at ``turn``: also where somebody else read its replies later. Raises ``NotFound``.
+    """Return how silent the narrator is at ``turn``, even if a model read its replies later. Raises ``NotFound``.
 
-    ``counted`` keeps what was counted at a turn, which never changes: what the narrator wrote above it stays so. Else
-    each reply that was read later is looked up in the journal.
+    ``counted`` caches the counts by turn, which never change because the path above a turn does not. Without it, each
+    reply that was read later is looked up in the journal.
     """
     replies, model = 0, ""
     for node in live.tree.upwards(turn):
@@ -106,7 +106,7 @@ async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, 
         if not replies or live.extracted(node.id):
             told = await live.turn(node.id)
             if told.delta.status is not Status.FALLBACK:
-                break  # it reported; somebody had the turn read again
+                break  # the narrator reported; the turn was read again on request
             model = model or told.model
         replies += 1
     if counted is not None:
@@ -116,16 +116,16 @@ async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, 
 
 @define(eq=False)
 class SilentChats:
-    """The chats whose narrator is silent where they were played last."""
+    """The chats whose narrator is silent at the turn played last."""
 
     counters: Counters
     who_reads: WhoReads = lambda: ""
     _silent: dict[str, Silence] = field(factory=dict, init=False)
     _counted: LRUCache[str, int] = field(factory=lambda: LRUCache(_COUNTED), init=False)
-    """Turn to the replies without a block that end with it."""
+    """Turn -> number of replies without a block that end with it."""
 
     async def look(self, live: LiveSession, turn: str) -> Silence:
-        """Take note of how silent the narrator is at ``turn``, at which the session is played."""
+        """Record how silent the narrator is at ``turn``, where the session is being played."""
         found, session = await silence_at(live, turn, self._counted), live.session.id
         before = self._silent.pop(session, None)
         if found.replies >= SILENT_FROM:
@@ -140,16 +140,16 @@ class SilentChats:
         return found
 
     def forget(self, session: str) -> None:
-        """The session is gone."""
+        """Remove a deleted session."""
         if self._silent.pop(session, None) is not None:
             self._tell()
 
     def notice(self, found: Silence) -> tuple[str, ...]:
-        """What the player is told beside the next reply, if it is news."""
+        """Return the notice for the player with the next reply, if one is due."""
         return (f"{SILENT_MODE}: {found.text(self.who_reads())}",) if found.is_news else ()
 
     def describe(self) -> list[dict[str, Any]]:
-        """The silent chats, the one played last first. JSON-able."""
+        """Return the silent chats, the one played last first. JSON-able."""
         reader = self.who_reads()
         return [
             {
@@ -164,7 +164,7 @@ class SilentChats:
         ]
 
     def _tell(self) -> None:
-        """The degraded mode: the same words from reply to reply, so that it is logged once."""
+        """Update the degraded mode. Its text does not change from reply to reply, so that it is logged once."""
         reader = self.who_reads()
         lost = [found for found in self._silent.values() if not found.is_read(reader)]
         if not lost:

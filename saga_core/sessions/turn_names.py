@@ -1,4 +1,4 @@
-"""The names by which a person refers to a turn or a timeline of a session."""
+"""Names by which a person refers to a turn or a timeline of a session."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _DIGITS = 10
 
 
 def turn_named(live: LiveSession, given: str) -> str:
-    """The turn of that id, the head of the timeline of that name, or the turn of that number on the active path.
+    """Return the turn with this id, the head of the timeline with this name, or the active path's turn of this number.
 
-    Raises ``NotFound``, naming what there is.
+    Raises ``NotFound``, and the message lists the valid turns.
     """
     if given in live.tree:
         return given
@@ -30,7 +30,7 @@ def turn_named(live: LiveSession, given: str) -> str:
 
 
 def timeline_named(live: LiveSession, name: str) -> Timeline:
-    """The timeline of that name. Raises ``NotFound``."""
+    """Return the timeline with this name. Raises ``NotFound``."""
     found = live.timelines.get(clean_name(name))
     if found is None:
         raise NotFound(f"session {live.session.id} has no timeline {name!r}")

@@ -1,4 +1,4 @@
-"""Storage: opens what a configuration names, and provides stand-ins for stores that fail."""
+"""Storage: opens the stores of a configuration, and provides stand-ins for stores that fail."""
 
 from __future__ import annotations
 

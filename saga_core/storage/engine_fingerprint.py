@@ -1,4 +1,4 @@
-"""Fingerprint of the engines in use: kept in the state store, so that the next start notices a change.
+"""Fingerprint of the engines in use, kept in the state store so that the next start notices a change.
 
 Graph and vectors follow the journal turn by turn. An engine that was not in use has missed turns. Its contents are
 dropped, and each session is rendered again when it is next played, or all of them by ``saga rebuild``.
@@ -31,9 +31,9 @@ def _identity_key(kind: str) -> Key:
 
 
 async def notice_change(stores: Stores, counters: Counters, data: Path, *, act: bool) -> None:
-    """Say which of the graph and the vector store is another than the last time, in words that name the remedy.
+    """Report whether the graph or the vector store has changed since the last start, with a remedy.
 
-    With ``act`` what such a store holds from earlier is dropped, and the change is recorded. ``data``: the data
+    With ``act``, the old contents of a changed store are dropped, and the change is recorded. ``data`` is the data
     directory, which may be moved as a whole. Raises ``StoreError``.
     """
     records = await stores.state.get([key(kind) for kind in KINDS for key in (_key, _identity_key)])
@@ -50,7 +50,7 @@ async def notice_change(stores: Stores, counters: Counters, data: Path, *, act: 
             puts[_identity_key(kind)] = identity
         if before == now and known in (None, identity):
             continue
-        # Servers that share a store may each have another address for it, which may change as well.
+        # Servers that share a store may use different addresses for it, and an address may change.
         if identity and before is not None and before.get("engine") == now["engine"] and known in (None, identity):
             continue
         puts[_key(kind)] = codec.dumps(now)

@@ -1,4 +1,4 @@
-"""Stand-ins for the journal: a damaged one that is read as far as possible, and one that cannot be opened."""
+"""Stand-ins for the journal: one that becomes read-only when damaged, and one for a journal that cannot be opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 log = logging.getLogger("saga.journal")
 
 DAMAGED = "journal.damaged"
-"""The degraded mode."""
+"""The name of the degraded mode."""
 REMEDY = (
     "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
     "be read with `saga restore {path} --damaged --force`"
@@ -27,7 +27,7 @@ REMEDY = (
 
 
 def keep_copy(path: Path) -> Path | None:
-    """Copy the file at ``path`` with its log, once for each of its states; None when that was done.
+    """Copy the file at ``path`` with its logs, once for each of its states. Return None if a copy exists.
 
     Raises ``OSError``.
     """
@@ -57,7 +57,7 @@ class ReadOnlyOnCorruption:
 
     @property
     def info(self) -> StoreInfo:
-        """That of the store."""
+        """The description of the inner store."""
         return self._inner.info
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
@@ -87,19 +87,19 @@ class ReadOnlyOnCorruption:
             raise
 
     async def compact(self) -> None:
-        """Leave no byte of what was deleted, where the store can do that."""
+        """Rewrite the files without deleted data, if the store can. Raises ``StoreCorrupt`` once damage was found."""
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
         if Capability.COMPACTS in self._inner.info.capabilities:
             await cast(Compacting, self._inner).compact()
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Not well once damage was found."""
+        """Check the store. The result is not ok once damage was found."""
         found = await self._inner.check(thorough=thorough)
         return found if self._damage is None else Health(False, self._damage, found.bytes)
 
     async def aclose(self) -> None:
-        """Close the store."""
+        """Close the store. A damaged store that cannot be closed is only logged."""
         try:
             await self._inner.aclose()
         except StoreCorrupt as error:
@@ -113,7 +113,7 @@ class ReadOnlyOnCorruption:
 
 
 async def tell_damage(counters: Counters, path: Path | None, error: StoreError) -> None:
-    """Keep a copy of what is damaged, and say what was found and how to recover."""
+    """Copy the damaged file, and report the damage and the recovery steps."""
     kept = ""
     if path is not None and isinstance(error, StoreCorrupt):
         try:
@@ -128,7 +128,7 @@ async def tell_damage(counters: Counters, path: Path | None, error: StoreError) 
 
 
 class UnavailableStore:
-    """Stands for a journal that cannot be opened: every call raises what opening raised."""
+    """Replaces a journal that cannot be opened. Every call raises the error from opening."""
 
     def __init__(self, name: str, path: Path | None, error: StoreError) -> None:
         self._error = error
@@ -137,7 +137,7 @@ class UnavailableStore:
 
     @property
     def info(self) -> StoreInfo:
-        """Name and place of what cannot be opened."""
+        """The name and the place of the store that cannot be opened."""
         return self._info
 
     def _refuse(self) -> NoReturn:
@@ -146,21 +146,21 @@ class UnavailableStore:
         raise type(self._error)(*self._error.args)
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
-        """Raises."""
+        """Raise the error from opening."""
         self._refuse()
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
-        """Raises."""
+        """Raise the error from opening."""
         self._refuse()
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
-        """Raises."""
+        """Raise the error from opening."""
         self._refuse()
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Not well."""
+        """Return that the store is not ok."""
         return Health(False, str(self._error))
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing, because no store is open."""
         self._closed = True

@@ -1,4 +1,4 @@
-"""Opens the embedder and the token counter, with their options and what the rest of the configuration adds to them."""
+"""Opens the embedder and the token counter with their options, completed from the rest of the configuration."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from saga_core.registry import OpenOptions
 
 _REMOTE = "openai"
 _PATHS = {"embedder": ("path",), "tokens": ("directory", "file")}
-"""Options that are paths, relative to the configuration's folder as all are."""
+"""Options that are paths, relative to the configuration's folder."""
 
 
 async def open_embedder(config: Config) -> Embedder:
-    """The embedder that ``recall.embedder`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
+    """Open the embedder that ``recall.embedder`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
     options = dict(config.recall.options)
     if config.recall.embedder == _REMOTE:
         _complete(options, config)
@@ -30,7 +30,7 @@ async def open_embedder(config: Config) -> Embedder:
 
 
 async def open_counter(config: Config) -> TokenCounter:
-    """The counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
+    """Open the counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
     options = dict(config.token_budget.counter_options)
     counter: TokenCounter = await _open("tokens", config.token_budget.counter, "token_budget.counter_", config, options)
     return counter
@@ -49,9 +49,10 @@ async def _open(kind: str, name: str, where: str, config: Config, options: dict[
 
 
 def _complete(options: dict[str, Any], config: Config) -> None:
-    """What ``models.embedding`` and ``providers`` say, where the options do not.
+    """Fill missing options from ``models.embedding`` and ``providers``.
 
-    A provider's key goes to that provider's address only: with a ``base_url`` of their own the options have their own.
+    A provider's key is sent only to that provider's address. Options with their own ``base_url`` must have their own
+    key.
     """
     model = options.get("model") or config.models.embedding
     provider = options.pop("provider", None)

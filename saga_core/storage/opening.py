@@ -1,4 +1,4 @@
-"""Opens what a configuration names: stores, resident layers, embedder, token counter."""
+"""Opens the components of a configuration: stores, resident layers, embedder, token counter."""
 
 from __future__ import annotations
 
@@ -61,38 +61,38 @@ _KNOWN = {
 }
 _VIEWS = ("graph", "vector", "cache")
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
-"""Graph engines whose query language is an option, ``raw_query``."""
+"""Graph engines whose query language must be enabled by the option ``raw_query``."""
 
 
 def place_of(kind: str, backend: str) -> str | None:
-    """Where a backend's data lies below the data directory: no two engines on one path. None: in memory."""
+    """Return the place of a backend's data below the data directory, unique per engine. None: no path."""
     if (kind, backend) in _KNOWN:
         return _KNOWN[kind, backend]
     return {"state": "state.db", "cache": "pages", "graph": f"graph.{backend}", "vector": f"vectors.{backend}"}[kind]
 
 
 def backend_of(config: Config, kind: str) -> str:
-    """The backend that ``config`` names for a store, by itself or by its profile."""
+    """Return the backend that ``config`` names for a store, directly or by its profile."""
     wanted: StoreConfig = getattr(config.storage, kind)
     return wanted.backend or PROFILES[config.storage.profile][kind].backend
 
 
 def path_of(config: Config, kind: str) -> Path | None:
-    """Where the data of that backend lies, or would; None for one that gets no path."""
+    """Return the path of that backend's data, whether it exists or not; None for a backend without a path."""
     return _path(config, kind, getattr(config.storage, kind), place_of(kind, backend_of(config, kind)))
 
 
 class Closable(Protocol):
-    """Anything that has to be closed at the end."""
+    """An object that must be closed at the end."""
 
     async def aclose(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
 @define
 class Stores:
-    """Everything that was opened. ``aclose`` closes all of it, the last opened first."""
+    """All opened components. ``aclose`` closes them in reverse order."""
 
     state: StateKV
     graph: GraphStore
@@ -103,14 +103,14 @@ class Stores:
     _stack: AsyncExitStack
 
     def all(self) -> dict[str, Store]:
-        """The stores by kind."""
+        """Return the stores by kind."""
         found: dict[str, Store] = {"state": self.state, "graph": self.graph, "vector": self.vector}
         if self.cache is not None:
             found["cache"] = self.cache
         return found
 
     async def status(self) -> dict[str, Any]:
-        """Each store: its engine, where it lies, what it declares, and how it is. JSON-able."""
+        """Return the engine, location, capabilities and health of each store. JSON-able."""
         found = {}
         for kind, store in self.all().items():
             health, info = await store.check(), store.info
@@ -126,7 +126,7 @@ class Stores:
         return found
 
     def keep(self, opened: Closable) -> None:
-        """Close ``opened`` with the stores, before them."""
+        """Close ``opened`` together with the stores, before them."""
         self._stack.push_async_callback(opened.aclose)
 
     async def aclose(self) -> None:
@@ -135,10 +135,11 @@ class Stores:
 
 
 async def open_stores(config: Config, counters: Counters, *, mend: bool = True, tolerant: bool = False) -> Stores:
-    """Open what ``config`` names. Raises ``StoreError`` or ``BadInput``; what was opened until then is closed.
+    """Open the stores of ``config``. Raises ``StoreError`` or ``BadInput``; then all opened stores are closed again.
 
-    With ``mend`` a store of views that is damaged is put aside, now and later, and opened anew. With ``tolerant`` a
-    journal that cannot be opened is gone without, and views that cannot be kept on disk are kept in memory.
+    With ``mend``, a damaged view store is set aside and opened empty, now or when damage is found later. With
+    ``tolerant``, a journal that cannot be opened is replaced by a stand-in, and views that cannot be kept on disk are
+    kept in memory.
     """
     async with AsyncExitStack() as stack:
 
@@ -160,7 +161,7 @@ async def open_stores(config: Config, counters: Counters, *, mend: bool = True, 
 
 
 async def open_journal_store(config: Config, counters: Counters) -> StateKV:
-    """The store alone that ``config`` names for the journal. Raises ``StoreError`` and ``BadInput``."""
+    """Open only the journal's store of ``config``. Raises ``StoreError`` and ``BadInput``."""
     store: StateKV = await _open_store(config, "state", counters)
     return store
 
@@ -172,16 +173,16 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
             _check_not_lost(config, path, counters)
         return ReadOnlyOnCorruption(await _open_store(config, "state", counters), path, counters)
     except (StoreLocked, NewerSchema):
-        raise  # somebody is there who can mend that at once, and the data is whole
+        raise  # the user can resolve this at once, and the data is intact
     except StoreError as error:
         if not tolerant or path is None or not path.is_file():
-            raise  # where nothing is yet, the configuration is at fault
+            raise  # without a journal file, the configuration is wrong
         await tell_damage(counters, path, error)
         return UnavailableStore(backend_of(config, "state"), path, error)
 
 
 def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
-    """Notice that a journal should exist: an engine silently creates a missing one."""
+    """Report a missing journal that should exist, because an engine silently creates a new one."""
     views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and _holds_data(found)]
     if not views:
         return
@@ -201,8 +202,9 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
 
 
 def _holds_data(path: Path) -> bool:
-    """Whether anything was ever written there. An empty file or folder is nothing, whoever made it, and so is what is
-    hidden in one: the lock of a start that came to nothing.
+    """Whether data was ever written there.
+
+    Empty files and folders do not count, nor do hidden files in a folder, such as the lock of a failed start.
     """
     files = path.rglob("*") if path.is_dir() else (path,)
     return any(not each.name.startswith(".") and each.is_file() and each.stat().st_size for each in files)

@@ -1,7 +1,7 @@
-"""Makes what an older SAGA left readable for others its user's alone, once.
+"""Makes files of older SAGA versions private to their user, once.
 
-Newer versions make every file and folder so. Whoever lets others read them afterwards is not overruled: that it was
-done is noted in the journal.
+Newer versions create all files and folders as private. If the user gives others access afterwards, it is kept: the
+change is recorded in the journal and not repeated.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _BESIDE = ("backups", "backups.json", "forgotten.json", "replaced-*", "*.damaged
 
 
 async def make_private_once(stores: Stores, config: Config) -> None:
-    """Take away what others may do with the data, and say so; nothing when it was done before.
+    """Remove the access of other users to the data and log it. Do nothing if this was done before.
 
-    What belongs to somebody else stays, and is named with the remedy. Raises ``StoreError``.
+    Files of other owners stay as they are and are logged with the remedy. Raises ``StoreError``.
     """
     if os.name != "posix" or (await stores.state.get([NOTED])):
         return

@@ -1,7 +1,7 @@
-"""SelfHealingStore: reopens a store of views, empty, when its data turn out to be damaged.
+"""SelfHealingStore: replaces a damaged view store with an empty one.
 
-Views are derived from the journal, so a damaged one costs only the work of rendering it. Its data are set aside, under
-a name with the time, and every session is rendered into a fresh store. The journal is never treated like this.
+Views are derived from the journal, so damage costs only the work of rendering them. The damaged data is set aside under
+a name with the time, and every session is rendered into a new store. The journal is never treated like this.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreUnavail
 log = logging.getLogger("saga.stores")
 
 ENDS = ("", "-wal", "-shm", ".wal")
-"""What an engine's file may have beside it."""
+"""The suffixes of an engine's files."""
 
 Open = Callable[[], Awaitable[Any]]
 
 
 def put_aside(path: Path, why: str) -> Path | None:
-    """Rename the data at ``path``, with its logs, and return the new name. None if there was nothing. Raises
-    ``OSError``.
+    """Rename the data at ``path`` with its logs, and return the new path, or None if there was nothing.
+
+    Raises ``OSError``.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     there = [end for end in ENDS if path.with_name(path.name + end).exists()]
@@ -43,7 +44,7 @@ def put_aside(path: Path, why: str) -> Path | None:
 
 
 def remove(path: Path) -> None:
-    """Remove the data at ``path``, with its logs. Raises ``OSError``."""
+    """Remove the data at ``path`` with its logs. Raises ``OSError``."""
     for end in ENDS:
         each = path.with_name(path.name + end)
         if each.is_dir():
@@ -53,9 +54,9 @@ def remove(path: Path) -> None:
 
 
 class SelfHealingStore:
-    """Stands for a store: forwards every operation of its protocol to the store that is open now.
+    """Wraps a view store and forwards every operation of its protocol to the store that is currently open.
 
-    A call that meets damage raises as usual. The store is reopened before the next call.
+    A call that finds damage still raises. The store is reopened before the next call.
     """
 
     def __init__(
@@ -64,9 +65,9 @@ class SelfHealingStore:
         self.kind = kind
         self.path = path
         self._ours = ours
-        """Whether nobody but SAGA puts anything there: what cannot be read may be somebody else's otherwise."""
+        """Whether only SAGA writes to the place. Otherwise unreadable data may belong to another program."""
         self.renewed: Callable[[], Awaitable[None]] | None = None
-        """Called when the store is another, and empty."""
+        """Called after the store was replaced with an empty one."""
         self._open = open_store
         self._counters = counters
         self._inner: Any = None
@@ -74,12 +75,12 @@ class SelfHealingStore:
         self._calls: dict[str, Any] = {}
         self._closed = False
         self.fresh = False
-        """Whether damage was found when it was opened: every view is to be made anew."""
+        """Whether damage was found at opening, so that every view must be rendered again."""
 
     async def open(self) -> None:
-        """Open the store; when that finds damage, put it aside and open an empty one. Raises as the backend does.
+        """Open the store. If it is damaged, set it aside and open an empty one. Raises the backend's errors.
 
-        What lies in a place that somebody named is not touched.
+        Data in a place that the user configured is not touched.
         """
         try:
             self._inner = await self._open()
@@ -91,7 +92,7 @@ class SelfHealingStore:
 
     async def _another(self, error: StoreError) -> Any:
         if self.path is None or str(self.path) not in str(error):
-            raise error  # what is damaged lies somewhere else
+            raise error  # the damage is elsewhere
         try:
             aside = await asyncio.to_thread(put_aside, self.path, "damaged")
         except OSError as failure:
@@ -106,7 +107,7 @@ class SelfHealingStore:
         return await self._open()
 
     async def renew(self) -> None:
-        """Throw the store's data away, whatever it is, and begin with an empty one. For what must leave no trace."""
+        """Delete the store's data and begin with an empty store. Used if no trace of deleted data may remain."""
         async with self._swap:
             await self._inner.aclose()
             if self.path is not None:
@@ -118,7 +119,7 @@ class SelfHealingStore:
     async def _mend(self, broken: Any, error: StoreCorrupt) -> None:
         async with self._swap:
             if self._inner is not broken or self._closed or self.path is None:
-                return  # somebody else did
+                return  # another call has repaired it
             try:
                 await broken.aclose()
             except StoreError as failure:
@@ -153,7 +154,7 @@ class SelfHealingStore:
             try:
                 return await getattr(inner, name)(*args, **kwargs)
             except StoreCorrupt as error:
-                # Pages are mended one by one by who reads them: a torn page says nothing of the others.
+                # Pages are repaired one by one by their readers: a damaged page says nothing about the others.
                 if self.kind != "cache":
                     await self._mend(inner, error)
                 raise

@@ -1,4 +1,4 @@
-"""The store protocols: small, asynchronous, without any rule of the product in them."""
+"""The store protocols: small, asynchronous, and free of product rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking stores: an answer that is at hand costs no task."""
+"""Store reads that avoid creating a task if the answer is available at once."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 def answers_at_once(store: object) -> bool:
-    """Whether a store's reads wait for nothing, nearly always: it is in memory, and nobody else writes it."""
+    """Whether a store's reads almost never wait: it is resident in memory and not shared with other writers."""
     capabilities: frozenset[Capability] = getattr(getattr(store, "info", None), "capabilities", frozenset())
     return Capability.RESIDENT in capabilities and Capability.SHARED not in capabilities
 
 
 def read_at_hand(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_once: bool) -> asyncio.Future[T]:
-    """The answer to ``ask``, which only reads: done already if ``at_once`` is right, else a task of that name.
+    """Return the answer to ``ask``, which must only read. If ``at_once`` is right it is done, else a task ``name``.
 
-    What waits after all, as the first read of a scope does, is given up and asked again in the task: there it may be
-    cancelled or have a timeout without touching whoever asks.
+    If the read has to wait after all, as the first read of a scope does, it is closed and asked again in a task. There
+    it can be cancelled or time out without affecting the caller.
     """
     if at_once:
         running = ask()

@@ -1,4 +1,4 @@
-"""Curator: looks over a story and proposes. It never changes anything itself."""
+"""Curator: reviews a story and makes proposals. It never changes anything itself."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 @frozen
 class CurationView:
-    """What a curator is shown: the state at a turn, and the turns of its path since the last review, oldest first."""
+    """The input of a review: the state at a turn, and the turns of its path since the last review, oldest first."""
 
     session: str
     state: WorldState
     turns: tuple[Turn, ...]
-    """Each with all that is known of what it changed."""
+    """Each turn with all its known changes."""
     since: int = 0
     """The depth of the last review."""
     before: WorldState | None = None
-    """The state in which the first of ``turns`` began; None when it is not at hand."""
+    """The state before the first of ``turns``; None if it is not available."""
     language: str = "en"
-    """The language of the world: a tag such as ``ko``."""
+    """The language of the world, as a tag such as ``ko``."""
     memories: tuple[MemoryRecord, ...] = ()
-    """What was learned in other sessions of the same owner and is told in this one."""
+    """Records learned in other sessions of the same owner that are used in this one."""
 
 
 class Curator(Store, Protocol):
-    """Deterministic given its inputs and its own memory."""
+    """Reviews stories. The result depends only on the curator's inputs and its own memory."""
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What it would have noticed or changed; empty when all is well."""
+        """Return findings and proposed changes; empty if there are none."""
         ...
 
 
@@ -43,8 +43,8 @@ class Remembering(Curator, Protocol):
     """A curator that declares ``REMEMBERS``."""
 
     async def forget(self, session: str) -> None:
-        """Remove everything that is kept of a session; nothing kept is no error. Idempotent.
+        """Remove everything that is kept about a session. Idempotent: an unknown session is not an error.
 
-        Raises ``SagaError`` when it cannot be said that all of it is gone.
+        Raises ``SagaError`` if the complete removal cannot be confirmed.
         """
         ...

@@ -1,4 +1,4 @@
-"""The fence of views: what several servers write holds only while the journal says that the writer may."""
+"""The fence of view stores: with several servers, a write succeeds only while the journal confirms its writer."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from saga_core.stores.state_kv import Key
 
 @frozen
 class Fence:
-    """A row of the journal that must be there as it is, in the transaction of a write."""
+    """A row of the journal that must exist unchanged in the transaction of a write."""
 
     key: Key
     value: bytes
 
 
 FenceOf = Callable[[str], Awaitable[Fence | None]]
-"""The fence of a scope's writes; None for a scope that everybody may write. Raises ``LeaseLost``."""
+"""Returns the fence of a scope's writes, or None for a scope that every server may write. Raises ``LeaseLost``."""
 
 
 class Fenced(Protocol):
-    """A store of views that declares ``SHARED`` and whose ``identity`` is that of the journal's store."""
+    """A view store that declares ``SHARED`` and has the same ``identity`` as the journal's store."""
 
     def fence(self, fence_of: FenceOf) -> None:
-        """From now on each write asks for the fence of its scope. It raises ``LeaseLost`` and changes nothing unless
-        the fence holds in its own transaction, to the end of it.
+        """Check the fence of its scope in each write from now on.
+
+        A write raises ``LeaseLost`` and changes nothing unless the fence holds in its own transaction, to the end of
+        it.
         """
         ...

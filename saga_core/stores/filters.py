@@ -1,10 +1,9 @@
-"""The filter grammar of vector stores, and what it means.
+"""The filter grammar of vector stores and its semantics.
 
-A comparison is true only when the field is there, is not null, and has a value of a comparable type: numbers with
-numbers (``True`` is no number here), text with text, booleans with booleans. Two values of different types are
-``ne``, except with null. So ``ne`` is false where the field is missing or null; ``Not(Compare(f, "eq", v))`` is true
-there. ``matches`` is the meaning; a backend may compute it elsewhere. ``predicate`` prepares a filter that many
-items are put to.
+A comparison is true only if the field exists, is not null, and has a value of a comparable type: numbers with numbers
+(``True`` is not a number here), text with text, booleans with booleans. Two values of different types are ``ne``,
+except with null. So ``ne`` is false where the field is missing or null; ``Not(Compare(f, "eq", v))`` is true there.
+``matches`` defines the semantics; a backend may compute them elsewhere. ``predicate`` prepares a filter for many items.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 @frozen
 class Compare:
-    """``field op value``; booleans and null know only ``eq`` and ``ne``. ``eq None`` matches an explicit null."""
+    """``field op value``. Booleans and null allow only ``eq`` and ``ne``. ``eq None`` matches an explicit null."""
 
     name: str
     op: Operator = field(validator=validators.in_(_OPERATORS))
@@ -33,7 +32,7 @@ class Compare:
 
 @frozen
 class Within:
-    """The field equals one of ``values`` (``in``), or is there and equals none of them (``nin``: ``negate``)."""
+    """The field equals one of ``values`` (``in``), or exists and equals none of them (``nin``: ``negate``)."""
 
     name: str
     values: tuple[Scalar, ...]
@@ -42,28 +41,28 @@ class Within:
 
 @frozen
 class Exists:
-    """The field is there, null or not."""
+    """The field exists, even if it is null."""
 
     name: str
 
 
 @frozen
 class And:
-    """All of ``parts``; true when there are none."""
+    """All of ``parts``; true if there are none."""
 
     parts: tuple[Filter, ...]
 
 
 @frozen
 class Or:
-    """Any of ``parts``; false when there are none."""
+    """Any of ``parts``; false if there are none."""
 
     parts: tuple[Filter, ...]
 
 
 @frozen
 class Not:
-    """The opposite of ``part``."""
+    """The negation of ``part``."""
 
     part: Filter
 
@@ -84,7 +83,7 @@ def _kind(value: Scalar) -> str:
 def _compare(actual: Scalar, op: Operator, wanted: Scalar) -> bool:
     kind = _kind(actual)
     if kind != _kind(wanted):
-        # Values of two kinds are different, and have no order. A null is no value to differ from.
+        # Values of different types are not equal and have no order. Null does not count as a value here.
         return op == "ne" and kind != "null" and wanted is not None
     if op == "eq":
         return actual == wanted
@@ -107,7 +106,7 @@ def _compare(actual: Scalar, op: Operator, wanted: Scalar) -> bool:
 def check_filter(filter_: Filter) -> None:
     """Raise ``BadInput`` for an order comparison with a boolean or null, whatever the data.
 
-    Names and values are checked by ``validate.check_where``, which calls this too.
+    ``validate.check_where`` checks names and values, and calls this function too.
     """
     if isinstance(filter_, Compare):
         if filter_.op not in ("eq", "ne") and _kind(filter_.value) in ("null", "bool"):
@@ -141,7 +140,7 @@ Predicate = Callable[[Mapping[str, Scalar]], bool]
 
 
 def predicate(filter_: Filter) -> Predicate:
-    """``matches`` with ``filter_`` prepared: each ``Within`` is one look into a set, however many values it has.
+    """Return ``matches`` prepared for ``filter_``. Each ``Within`` is one set lookup, whatever its number of values.
 
     Raises ``BadInput`` as ``check_filter`` does.
     """

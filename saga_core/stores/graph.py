@@ -1,4 +1,4 @@
-"""GraphStore: labelled nodes and typed edges in scopes, one atomic mutation at a time."""
+"""GraphStore: labelled nodes and typed edges in scopes, changed by atomic mutations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Node:
 
 @frozen(order=True)
 class EdgeKey:
-    """The identity of an edge. ``key`` tells parallel edges of one type apart."""
+    """The identity of an edge. ``key`` distinguishes parallel edges of one type."""
 
     source: str
     type: str
@@ -35,7 +35,7 @@ class EdgeKey:
 
 @frozen
 class Edge:
-    """A directed, typed connection of two nodes of the same scope."""
+    """A directed, typed connection between two nodes of the same scope."""
 
     source: str
     type: str
@@ -51,10 +51,10 @@ class Edge:
 
 @frozen
 class Mutation:
-    """What changes in a scope, together. Order: edges out, nodes out (with their edges), nodes in, edges in.
+    """Changes of a scope that apply together: delete edges, delete nodes and their edges, put nodes, put edges.
 
-    A put replaces the whole node (its edges stay) or edge; of one node or edge put twice the last counts.
-    ``watermark`` names the turn that the scope shows afterwards.
+    A put replaces the whole edge, or the whole node without its edges. If a node or edge is put twice, the last one
+    counts. ``watermark`` names the turn that the scope shows afterwards.
     """
 
     put_nodes: tuple[Node, ...] = ()
@@ -65,7 +65,7 @@ class Mutation:
 
     @property
     def size(self) -> int:
-        """How many puts and deletes it has."""
+        """The number of puts and deletes."""
         return len(self.put_nodes) + len(self.put_edges) + len(self.delete_nodes) + len(self.delete_edges)
 
     def __bool__(self) -> bool:
@@ -75,18 +75,18 @@ class Mutation:
 
 
 class GraphStore(Store, Protocol):
-    """A graph per scope. Scopes never see each other, and begin to exist with their first non-empty mutation."""
+    """One graph per scope. Scopes are isolated, and come into existence with their first non-empty mutation."""
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        """Apply all of ``mutation`` or nothing. Applying it again changes nothing more.
+        """Apply all of ``mutation`` or nothing. Applying it again has no further effect.
 
-        Raises ``BadInput`` when an edge names a node that is not there after the mutation's own puts, or a
-        value is malformed. Deleting what is absent is no error. A mutation without watermark keeps the old one.
+        Raises ``BadInput`` if an edge refers to a node that does not exist after the mutation's own puts, or if a value
+        is malformed. Deleting something absent is not an error. A mutation without a watermark keeps the old one.
         """
         ...
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
-        """Those of ``ids`` that exist."""
+        """Return those of ``ids`` that exist."""
         ...
 
     async def neighbors(
@@ -98,32 +98,32 @@ class GraphStore(Store, Protocol):
         direction: Direction = "both",
         limit: int | None = None,
     ) -> list[Edge]:
-        """The edges that touch ``ids`` in ``direction`` (seen from them), each once, ordered by identity.
+        """Return the edges that touch ``ids`` in ``direction`` (seen from them), each once, ordered by identity.
 
-        ``types`` keeps to those edge types (none when it is empty); ``limit`` keeps the first so many. Unknown ids
-        and scopes have no edges. Raises ``BadInput`` for a limit below 1 or another direction.
+        ``types`` limits the edge types (an empty sequence matches none). ``limit`` keeps only the first edges. Unknown
+        ids and scopes have no edges. Raises ``BadInput`` for a limit below 1 or an unknown direction.
         """
         ...
 
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
     ) -> list[Node]:
-        """Up to ``limit`` nodes ordered by id, behind the id ``after`` (which need not exist); of ``label`` if given.
+        """Return up to ``limit`` nodes after the id ``after`` (which need not exist) by id, only of ``label`` if given.
 
         An unknown scope is empty. Raises ``BadInput`` for a limit below 1.
         """
         ...
 
     async def watermark(self, scope: str) -> str | None:
-        """The turn that the scope shows; None for an unknown scope or one never marked."""
+        """Return the turn that the scope shows; None if the scope is unknown or has no watermark."""
         ...
 
     async def scopes(self) -> list[str]:
-        """The scopes that exist, in order."""
+        """Return the existing scopes in order."""
         ...
 
     async def drop(self, scope: str) -> None:
-        """Remove the scope with everything in it, its watermark too. An unknown scope is no error."""
+        """Remove the scope with all its contents, including the watermark. An unknown scope is not an error."""
         ...
 
 
@@ -133,16 +133,16 @@ class NativeExpand(Protocol):
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
-        """The nodes within ``hops`` of ``ids`` (0 to 4) and their distance, edges taken both ways.
+        """Return the nodes within ``hops`` (0 to 4) of ``ids`` with their distances. Edges are followed both ways.
 
-        Those of ``ids`` that exist are at distance 0, unknown ones are left out. Raises ``BadInput`` for other hops.
+        Existing ``ids`` have distance 0; unknown ones are left out. Raises ``BadInput`` for other values of ``hops``.
         """
         ...
 
 
 class RawQuery(Protocol):
-    """``Capability.RAW_QUERY``: reading with the engine's own language. Guarded, and off by default."""
+    """``Capability.RAW_QUERY``: read with the engine's own query language. Guarded, and off by default."""
 
     async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """At most ``limit`` rows of one read-only statement, within ``timeout`` seconds."""
+        """Return at most ``limit`` rows of one read-only statement, within ``timeout`` seconds."""
         ...

@@ -1,4 +1,4 @@
-"""What every store has: a description, a health check and an end."""
+"""The common interface of all stores: a description, a health check and a close method."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from saga_core.capabilities import Capability
 
 @frozen
 class Limits:
-    """The sizes that a store accepts. Beyond them it raises ``BadInput`` and changes nothing."""
+    """The sizes that a store accepts. Larger input raises ``BadInput`` and changes nothing."""
 
     key_bytes: int = 1_024
     """A StateKV key: its segments in UTF-8, two bytes for the end of each, and one more for each NUL."""
     value_bytes: int = 16 * 1_024 * 1_024
-    """A StateKV value, a page, or of one entry the text, the properties or the metadata, in bytes."""
+    """In bytes: a StateKV value, a page, or the text, properties or metadata of one entry."""
     batch: int = 10_000
     """Entries in one commit, mutation, upsert or get."""
     dimension: int = 4_096
     """Components of a vector."""
     name_chars: int = 256
-    """A scope, id, label, type or field name, in characters."""
+    """The characters of a scope, id, label, type or field name."""
 
 
 MINIMUM: Mapping[str, Limits] = {
@@ -32,7 +32,7 @@ MINIMUM: Mapping[str, Limits] = {
     "vector": Limits(value_bytes=65_536, batch=256, dimension=384, name_chars=200),
     "cache": Limits(value_bytes=1_024 * 1_024, name_chars=200),
 }
-"""The least that SAGA needs of a store, by kind. What a kind does not write is not looked at: see ``_NEEDED``."""
+"""The limits that SAGA requires of a store, by kind. Only the limits in ``_NEEDED`` are checked."""
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "state": ("key_bytes", "value_bytes", "batch"),
@@ -43,7 +43,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 
 
 def too_small(kind: str, limits: Limits) -> tuple[str, ...]:
-    """What is below the ``MINIMUM`` of ``kind``, each with both numbers, such as ``batch: 100, SAGA needs 2000``."""
+    """Return the limits below the ``MINIMUM`` of ``kind``, with both numbers: ``batch: 100, SAGA needs 2000``."""
     least = MINIMUM.get(kind, Limits())
     return tuple(
         f"{name}: {getattr(limits, name)}, SAGA needs {getattr(least, name)}"
@@ -65,43 +65,43 @@ class StoreInfo:
     capabilities: frozenset[Capability] = frozenset()
     limits: Limits = Limits()
     location: str = ""
-    """Where the data lies, for people; empty when only in memory."""
+    """Where the data is stored, for people; empty if it is only in memory."""
     identity: str = ""
-    """Tells this data from all other, however it is reached, where that is more than ``location`` tells."""
+    """Identifies the data, however it is reached. Set if ``location`` alone does not do that."""
 
 
 @frozen
 class Health:
-    """A store's answer to ``check``: whether it works, in words, and how much it holds."""
+    """The result of ``check``: whether the store works, a description, and its size."""
 
     ok: bool
     detail: str = ""
     bytes: int | None = None
-    """Size on disk, when the store can tell."""
+    """The size on disk, if the store knows it."""
 
 
 class Store(Protocol):
-    """The life of a store. A backend's ``open`` function gives one that is ready to use.
+    """The lifecycle of a store. A backend's ``open`` function returns a store that is ready to use.
 
-    What a call was given belongs to its caller again as soon as it has begun, and what it gave does too.
+    A store never keeps a reference to its arguments after a call has begun, or to its results.
     """
 
     @property
     def info(self) -> StoreInfo:
-        """Constant while the store is open."""
+        """The description, constant while the store is open."""
         ...
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Read something and say how it went, at once; ``thorough``: read everything that can tell of damage.
+        """Read something and report at once whether it works. ``thorough``: read everything that can reveal damage.
 
         Raises only ``Closed``.
         """
         ...
 
     async def aclose(self) -> None:
-        """Finish what was acknowledged and let go of files and threads. A second call does nothing.
+        """Finish acknowledged writes and release files and threads. A second call does nothing.
 
-        Every other call after it raises ``Closed``.
+        Every other call afterwards raises ``Closed``.
         """
         ...
 
@@ -110,17 +110,17 @@ class Compacting(Protocol):
     """``Capability.COMPACTS``."""
 
     async def compact(self) -> None:
-        """Write the files anew, so that no byte of what was deleted is left in them. What is stored stays as it is."""
+        """Rewrite the files so that they contain no bytes of deleted data. The stored data does not change."""
         ...
 
 
 class Holding(Protocol):
-    """What declares both ``RESIDENT`` and ``SHARED``: it keeps in memory only the scopes that it is told to hold."""
+    """A store that is both ``RESIDENT`` and ``SHARED``. It keeps in memory only the scopes it is told to hold."""
 
     def hold(self, scope: str) -> None:
-        """Nobody else writes to ``scope`` from now on: it may be kept in memory."""
+        """Allow ``scope`` to be kept in memory, because no other process writes to it from now on."""
         ...
 
     def release(self, scope: str) -> None:
-        """Others may write to ``scope`` again: it is read from the store."""
+        """Read ``scope`` from the store again, because other processes may write to it."""
         ...

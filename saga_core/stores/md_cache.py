@@ -1,4 +1,4 @@
-"""MdCache: the four human-readable pages of a timeline, one generation at a time."""
+"""MdCache: the four human-readable pages of a timeline, replaced together as one generation."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ def _all_four(_instance: object, _attribute: object, files: Mapping[str, str]) -
 
 @frozen
 class Pages:
-    """One generation: the text of all four pages, and the turn that they show."""
+    """One generation: the texts of all four pages, and the turn that they show."""
 
     files: Mapping[str, str] = field(validator=_all_four)
     watermark: str = ""
 
 
 class MdCache(Store, Protocol):
-    """Pages per scope. A reader sees the old generation or the new one, never a mixture."""
+    """Pages per scope. A reader sees either the old generation or the new one, never a mixture."""
 
     async def read(self, scope: str) -> Pages | None:
-        """The current generation, or None when nothing was written. A damaged one raises ``StoreCorrupt``.
+        """Return the current generation, or None if there is none. A damaged one raises ``StoreCorrupt``.
 
-        A page that a person edited where ``locate`` leads is no damage: it is given as it stands, beside the
-        watermark of the last ``write``, until the next one replaces it.
+        A page that was edited by hand where ``locate`` points is not damaged. It is returned as it is, with the
+        watermark of the last ``write``, until the next ``write`` replaces it.
         """
         ...
 
     async def write(self, scope: str, pages: Pages) -> None:
-        """Replace the generation as a set; durable when it returns."""
+        """Replace the generation as a whole. It is durable when this returns."""
         ...
 
     async def scopes(self) -> list[str]:
-        """The scopes that have pages, in order."""
+        """Return the scopes that have pages, in order."""
         ...
 
     async def drop(self, scope: str) -> None:
-        """Remove the scope's pages. An unknown scope is no error."""
+        """Remove the scope's pages. An unknown scope is not an error."""
         ...
 
     def locate(self, scope: str) -> str | None:
-        """Where a person finds the pages (a folder), or None when they are not files."""
+        """Return the folder where a person finds the pages, or None if they are not files."""
         ...

@@ -1,13 +1,13 @@
-"""What the stores refuse: one set of checks, so that every backend refuses the same values with the same words.
+"""Input checks for the stores, shared so that every backend refuses the same values with the same messages.
 
-Pure functions without I/O. Each raises ``BadInput``
-naming the field, the value and the remedy, and returns nothing unless it says so. A backend calls them before it
-touches its engine, so that what was refused has changed nothing.
+The checks are pure functions without I/O. Each raises ``BadInput``, which names the field, the value and the remedy.
+They return nothing unless documented. A backend calls them before it touches its engine, so that refused input changes
+nothing.
 
-Text rules. Lone surrogates are refused everywhere: no engine stores them. NUL is refused in names, properties,
-metadata and texts of the graph and vector stores, because engines disagree about it; the segments of a StateKV key
-and the text of a page may hold it. Property and metadata values have exactly one of the types ``str``, ``int``,
-``float``, ``bool`` and ``NoneType`` (no subclass: a ``StrEnum`` or a numpy number would not come back as it went in).
+Text rules: lone surrogates are refused everywhere, because no engine stores them. NUL is refused in names, properties,
+metadata and texts of the graph and vector stores, because engines disagree about it. The segments of a StateKV key and
+the text of a page may contain it. Property and metadata values have exactly one of the types ``str``, ``int``,
+``float``, ``bool`` and ``NoneType``. Subclasses such as a ``StrEnum`` or a numpy number would not round-trip.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from saga_core.stores.state_kv import Batch, Key
 DEFAULT_LIMITS = Limits()
 
 SEGMENT_END_BYTES = 2
-"""What the end of a segment counts for in the size of a key. A NUL in a segment counts twice, for its escape."""
+"""The bytes that the end of a segment adds to the size of a key. A NUL in a segment counts twice, for its escape."""
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _NUMBER_BYTES = 8
 _SHOWN = 60
 
 
 def shown(value: object) -> str:
-    """``value`` for an error message: its repr, cut where it would be long."""
+    """Return the repr of ``value`` for an error message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
 
 
 def check_type(where: str, value: object, kind: type[Any]) -> None:
-    """An instance of ``kind``."""
+    """Check that ``value`` is an instance of ``kind``."""
     if not isinstance(value, kind):
         raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
 
@@ -47,7 +47,7 @@ def check_type(where: str, value: object, kind: type[Any]) -> None:
 
 
 def check_text(where: str, value: object, *, nul: bool = False) -> int:
-    """A string that UTF-8 can hold; its size in bytes is returned. NUL only where ``nul`` allows it."""
+    """Check a string and return its size in UTF-8. NUL is refused unless ``nul`` is true."""
     if type(value) is not str:
         raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give a str")
     if not nul and "\0" in value:
@@ -64,7 +64,7 @@ def check_text(where: str, value: object, *, nul: bool = False) -> int:
 
 
 def check_name(where: str, value: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A scope, id, label, type or field name: not empty, no NUL, at most ``limits.name_chars`` characters."""
+    """Check a scope, id, label, type or field name: not empty, no NUL, at most ``limits.name_chars`` characters."""
     check_text(where, value)
     assert isinstance(value, str)
     if not value:
@@ -74,18 +74,18 @@ def check_name(where: str, value: object, limits: Limits = DEFAULT_LIMITS) -> No
 
 
 def check_scope(scope: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The name of a scope."""
+    """Check the name of a scope."""
     check_name("scope", scope, limits)
 
 
 def check_names(where: str, values: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A sequence of at most ``limits.batch`` names, such as ids to get. A bare string is refused."""
+    """Check a sequence of at most ``limits.batch`` names, such as ids to get. A bare string is refused."""
     for index, value in enumerate(collection_of(where, values, limits.batch)):
         check_name(f"{where}[{index}]", value, limits)
 
 
 def check_limit(where: str, value: object) -> None:
-    """A count of results: an int from 1."""
+    """Check a number of results: an int of at least 1."""
     if type(value) is not int:
         raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give an int")
     if value < 1:
@@ -93,7 +93,7 @@ def check_limit(where: str, value: object) -> None:
 
 
 def collection_of(where: str, values: object, most: int) -> Collection[Any]:
-    """``values``, when they are a list or the like of at most so many."""
+    """Check that ``values`` is a collection of at most ``most`` entries, and return it."""
     if isinstance(values, str | bytes) or not isinstance(values, Collection):
         raise BadInput(f"{where}: {shown(values)} is a {type(values).__name__}; give a list or a tuple")
     if len(values) > most:
@@ -105,14 +105,14 @@ def collection_of(where: str, values: object, most: int) -> Collection[Any]:
 
 
 def check_key(key: object, limits: Limits = DEFAULT_LIMITS, *, where: str = "key") -> None:
-    """A StateKV key: a tuple of one or more non-empty segments, together at most ``limits.key_bytes``."""
+    """Check a StateKV key: a tuple of one or more non-empty segments, with at most ``limits.key_bytes`` in total."""
     if key == ():
         raise BadInput(f"{where}: () is empty; a key has at least one segment")
     check_prefix(key, limits, where=where)
 
 
 def check_prefix(prefix: object, limits: Limits = DEFAULT_LIMITS, *, where: str = "prefix") -> None:
-    """The same, but the empty tuple is allowed: it stands for the whole store."""
+    """Check a prefix like a key, but allow the empty tuple, which stands for the whole store."""
     if type(prefix) is not tuple:
         raise BadInput(f"{where}: {shown(prefix)} is a {type(prefix).__name__}; give a tuple of str")
     size = 0
@@ -127,13 +127,13 @@ def check_prefix(prefix: object, limits: Limits = DEFAULT_LIMITS, *, where: str 
 
 
 def check_keys(keys: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """Keys to get: at most ``limits.batch``. One key alone is refused, since a key is a sequence too."""
+    """Check keys to get: at most ``limits.batch``. A single key is refused, because a key is a sequence itself."""
     for index, key in enumerate(collection_of("keys", keys, limits.batch)):
         check_key(key, limits, where=f"keys[{index}]")
 
 
 def check_scan(prefix: object, after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``StateKV.scan``."""
+    """Check the arguments of ``StateKV.scan``."""
     check_prefix(prefix, limits)
     if after is not None:
         check_key(after, limits, where="after")
@@ -141,7 +141,7 @@ def check_scan(prefix: object, after: object, limit: object, limits: Limits = DE
 
 
 def check_batch(batch: Batch, expected: Mapping[Key, bytes | None] | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``StateKV.commit``. Puts and deletes count together, expectations by themselves."""
+    """Check the arguments of ``StateKV.commit``. Puts and deletes count together, and ``expected`` separately."""
     check_type("batch", batch, Batch)
     check_type("batch.puts", batch.puts, Mapping)
     check_type("batch.deletes", batch.deletes, Set)
@@ -178,7 +178,7 @@ def _check_value(where: str, key: Key, value: object, limits: Limits) -> None:
 
 
 def check_scalar(where: str, value: object) -> int:
-    """A scalar: text, a 64-bit integer, a finite float, a boolean or None. Its size in bytes is returned."""
+    """Check a scalar (text, 64-bit integer, finite float, boolean or None) and return its size in bytes."""
     kind = type(value)
     if kind is str:
         return check_text(where, value)
@@ -192,12 +192,12 @@ def check_scalar(where: str, value: object) -> int:
 
 
 def check_properties(where: str, properties: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The properties of a node or edge: scalars, and tuples of scalars (a list would come back as a tuple)."""
+    """Check the properties of a node or edge: scalars and tuples of scalars. A list would come back as a tuple."""
     _check_mapping(where, properties, limits, tuples=True)
 
 
 def check_metadata(where: str, metadata: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The metadata of a vector item: scalars only."""
+    """Check the metadata of a vector item: only scalars."""
     _check_mapping(where, metadata, limits, tuples=False)
 
 
@@ -221,7 +221,7 @@ def _check_mapping(where: str, mapping: object, limits: Limits, *, tuples: bool)
 
 
 def check_node(node: Node, limits: Limits = DEFAULT_LIMITS, *, where: str = "node") -> None:
-    """A node's id, label and properties."""
+    """Check a node's id, label and properties."""
     check_type(where, node, Node)
     check_name(f"{where}.id", node.id, limits)
     check_name(f"{where}.label", node.label, limits)
@@ -229,7 +229,7 @@ def check_node(node: Node, limits: Limits = DEFAULT_LIMITS, *, where: str = "nod
 
 
 def check_edge_key(key: EdgeKey | Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
-    """An edge's identity. ``key`` may be empty, the other three may not."""
+    """Check an edge's identity. ``key`` may be empty, the other three may not."""
     if not isinstance(key, EdgeKey | Edge):
         raise BadInput(f"{where}: {shown(key)} is a {type(key).__name__}; give an EdgeKey")
     check_name(f"{where}.source", key.source, limits)
@@ -240,14 +240,14 @@ def check_edge_key(key: EdgeKey | Edge, limits: Limits = DEFAULT_LIMITS, *, wher
 
 
 def check_edge(edge: Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
-    """An edge's identity and properties."""
+    """Check an edge's identity and properties."""
     check_type(where, edge, Edge)
     check_edge_key(edge, limits, where=where)
     check_properties(f"{where} {edge.source!r}-{edge.type}->{edge.target!r}", edge.properties, limits)
 
 
 def check_mutation(mutation: Mutation, limits: Limits = DEFAULT_LIMITS) -> None:
-    """All of a mutation that can be checked without the store; ``check_endpoints`` is the rest."""
+    """Check everything about a mutation that does not need the store. ``check_endpoints`` checks the rest."""
     check_type("mutation", mutation, Mutation)
     for name in ("put_nodes", "put_edges", "delete_nodes", "delete_edges"):
         check_type(name, getattr(mutation, name), tuple)
@@ -267,18 +267,18 @@ def check_mutation(mutation: Mutation, limits: Limits = DEFAULT_LIMITS) -> None:
 
 
 def endpoints(mutation: Mutation) -> frozenset[str]:
-    """The nodes that the store must hold already for ``mutation``'s edges: named by them, not put by it."""
+    """Return the nodes that ``mutation``'s edges need but that it does not put, so the store must have them already."""
     named = {edge.source for edge in mutation.put_edges} | {edge.target for edge in mutation.put_edges}
     return frozenset(named.difference(node.id for node in mutation.put_nodes))
 
 
 def check_endpoints(mutation: Mutation, present: Collection[str]) -> None:
-    """Refuse an edge without both its nodes; ``present`` are those of ``endpoints(mutation)`` that exist.
+    """Refuse an edge if one of its nodes is missing. ``present`` are the nodes of ``endpoints(mutation)`` that exist.
 
-    A node that the mutation itself deletes and does not put again is not there.
+    A node that the mutation deletes and does not put again counts as missing.
     """
     needed = endpoints(mutation)
-    # Asked one by one: ``difference`` would walk through a whole graph.
+    # Test each id separately: ``difference`` would iterate over a whole graph.
     gone = {node_id for node_id in needed if node_id not in present} | needed.intersection(mutation.delete_nodes)
     for index, edge in enumerate(mutation.put_edges):
         for end, node_id in (("source", edge.source), ("target", edge.target)):
@@ -292,7 +292,7 @@ def check_endpoints(mutation: Mutation, present: Collection[str]) -> None:
 def check_neighbors(
     ids: object, types: object, direction: object, limit: object, limits: Limits = DEFAULT_LIMITS
 ) -> None:
-    """The arguments of ``GraphStore.neighbors``, the scope apart."""
+    """Check the arguments of ``GraphStore.neighbors`` except the scope."""
     check_names("ids", ids, limits)
     if types is not None:
         check_names("types", types, limits)
@@ -303,7 +303,7 @@ def check_neighbors(
 
 
 def check_expand(ids: object, hops: object, types: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``NativeExpand.expand``, the scope apart."""
+    """Check the arguments of ``NativeExpand.expand`` except the scope."""
     check_names("ids", ids, limits)
     if type(hops) is not int or not 0 <= hops <= 4:
         raise BadInput(f"hops: {shown(hops)}; give 0 to 4")
@@ -312,7 +312,7 @@ def check_expand(ids: object, hops: object, types: object, limits: Limits = DEFA
 
 
 def check_node_scan(label: object, after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``GraphStore.scan``, the scope apart."""
+    """Check the arguments of ``GraphStore.scan`` except the scope."""
     if label is not None:
         check_name("label", label, limits)
     if after is not None:
@@ -324,7 +324,7 @@ def check_node_scan(label: object, after: object, limit: object, limits: Limits 
 
 
 def check_pages(pages: Pages, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The text of each page and the watermark, which may be empty."""
+    """Check the text of each page, and the watermark, which may be empty."""
     check_type("pages", pages, Pages)
     for name, text in pages.files.items():
         size = check_text(f"pages[{name!r}]", text, nul=True)

@@ -1,4 +1,4 @@
-"""What vector stores refuse: specs, vectors, items, queries and filters. See ``saga_core.stores.validate``."""
+"""Input checks for vector stores: specs, vectors, items, queries and filters. See ``saga_core.stores.validate``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from saga_core.stores.validate import (
 from saga_core.stores.vector import ScopeSpec, Vector, VectorItem
 
 MAX_FILTER_DEPTH = 64
-"""How deep ``And``, ``Or`` and ``Not`` may be nested."""
+"""The largest nesting depth of ``And``, ``Or`` and ``Not``."""
 
 
 def check_spec(spec: ScopeSpec, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A scope's embedder id and dimension."""
+    """Check a scope's embedder id and dimension."""
     check_type("spec", spec, ScopeSpec)
     check_name("spec.embedder", spec.embedder, limits)
     check_limit("spec.dimension", spec.dimension)
@@ -37,21 +37,21 @@ def check_spec(spec: ScopeSpec, limits: Limits = DEFAULT_LIMITS) -> None:
 
 
 def as_float32(where: str, vector: Vector) -> array[float]:
-    """``vector`` as a new ``array('f')``. Raises ``BadInput`` for what is no number, or not finite in 32 bits."""
+    """Return ``vector`` as a new ``array('f')``. Raises ``BadInput`` for values that are not finite 32-bit numbers."""
     if isinstance(vector, str | bytes | bytearray) or not hasattr(vector, "__len__"):
         raise BadInput(f"{where}: {shown(vector)} is a {type(vector).__name__}; give a sequence of numbers")
     try:
         floats = array("f", vector)
     except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"{where}: {shown(vector)}: {error}; give a sequence of numbers") from None
-    # The sum is finite exactly when all are: it is formed in 64 bits, where 32-bit values cannot overflow.
+    # The sum is finite exactly if all components are: it is computed in 64 bits, where 32-bit values cannot overflow.
     if not math.isfinite(sum(floats)):
         raise BadInput(f"{where}: holds NaN, an infinity or a number beyond 32-bit floats; give finite ones")
     return floats
 
 
 def check_dimension(where: str, vector: Vector, scope: str, spec: ScopeSpec) -> None:
-    """Raise ``ScopeMismatch`` when ``vector`` has not the dimension of the scope."""
+    """Raise ``ScopeMismatch`` if ``vector`` does not have the dimension of the scope."""
     if len(vector) != spec.dimension:
         raise ScopeMismatch(
             f"{where}: {len(vector)} components, but scope {scope!r} has {spec.dimension} (embedder "
@@ -60,7 +60,7 @@ def check_dimension(where: str, vector: Vector, scope: str, spec: ScopeSpec) -> 
 
 
 def check_item(item: VectorItem, limits: Limits = DEFAULT_LIMITS, *, where: str = "item") -> None:
-    """An item's id, text and metadata; its vector is for ``as_float32`` and ``check_dimension``."""
+    """Check an item's id, text and metadata. ``as_float32`` and ``check_dimension`` check its vector."""
     check_name(f"{where}.id", item.id, limits)
     size = check_text(f"{where} {item.id!r}: text", item.text)
     if size > limits.value_bytes:
@@ -69,7 +69,7 @@ def check_item(item: VectorItem, limits: Limits = DEFAULT_LIMITS, *, where: str 
 
 
 def check_items(items: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The items of an upsert, vectors apart."""
+    """Check the items of an upsert except their vectors."""
     for index, item in enumerate(collection_of("items", items, limits.batch)):
         if not isinstance(item, VectorItem):
             raise BadInput(f"items[{index}]: {shown(item)} is a {type(item).__name__}; give a VectorItem")
@@ -77,21 +77,21 @@ def check_items(items: object, limits: Limits = DEFAULT_LIMITS) -> None:
 
 
 def check_query(scopes: object, k: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.query``, the vector apart."""
+    """Check the arguments of ``VectorStore.query`` except the vector."""
     check_names("scopes", scopes, limits)
     check_limit("k", k)
     check_where(where, limits)
 
 
 def check_item_scan(after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.scan``, the scope apart."""
+    """Check the arguments of ``VectorStore.scan`` except the scope."""
     if after is not None:
         check_name("after", after, limits)
     check_limit("limit", limit)
 
 
 def check_delete(ids: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.delete``, the scope apart: exactly one of ids and filter."""
+    """Check the arguments of ``VectorStore.delete`` except the scope: exactly one of ids and filter."""
     if (ids is None) == (where is None):
         raise BadInput("delete: give either ids or where; to remove everything use drop")
     if ids is not None:
@@ -100,7 +100,7 @@ def check_delete(ids: object, where: Filter | None, limits: Limits = DEFAULT_LIM
 
 
 def check_where(where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A filter: what ``check_filter`` refuses, and names and values that no metadata could hold."""
+    """Check a filter with ``check_filter``, and refuse names and values that no metadata can have."""
     if where is None:
         return
     _check_depth(where)
@@ -116,7 +116,7 @@ def check_where(where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
 
 
 def _check_depth(where: Filter) -> None:
-    """Level by level, since a filter that is too deep for a recursion is what this is about."""
+    """Check the depth level by level, because the filter may be too deep for recursion."""
     level: list[Filter] = [where]
     for _ in range(MAX_FILTER_DEPTH + 1):
         parts = [part for each in level if isinstance(each, And | Or) for part in _parts(each)]

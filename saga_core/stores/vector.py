@@ -1,4 +1,4 @@
-"""VectorStore: vectors with text and metadata in scopes; exact filters, cosine similarity."""
+"""VectorStore: vectors with text and metadata in scopes, with exact filters and cosine similarity."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Vector = Sequence[float]
 """Components that are finite in 32-bit precision; ``array('f')`` and numpy arrays qualify."""
 
 SCORE_DECIMALS = 6
-"""Scores are rounded to so many places before they are ordered, so that every backend sees the same ties."""
+"""The decimal places of scores. Scores are rounded before they are ordered, so that all backends agree on ties."""
 
 
 def cosine(left: Vector, right: Vector) -> float:
-    """What a score means: the cosine of two vectors of one length, each first rounded to 32-bit components.
+    """Return the score: the cosine of two vectors of equal length, whose components are first rounded to 32 bits.
 
-    The sums are exact, so the order of summation and the machine do not matter; the result is cut to -1 to 1 and
-    rounded to ``SCORE_DECIMALS``. A zero vector scores 0. A backend whose engine computes in 32 bits fetches a few
-    candidates more than it was asked for and scores them with this.
+    The sums are exact, so the order of summation and the machine do not matter. The result is clamped to -1 to 1 and
+    rounded to ``SCORE_DECIMALS``. A zero vector scores 0. A backend whose engine computes in 32 bits fetches some extra
+    candidates and scores them with this function.
     """
     a = left if isinstance(left, array) and left.typecode == "f" else array("f", left)
     b = right if isinstance(right, array) and right.typecode == "f" else array("f", right)
@@ -39,7 +39,7 @@ def cosine(left: Vector, right: Vector) -> float:
 
 @frozen(eq=False)
 class VectorItem:
-    """A stored vector. ``metadata`` values are scalars, and their types come back as they went in."""
+    """A stored vector. ``metadata`` values are scalars, and their types round-trip."""
 
     id: str
     vector: Vector
@@ -49,7 +49,7 @@ class VectorItem:
 
 @frozen
 class Hit:
-    """A found item. ``score`` is ``cosine`` of its vector and the asked one: -1 to 1, higher is nearer."""
+    """A found item. ``score`` is the ``cosine`` of its vector and the query vector: -1 to 1, higher is nearer."""
 
     id: str
     score: float
@@ -59,39 +59,39 @@ class Hit:
 
 @frozen
 class ScopeSpec:
-    """What a scope's vectors were made with. Vectors of two embedders are never compared."""
+    """The embedder and the dimension of a scope's vectors. Vectors of different embedders are never compared."""
 
     embedder: str
     dimension: int
 
 
 class VectorStore(Store, Protocol):
-    """Vectors per scope. Scopes are created with a ``ScopeSpec`` before anything is put into them."""
+    """Vectors per scope. A scope is created with a ``ScopeSpec`` before items are put into it."""
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:
-        """Make the scope; if it exists with an equal spec nothing happens, else ``ScopeMismatch`` is raised."""
+        """Create the scope. If it exists, an equal spec changes nothing and another one raises ``ScopeMismatch``."""
         ...
 
     async def describe(self, scope: str) -> ScopeSpec | None:
-        """The scope's spec, or None when there is no such scope."""
+        """Return the scope's spec, or None if the scope does not exist."""
         ...
 
     async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
-        """Put or replace ``items``, all or nothing; of one id named twice the last counts.
+        """Put or replace all of ``items`` or none. If an id is given twice, the last one counts.
 
-        Raises ``NotFound`` for an unknown scope, ``ScopeMismatch`` for another dimension, ``BadInput`` for
-        NaN, infinities (also of 32-bit precision: 1e39) or malformed metadata.
+        Raises ``NotFound`` for an unknown scope, ``ScopeMismatch`` for another dimension, and ``BadInput`` for NaN,
+        infinities (also in 32-bit precision: 1e39) or malformed metadata.
         """
         ...
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """Those of ``ids`` that exist, vectors as ``array('f')``. An unknown scope has none."""
+        """Return those of ``ids`` that exist, with vectors as ``array('f')``. An unknown scope is empty."""
         ...
 
     async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
-        """Up to ``limit`` items ordered by id, behind the id ``after``, which need not exist; vectors as in ``get``.
+        """Return up to ``limit`` items after the id ``after`` (which need not exist), ordered by id.
 
-        An unknown scope is empty. Raises ``BadInput`` for a limit below 1.
+        Vectors are returned as in ``get``. An unknown scope is empty. Raises ``BadInput`` for a limit below 1.
         """
         ...
 
@@ -103,27 +103,27 @@ class VectorStore(Store, Protocol):
         *,
         where: Filter | None = None,
     ) -> list[Hit]:
-        """The ``k`` items most similar to ``vector`` among those that pass ``where``, in any of ``scopes``.
+        """Return the ``k`` items most similar to ``vector`` among those in any of ``scopes`` that pass ``where``.
 
-        The filter is applied before the cut to ``k``. Ordered by score, highest first; equal scores by id, then by
-        the scope's place in ``scopes``. Unknown scopes are empty, and a scope named twice counts once, at its first
-        place. Raises ``ScopeMismatch`` when a scope has another dimension, ``BadInput`` for ``k`` below 1 or a
-        malformed filter.
+        The filter is applied before the limit ``k``. Results are ordered by score, highest first; equal scores by id,
+        then by the scope's position in ``scopes``. Unknown scopes are empty, and a repeated scope counts once, at its
+        first position. Raises ``ScopeMismatch`` if a scope has another dimension, and ``BadInput`` for ``k`` below 1 or
+        a malformed filter.
         """
         ...
 
     async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
-        """Remove items by id or by filter (exactly one of the two) and say how many there were."""
+        """Remove items by id or by filter (exactly one of the two), and return the number of removed items."""
         ...
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
-        """How many items pass ``where``; all of them without one. An unknown scope has 0."""
+        """Return how many items pass ``where``, or the number of all items without it. An unknown scope has 0."""
         ...
 
     async def scopes(self) -> list[str]:
-        """The scopes that exist, in order."""
+        """Return the existing scopes in order."""
         ...
 
     async def drop(self, scope: str) -> None:
-        """Remove the scope with everything in it, its spec too. An unknown scope is no error."""
+        """Remove the scope with all its contents, including its spec. An unknown scope is not an error."""
         ...

@@ -1,4 +1,4 @@
-"""Memory strategies: what is learned from play besides the state, each a plugin, off unless configured."""
+"""Memory strategies: plugins that learn from play besides the state. They are off unless configured."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "told",
 ]
 
-# Imported when they are first asked for: a start does without them.
+# Imported at the first use, to keep the start fast.
 __getattr__ = lazy_face(
     {
         "Skipped": "saga_core.strategies.consolidation:Skipped",

@@ -1,9 +1,9 @@
-"""Consolidation: whether what was learned is new, changes what is known, or is known already.
+"""Consolidation: decides whether a learned record is new, changes a known one, or is known already.
 
-A learner proposes records in the kind ``remember``; what its ``data`` holds, all of it text: ``do`` (``add``,
-``update`` or ``drop``), ``record`` (the id of a known one, not for ``add``), ``strategy``, ``kind``, ``namespace``,
-``text``, ``at``, ``expires`` (empty: never), ``sources`` (ids, with spaces between), each detail as ``detail.NAME``,
-and ``refused``: why it does not fit its strategy.
+A learner makes proposals of the kind ``remember``. Their ``data`` holds texts only: ``do`` (``add``, ``update`` or
+``drop``), ``record`` (the id of a known one, not for ``add``), ``strategy``, ``kind``, ``namespace``, ``text``, ``at``,
+``expires`` (empty: never), ``sources`` (ids, separated by spaces), each detail as ``detail.NAME``, and ``refused``: why
+it does not fit its strategy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from saga_core.model import Event, MemoryRecord, Remembered, Unremembered, segme
 from saga_core.strategies.strategy import MAX_TEXT
 
 KEPT_TURNS = 12
-"""Turns that a record names, the newest."""
+"""The largest number of turns that a record names. The newest are kept."""
 _DETAIL = "detail."
 _NOT = re.compile("|".join(each.story.negation for each in every()), re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
@@ -28,11 +28,11 @@ _FENCE = re.compile(r"`{3,}|~{3,}|</?think\w*>|\[(?=/?SAGA)", re.IGNORECASE)
 
 
 class Skipped(ValueError):
-    """A record that is not taken; the message says why."""
+    """A record is not accepted. The message says why."""
 
 
 def similarity(one: str, other: str) -> float:
-    """How much two texts share, 0 to 1: of their words without endings, and of the syllables of Korean ones."""
+    """Return the similarity of two texts, 0 to 1, by their words without endings (Korean: syllables)."""
     ours, theirs = Counter(terms(one)), Counter(terms(other))
     if not ours or not theirs:
         return float(fold(one) == fold(other))
@@ -40,28 +40,28 @@ def similarity(one: str, other: str) -> float:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two texts say the same: the same words in the same order, but for endings, particles and punctuation.
+    """Whether two texts say the same: equal words in the same order, apart from endings, particles and punctuation.
 
-    Another name, number or "not" says something else. Who says the same in other words is told what is known, and is
-    to say so: taking two for one loses one of them.
+    A different name, number or negation makes them different. Paraphrases are not detected here: the model is shown the
+    known records and must report them as updates, because merging different records would lose one.
     """
     if fold(one) == fold(other):
         return True
     if _NUMBER.findall(one) != _NUMBER.findall(other) or len(_NOT.findall(one)) != len(_NOT.findall(other)):
         return False
     if standing(one) is not None or standing(other) is not None:
-        return False  # content words leave out too much of what has no spaces: in doubt two records stay two
+        return False  # without spaces, content words omit too much, so in doubt both records stay
     ours, theirs = content_words(one), content_words(other)
     return ours == theirs and bool(ours)
 
 
 def fold(text: str) -> str:
-    """A text as it is compared: letters and digits, case folded."""
+    """Return the text for comparisons: only letters and digits, case-folded."""
     return "".join(char for char in nfc(text).casefold() if char.isalnum())
 
 
 def nearest(text: str, records: Iterable[MemoryRecord], k: int) -> list[MemoryRecord]:
-    """The ``k`` records most similar to ``text``, best first; the later of two that are equally so."""
+    """Return the ``k`` records most similar to ``text``, best first. Equally similar ones are ordered newest first."""
     ranked = sorted(records, key=lambda record: (-similarity(text, record.text), -record.at, record.id))
     return ranked[:k]
 
@@ -69,7 +69,7 @@ def nearest(text: str, records: Iterable[MemoryRecord], k: int) -> list[MemoryRe
 def consolidate(
     known: Mapping[str, MemoryRecord], data: Mapping[str, str], turns: tuple[str, ...], depth: int
 ) -> Event:
-    """The event of a proposal, on the records that are known at a turn of that depth. Raises ``Skipped``."""
+    """Return the event of a proposal, given the records known at a turn of this depth. Raises ``Skipped``."""
     do, at = data.get("do", ""), _number(data, "at") or 0.0
     old = known.get(data.get("record", "")) if do != "add" else None
     if data.get("refused"):
@@ -115,7 +115,7 @@ def consolidate(
 
 
 def clean(text: str) -> str:
-    """A text as it is kept: one line, without what could end the block it is told in. Raises ``Skipped``."""
+    """Return a text as it is stored: one line, without marks that could end a block. Raises ``Skipped``."""
     found = _FENCE.sub(lambda mark: "(" if mark[0] == "[" else "", " ".join(nfc(text).split())).strip()
     if not found:
         raise Skipped("its text is empty")

@@ -1,7 +1,7 @@
-"""A learner: a memory strategy at work, as one more curator. It asks once, and proposes; the core decides.
+"""A learner: a memory strategy that works as an additional curator. It only proposes; the core decides.
 
-A review of it is a run: its turns are those since the run before it on the path, and what comes of it is judged,
-journaled and undone as any curator's proposals are.
+Each of its reviews covers the turns since its previous review on the path. Its proposals are validated, journaled and
+undone like those of any curator.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from saga_core.strategies.strategy import MAX_TEXT, Learned, RecordKind, Strateg
 from saga_core.values import Proposal
 
 PREFIX = "memory."
-"""What a learner is called: this, and the strategy's name in the configuration."""
+"""The prefix of a learner's name. The strategy's name in the configuration follows."""
 MOST = 8
-"""Records that one run may bring."""
+"""The largest number of records that one run may propose."""
 _SHOWN = 24
-"""Known records that a model is shown, at most: the nearest ones."""
+"""The largest number of known records that the model is shown: the most similar ones."""
 _DAY = 86_400.0
 _SAID = 120
 
 
 @frozen
 class Terms:
-    """On what terms a strategy works: what the configuration says of it."""
+    """The settings of a strategy from the configuration."""
 
     name: str
     namespaces: Mapping[str, str]
-    """Kind of records to its namespace."""
+    """Kind of records -> namespace."""
     most: int
-    """Live records of one namespace."""
+    """The largest number of live records in one namespace."""
     expires_days: float
 
 
 @define(eq=False)
 class Learner:
-    """One strategy of the configuration, and the model that it asks."""
+    """One configured strategy, and the model that it asks."""
 
     strategy: Strategy
     terms: Terms
@@ -62,15 +62,15 @@ class Learner:
         self.info = StoreInfo("curator", PREFIX + self.terms.name, version("saga-rp"), frozenset())
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """There is nothing that could be damaged."""
+        """Return ok. A learner has no data that could be damaged."""
         return Health(True)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Close the learner. It holds no resources."""
         self._closed = True
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What the turns teach. Raises ``ModelCallFailed`` when neither answer can be read, and ``UpstreamError``."""
+        """Return proposals. Raises ``ModelCallFailed`` if both answers are unusable, ``UpstreamError``, ``Closed``."""
         if self._closed:
             raise Closed(f"the strategy {self.terms.name!r} is closed")
         if not view.turns:
@@ -109,7 +109,7 @@ class Learner:
         shown: Mapping[str, MemoryRecord],
         now: float,
     ) -> Proposal:
-        """One record of an answer. What does not fit is proposed as it is, with the reason why it is refused."""
+        """Return one record of an answer as a proposal. An unfit record carries the reason for its refusal."""
         text, do = _text(given.get("text")), _text(given.get("do")) or "add"
         old = shown.get(_text(given.get("record")))
         kind = self.strategy.kind(_text(given.get("kind")) or (old.kind if old is not None else ""))
@@ -163,7 +163,7 @@ class Learner:
         return kind.check(Learned(kind.name, _text(given.get("text")), details, spoken)) if kind.check else ""
 
     def _let_go(self, own: list[MemoryRecord], learned: list[Proposal]) -> Iterator[Proposal]:
-        """What goes because a namespace is full: what was learned or changed longest ago."""
+        """Yield proposals that drop the oldest records of namespaces that are full."""
         for namespace in dict.fromkeys(record.namespace for record in own):
             kept = [record for record in own if record.namespace == namespace]
             touched = {each.data.get("record") for each in learned}
@@ -178,7 +178,7 @@ class Learner:
 
 
 def _records(text: str) -> list[Mapping[str, Any]]:
-    """The records of an answer. Raises ``Unusable``. One of them by itself is an answer too."""
+    """Return the records of an answer, which may also be a single record. Raises ``Unusable``."""
     found = read_object(text)
     if "records" not in found and "text" in found:
         return _complete(text) if '"records"' in text else [found]
@@ -191,7 +191,7 @@ def _records(text: str) -> list[Mapping[str, Any]]:
 
 
 def _complete(text: str) -> list[Mapping[str, Any]]:
-    """The records of an answer that was cut off: those that are whole. A cut one says nothing."""
+    """Return the complete records of an answer that was cut off."""
     found, decoder, at = list[Mapping[str, Any]](), json.JSONDecoder(), text.index('"records"')
     while (at := text.find("{", at)) >= 0:
         try:
@@ -203,7 +203,7 @@ def _complete(text: str) -> list[Mapping[str, Any]]:
 
 
 def _turns(given: Any, view: CurationView) -> Iterator[str]:
-    """The turns of those numbers; what was not shown stays as it is, to be refused."""
+    """Return the ids of the turns with these numbers. Unknown numbers stay as they are, and are refused later."""
     by_depth = {turn.depth: turn.id for turn in view.turns}
     for each in _texts(given):
         digits = re.search(r"\d{1,9}", each)

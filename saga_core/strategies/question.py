@@ -1,7 +1,7 @@
-"""The question of a memory strategy: what is to be learned, what is known, and the turns, as quoted data.
+"""The question of a memory strategy: the task, the known records, and the turns as quoted data.
 
-One call, one JSON object. Nothing that SAGA put into the narrator's prompt is in it, nor a block of it that a reply
-or a client repeated: what was told is no news.
+One call returns one JSON object. SAGA's own context is left out, also where a reply or a client repeated it, because it
+contains nothing new.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from saga_core.stores import CurationView
 from saga_core.strategies.strategy import RecordKind, Strategy, in_language
 
 LIMIT = 4_000
-"""Tokens of the whole question, at most."""
+"""The largest number of tokens of the whole question."""
 _FRAME = 200
-"""Tokens kept back for marks, for what a provider puts around messages, and for saying what was wrong."""
+"""Tokens reserved for markers, for a provider's message overhead, and for the reason of a repeated question."""
 _KNOWN = 800
 _USER = 250
 _LEAST = 60
@@ -37,7 +37,7 @@ def ask(
     count: Count,
     limit: int,
 ) -> PromptPlan:
-    """The question, at most ``LIMIT`` tokens as ``count`` counts them. ``known``: label to record, best first."""
+    """Return the question, with at most ``LIMIT`` tokens by ``count``. ``known``: label -> record, best first."""
     words = language_of(view.language).questions.learning
     kinds = [_described(kind, view.language) for kind in strategy.kinds]
     task = "\n\n".join(
@@ -66,7 +66,7 @@ def ask(
         reply = cut_middle(without_injected(turn.reply), each - count(user), count)
         told += [f"[{turn.depth}]", _quoted(f"> {user}" if user else ""), _quoted(reply)]
     whole = "\n".join(line for line in told if line)
-    while whole and count(whole) > room:  # the marks cost tokens too, and there may be very many turns
+    while whole and count(whole) > room:  # the quote marks cost tokens too, and there may be many turns
         whole = "\n".join(_quoted_again(cut_middle(whole, room, count).splitlines()))
         room -= 20
     lines.append(whole)
@@ -74,14 +74,14 @@ def ask(
 
 
 def ask_again(plan: PromptPlan, language: str, reason: str) -> PromptPlan:
-    """The same question, told that the last answer could not be used and why."""
+    """Return the question again, with the reason why the last answer could not be used."""
     words = language_of(language).questions.learning
     text = words.again.format(reason=" ".join(reason.split())[:_REASON])
     return asked_again(plan, text)
 
 
 def schema(strategy: Strategy) -> dict[str, Any]:
-    """The JSON schema of an answer: one shape for all kinds, with null for what a kind does not have."""
+    """Return the JSON schema of an answer: one shape for all kinds, with null for fields that a kind does not have."""
     text, maybe = {"type": "string"}, {"type": ["string", "null"]}
     fields: dict[str, Any] = {
         "do": {"type": "string", "enum": ["add", "update"]},
@@ -120,5 +120,5 @@ def _quoted(text: str) -> str:
 
 
 def _quoted_again(lines: Sequence[str]) -> list[str]:
-    """Lines that lost their middle, each with its mark: a cut must not let one pass for a line of the question."""
+    """Quote lines again after their middle was cut, so that none can pass for a line of the question."""
     return [line if line.startswith(_QUOTE) or re.fullmatch(r"\[\d+\]", line) else _QUOTE + line for line in lines]

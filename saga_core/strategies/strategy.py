@@ -1,7 +1,7 @@
-"""What a memory strategy is: the kinds of records that it learns, and what a model is told about them.
+"""The definition of a memory strategy: its kinds of records, and the texts about them for the model.
 
-A plugin registers a ``Backend`` of the kind ``strategy`` under the entry point ``strategy.NAME``. What it opens to is
-a ``Strategy``; asking the model, reading its answer, comparing it with what is known and journaling are the core's.
+A plugin registers a ``Backend`` of the kind ``strategy`` under the entry point ``strategy.NAME``. It opens to a
+``Strategy``. The core asks the model, reads its answer, compares it with known records, and journals it.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from saga_core.language import DEFAULT, every, primary
 from saga_core.model import checked
 
 MAX_TEXT = 300
-"""Characters of a record's text, and of each of its details."""
+"""The largest number of characters of a record's text, and of each of its details."""
 
 
 @frozen
 class Detail:
-    """A field that records of a kind have besides their text."""
+    """An additional field of the records of a kind."""
 
     name: str
     told: str
-    """What stands in it, for the model."""
+    """The description of the field for the model."""
     needed: bool = True
     of: tuple[str, ...] = ()
-    """The values that it may have; empty: any text."""
+    """The allowed values; empty: any text."""
 
 
 @frozen
 class Learned:
-    """What a model's answer says of one record, before it is compared with what is known."""
+    """A record in a model's answer, before it is compared with known records."""
 
     kind: str
     text: str
     details: Mapping[str, str]
     spoken: str
-    """What the player said in the turns that prove it."""
+    """The player's messages in the turns that are its evidence."""
 
 
 @frozen
@@ -47,18 +47,18 @@ class RecordKind:
 
     name: str
     told: Mapping[str, str]
-    """What it is and what it is not, for the model; by language, ``en`` at least."""
+    """The description for the model of what belongs to this kind and what does not, by language; at least ``en``."""
     namespace: str
-    """Where its records lie when the configuration does not say; see ``saga_core.model.namespaces``."""
+    """The default namespace of its records. See ``saga_core.model.namespaces``."""
     details: tuple[Detail, ...] = ()
     shown: float = 3.0
-    """What it is worth in the narrator's context, from 1 to 8; more when the words of the scene touch on it."""
+    """Its weight in the narrator's context, from 1 to 8. Records that match words of the scene weigh more."""
     always: bool = False
-    """Whether it is told also where no word touches on it."""
+    """Whether it is used even if no word of the scene matches."""
     sources: int = 0
-    """Records that it has to be drawn from, at least: those of a reflection."""
+    """The minimum number of records that it must be derived from, as for reflections."""
     check: Callable[[Learned], str] | None = None
-    """Why a record is not to be kept, in words; empty for one that is."""
+    """Returns why a record must not be kept; empty if it may."""
 
     def __attrs_post_init__(self) -> None:
         checked(self.namespace)
@@ -68,15 +68,15 @@ class RecordKind:
 
 @frozen
 class Strategy:
-    """One way of learning from play. ``kinds[0]`` lies where the configuration's ``namespace`` says."""
+    """One way of learning from play. The configuration's ``namespace`` applies to ``kinds[0]``."""
 
     name: str
     task: Mapping[str, str]
-    """What the model is to do, by language, ``en`` at least."""
+    """The instructions for the model, by language; at least ``en``."""
     kinds: tuple[RecordKind, ...] = field(validator=lambda _, __, kinds: _some(kinds))
 
     def kind(self, name: str) -> RecordKind | None:
-        """The kind of that name."""
+        """Return the kind with this name, or None."""
         return next((kind for kind in self.kinds if kind.name == name), None)
 
 
@@ -86,11 +86,11 @@ def _some(kinds: tuple[RecordKind, ...]) -> None:
 
 
 def told(name: str) -> Mapping[str, str]:
-    """A text of the strategies that come with SAGA, by language: ``facts.task``. Raises KeyError for none of them."""
+    """Return a text of SAGA's own strategies, such as ``facts.task``, by language. Raises ``KeyError`` if unknown."""
     texts = {each.tag: each.questions.strategies[name] for each in every() if name in each.questions.strategies}
     return {DEFAULT: texts[DEFAULT], **texts}
 
 
 def in_language(texts: Mapping[str, str], language: str) -> str:
-    """The text in a language, or the English one."""
+    """Return the text in a language, or the English one."""
     return texts.get(primary(language)) or texts[DEFAULT]

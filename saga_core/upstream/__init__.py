@@ -1,4 +1,4 @@
-"""What is known of the models upstream: how they cache, what they cost, what they accept."""
+"""Facts about upstream models: their caches, prices and parameters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Facts about a model upstream: how it caches and what it costs.
+"""Facts about upstream models: how they cache and what they cost.
 
-The data is ``models.toml`` beside this file, each entry with its source. What is not known there degrades to safe
-behaviour: nothing is marked in the prompt, and the bill has tokens but no dollars.
+The data is in ``models.toml`` next to this file, and each entry has its source. Unknown models get safe defaults:
+nothing is marked in the prompt, and the bill has tokens but no dollars.
 """
 
 from __future__ import annotations
@@ -21,71 +21,72 @@ CacheKind = Literal["explicit", "automatic", "none"]
 Mark = Literal["", "cache_control", "prompt_cache_breakpoint"]
 
 SECONDS: Mapping[CacheLifetime, int] = {"5m": 300, "30m": 1_800, "1h": 3_600}
-"""How long a cache entry of each kind lives after its last use."""
+"""How long a cache entry of each lifetime lives after its last use, in seconds."""
 
 _WHOLE = ("cache_minimum", "lookback", "breakpoints", "cache_step", "long_from", "window")
 RELAYS = ("openrouter",)
 """Providers that pass ``cache_control`` on to the provider of the model."""
 RULES = ("refuses", "together", "limit", "prefill", "system_turns", "thinks", "quiet")
-"""Fields that are no facts but rules for requests; ``parameters.py`` reads them."""
+"""Fields that are rules for requests instead of facts. ``parameters.py`` reads them."""
 
 
 @frozen
 class ModelFacts:
-    """What is known of one model, reached through one provider."""
+    """The facts about one model at one provider."""
 
     provider: str
     cache: CacheKind = "none"
-    """``explicit``: at marked breakpoints; ``automatic``: any prefix, without marks; ``none``: not known to cache."""
+    """``explicit``: at marked breakpoints; ``automatic``: any prefix, without marks; ``none``: no known cache."""
     mark: Mark = ""
-    """The field of a content part that marks a breakpoint; empty when nothing may be marked."""
+    """The field of a content part that marks a breakpoint; empty if no mark is allowed."""
     cache_minimum: int = 0
-    """Tokens from the prompt's beginning below which nothing is cached."""
+    """The smallest number of tokens from the beginning of the prompt that is cached."""
     lookback: int = 1
-    """At how many blocks, from a breakpoint backwards and counting its own, an earlier entry is found."""
+    """The number of blocks, from a breakpoint backwards and including its own, at which an earlier entry is found."""
     breakpoints: int = 0
-    """How many a request may have."""
+    """The largest number of breakpoints in a request."""
     cache_step: int = 1
-    """Automatic: hits come in multiples of so many tokens beyond the minimum."""
+    """Automatic caches: hits beyond the minimum come in multiples of this many tokens."""
     cache_seconds: float = 0.0
-    """Automatic: how long an unused entry can be relied on."""
+    """Automatic caches: how long an unused entry is kept reliably."""
     writes: Mapping[CacheLifetime, float] = field(factory=dict)
-    """Lifetimes that may be asked for -> price of a written token, as a multiple of ``input``."""
+    """Available lifetimes -> price of a written token, as a multiple of ``input``."""
     read: float = 1.0
-    """Price of a token read from the cache, as a multiple of ``input``."""
+    """The price of a token read from the cache, as a multiple of ``input``."""
     input: float | None = None
-    """US dollars for a million input tokens; None when not known."""
+    """US dollars per million input tokens; None if unknown."""
     output: float | None = None
-    """US dollars for a million output tokens; None when not known."""
+    """US dollars per million output tokens; None if unknown."""
     long_from: int = 0
-    """A prompt of more tokens than this is dearer by ``long_factor``, its reply too; 0: there is no such step."""
+    """Prompts with more tokens than this, and their replies, cost ``long_factor`` times as much; 0: no such step."""
     long_factor: float = 1.0
     scale: float = 1.0
-    """Tokens of the model for one as SAGA counts them, until bills say better."""
+    """The model's tokens per token counted by SAGA, until bills give a better value."""
     window: int = 0
-    """Tokens that prompt and reply may have together; 0 when not known."""
+    """The largest number of tokens of prompt and reply together; 0 if unknown."""
     source: str = ""
     read_on: str = ""
-    """Where this is documented, and the day on which that was read."""
+    """The documentation of these facts, and the date of reading it."""
 
     def can_mark(self, role: str) -> bool:
-        """Whether a message of that role can carry a breakpoint. OpenAI's stand in what is given to the model, not in
-        what it said.
+        """Whether a message of this role can carry a breakpoint.
+
+        OpenAI accepts breakpoints only in the model's input, not in its replies.
         """
         return bool(self.mark) and (self.mark != "prompt_cache_breakpoint" or role != "assistant")
 
     @property
     def priced(self) -> bool:
-        """Whether tokens can be turned into dollars."""
+        """Whether the cost of tokens in dollars is known."""
         return self.input is not None and self.output is not None
 
 
 def facts_of(model: str, provider: str = "", overrides: Mapping[str, Mapping[str, Any]] | None = None) -> ModelFacts:
-    """The facts for ``model`` as ``provider`` serves it.
+    """Return the facts for ``model`` as served by ``provider``.
 
-    ``provider/model`` names and OpenRouter's are understood. A known model behind a provider that is not its own, and
-    not known to pass marks on, is not marked. ``overrides``: beginnings of model names to fields of the data file, as
-    under ``models.facts`` in a configuration. Raises ``BadInput`` for a field that does not exist.
+    Names in the form ``provider/model``, including OpenRouter's, are understood. No breakpoints are marked for a known
+    model behind another provider, unless that provider passes marks on. ``overrides`` maps prefixes of model names to
+    fields of the data file, as ``models.facts`` in a configuration does. Raises ``BadInput`` for an unknown field.
     """
     name = normal(model)
     found = _builtin(name, provider)
@@ -97,7 +98,7 @@ def facts_of(model: str, provider: str = "", overrides: Mapping[str, Mapping[str
 
 
 def override(facts: ModelFacts, given: Mapping[str, Any], where: str) -> ModelFacts:
-    """``facts`` with fields as a person writes them. Raises ``BadInput`` that begins with ``where``."""
+    """Return ``facts`` with user-supplied fields. Raises ``BadInput`` with a message that begins with ``where``."""
     known = fields_dict(ModelFacts)
     changes: dict[str, Any] = {}
     writes: dict[CacheLifetime, float] = dict(facts.writes)
@@ -154,18 +155,18 @@ def _builtin(name: str, provider: str) -> ModelFacts:
 
 
 def normal(model: str) -> str:
-    """A model's name without its provider, as the data file writes it."""
+    """Return a model's name without its provider, in the spelling of the data file."""
     return model.rsplit("/", 1)[-1].lower().replace(".", "-").rstrip("*")
 
 
 def longest(name: str, prefixes: Mapping[str, str]) -> str | None:
-    """The original of the longest of ``prefixes`` (normal form to original) that ``name`` begins with."""
+    """Return the original of the longest of ``prefixes`` (normal form -> original) with which ``name`` begins."""
     fitting = [prefix for prefix in prefixes if prefix and name.startswith(prefix)]
     return prefixes[max(fitting, key=len)] if fitting else None
 
 
 @lru_cache(maxsize=1)
 def data() -> dict[str, Any]:
-    """The data file."""
+    """Return the parsed data file."""
     text = resources.files(__package__).joinpath("models.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

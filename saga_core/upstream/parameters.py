@@ -1,4 +1,4 @@
-"""Which parameters a model takes, and how its messages must be arranged. The data is in ``models.toml``."""
+"""The parameters that a model accepts, and how its messages must be arranged. The data is in ``models.toml``."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from saga_core.upstream.facts import RELAYS, RULES, data, longest, normal
 
 @frozen
 class ParameterRules:
-    """What a model takes. One that nothing is known of takes everything, until its provider says otherwise."""
+    """What a model accepts. An unknown model accepts everything until its provider refuses it."""
 
     refuses: tuple[str, ...] = ()
     """Parameters that it refuses."""
     together: tuple[str, ...] = ()
-    """Of these it takes one; the first that is given."""
+    """Parameters of which it accepts only one. The first one given is used."""
     limit: str = ""
-    """The only name for the length of a reply; empty: the one that the client uses."""
+    """The only accepted name of the reply limit; empty: the name that the client uses."""
     prefill: bool = True
-    """Whether it goes on with a final assistant message."""
+    """Whether it continues a final assistant message."""
     system_turns: bool = True
-    """Whether system messages may stand among the messages."""
+    """Whether system messages are allowed between the messages."""
     thinks: bool = False
-    """Whether it thinks before it answers unless told not to."""
+    """Whether it thinks before it answers by default."""
     quiet: str = ""
-    """The type of ``thinking`` that tells it not to; empty: nothing does."""
+    """The type of ``thinking`` that disables thinking; empty if there is none."""
     schemas: bool = True
-    """Whether an answer can be held to a JSON schema; else to JSON. Learned, never set."""
+    """Whether it supports JSON schemas for answers; otherwise only JSON. Learned from refusals, never configured."""
 
 
 def rules_of(model: str, provider: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> ParameterRules:
-    """The rules for ``model`` as ``provider`` serves it.
+    """Return the rules for ``model`` as served by ``provider``.
 
-    Behind a provider that is not the model's own only what its relay cannot mend holds: whether a reply can be begun
-    for it. ``overrides`` as for ``facts_of``. Raises ``BadInput`` for a value of the wrong kind.
+    Behind a relay, only ``prefill`` applies, because the relay cannot work around it. ``overrides`` as for
+    ``facts_of``. Raises ``BadInput`` for a value of the wrong type.
     """
     name = normal(model)
     found = _builtin(name, provider)
@@ -51,7 +51,7 @@ def rules_of(model: str, provider: str, overrides: Mapping[str, Mapping[str, Any
 
 @lru_cache(maxsize=8)
 def takes(provider: str) -> frozenset[str]:
-    """The fields that ``provider`` knows in a request; empty when it takes any."""
+    """Return the request fields that ``provider`` knows; empty if it accepts any."""
     return frozenset(str(data()["takes"].get(provider, "")).split())
 
 
@@ -68,7 +68,7 @@ def _builtin(name: str, provider: str) -> ParameterRules:
 
 
 def read_rules(rules: ParameterRules, given: Mapping[str, Any], where: str) -> ParameterRules:
-    """``rules`` with those among ``given``; other fields are none of theirs. Raises ``BadInput``."""
+    """Return ``rules`` updated with the rules among ``given``. Other fields are ignored. Raises ``BadInput``."""
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if name not in RULES:
