@@ -72,7 +72,7 @@ class PathLock:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """The descriptors that hold the lock. A process that inherits them keeps the lock until it ends or unlocks it."""
+        """The descriptors that hold the lock. Processes that inherit them keep the lock until they end or unlock it."""
         return tuple(each for each in (self._descriptor, self._data) if each is not None)
 
     def release(self) -> None:

@@ -69,7 +69,7 @@ class OpenAIEmbedder:
 
     @property
     def id(self) -> str:
-        """``<provider>/<model>/<dimension>/<version>``, with a suffix if the prefixes are not the model's usual ones."""
+        """``<provider>/<model>/<dimension>/<version>``, with a suffix if the prefixes differ from the usual ones."""
         asked = self.asked
         usual = facts_of_model(asked.model)
         own = (asked.query_prefix, asked.passage_prefix)

@@ -25,7 +25,7 @@ class Questions:
     _flights: dict[Hashable, asyncio.Task[Vectors]] = field(factory=dict, init=False)
 
     async def ask(self, key: Hashable, call: Callable[[], Coroutine[Any, Any, Vectors]]) -> Vectors:
-        """Return the result of ``call``, or raise its exception. Concurrent callers with the same ``key`` share one call.
+        """Return the result of ``call``, or raise its exception. Concurrent callers with the same ``key`` share a call.
 
         If a caller is cancelled, the call continues. Raises ``StoreUnavailable`` if too many calls are in progress.
         """
