@@ -1,4 +1,4 @@
-"""How much memory values take, estimated: what the limits of caches are counted in."""
+"""Estimates the memory that values take. Cache limits are measured with these estimates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saga_core.stores import Edge, Node, Value
 _EMPTY_DICT = getsizeof({})
 _DICT_ENTRY = 40
 _OBJECT = 64
-"""An attrs instance or a proxy, and what refers to it."""
+"""An attrs instance or a mapping proxy, with the reference to it."""
 
 
 def mapping_bytes(mapping: Mapping[str, Value]) -> int:
-    """A dict of scalars and tuples of scalars behind a proxy. Field names are shared by many, and not counted."""
+    """The bytes of a proxied dict of scalars and tuples of scalars. Field names are shared and not counted."""
     values = mapping.values()
     total = _EMPTY_DICT + _OBJECT + _DICT_ENTRY * len(mapping) + sum(map(getsizeof, values))
     for value in values:
@@ -24,10 +24,10 @@ def mapping_bytes(mapping: Mapping[str, Value]) -> int:
 
 
 def node_bytes(node: Node) -> int:
-    """A node with its places in the dicts that find it and its edges."""
+    """The bytes of a node, including its entries in the dicts that index it and its edges."""
     return 4 * _DICT_ENTRY + _OBJECT + getsizeof(node.id) + getsizeof(node.label) + mapping_bytes(node.properties)
 
 
 def edge_bytes(edge: Edge) -> int:
-    """An edge with its places in the dicts of both its ends. The ids belong to the nodes."""
+    """The bytes of an edge, including its entries in the dicts of both end nodes. Node ids are not counted again."""
     return 6 * _DICT_ENTRY + 2 * _OBJECT + _EMPTY_DICT + mapping_bytes(edge.properties)

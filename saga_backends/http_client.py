@@ -1,8 +1,8 @@
-"""HTTP clients for providers, imported and made off the event loop.
+"""HTTP clients for providers, imported and created off the event loop.
 
-At the addresses of OpenAI and Anthropic their official SDKs go on top (``chat.sdk_calls``). The many servers that only
-speak like them are asked through the bare client: importing an SDK takes 0.3 (OpenAI) to 0.8 seconds (Anthropic) and 20
-to 45 MB.
+For the addresses of OpenAI and Anthropic, their official SDKs wrap these clients (``chat.sdk_calls``). The many servers
+that are merely compatible are called with the bare client, because importing an SDK takes 0.3 (OpenAI) to 0.8 seconds
+(Anthropic) and 20 to 45 MB.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _CONNECT_SECONDS = 10.0
 _MOST_CONNECTIONS, _MOST_IDLE = 1_000, 100
 _AGENT = "saga-rp"
 MOST_BODY = 32 * 1_024 * 1_024
-"""Bytes of an answer in one piece."""
+"""The maximum size, in bytes, of a response that is not streamed."""
 _MOST_SAID = 1_024 * 1_024
-"""Bytes of a refusal that are read."""
+"""How many bytes of an error response are read."""
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
-"""What tells how a body was sent, and no longer fits one that was unpacked."""
+"""Headers that describe how a body was transferred. They do not apply to the decoded body."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 
 
@@ -37,11 +37,11 @@ T = TypeVar("T")
 
 
 def bounded(client: type[T]) -> type[T]:
-    """A class of asynchronous HTTP clients, by whose answers nobody's memory is filled.
+    """Return a subclass of ``client`` that limits the size of responses, so that they cannot fill the memory.
 
-    What is not streamed is read here, as it comes: an answer up to ``MOST_BODY``, beyond which it is an
-    ``UpstreamError``, and of a refusal the beginning. So it is with what an official SDK reads by itself.
-    ``client``: an ``AsyncClient`` of httpx or httpx2, or of that kind.
+    ``client`` is the ``AsyncClient`` of httpx or httpx2, or a subclass of it. Responses that are not streamed are read
+    here, in chunks. A success response above ``MOST_BODY`` raises ``UpstreamError``. Of an error response, only the
+    beginning is read, even if streaming was requested. The limits also apply to responses read by an official SDK.
     """
     any_client: Any = client
     sends: Callable[..., Awaitable[Any]] = any_client.send
@@ -65,12 +65,12 @@ def bounded(client: type[T]) -> type[T]:
 
 
 async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -> httpx2.AsyncClient:
-    """A client for ``base_url``, a provider's ``timeout`` in seconds from byte to byte, with ``headers`` on each call.
+    """Open a client for ``base_url`` that sends ``headers`` with each call.
 
-    It goes where its settings say and nowhere else: no redirect is followed. It keeps no cookies, for those that one
-    player's call was given would go out with the next one's. Made beside the loop: the certificates
-    that it trusts take 40 ms and 3 MB, and what the first call imports of the network layer as much again. One that
-    speaks plain HTTP loads none, and trusts nobody. Raises ``BadInput`` for an address that is none.
+    ``timeout`` is the longest wait for the next bytes, in seconds. Redirects are not followed. Cookies are not kept,
+    because those from one player's call would be sent with the next player's call. The client is created in a thread:
+    loading the trusted certificates takes 40 ms and 3 MB, and importing the network layer takes as much again. For
+    plain HTTP, no certificates are loaded. Raises ``BadInput`` if ``base_url`` is not a valid URL.
     """
 
     def opened() -> httpx2.AsyncClient:
@@ -79,7 +79,7 @@ async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -
 
         anyio.run(anyio.sleep, 0)
         try:
-            urlsplit(base_url)  # the library takes brackets that do not match for a name
+            urlsplit(base_url)  # rejects unmatched brackets, which httpx2 would take for a host name
             address = httpx2.URL(base_url)
         except (httpx2.InvalidURL, ValueError) as error:
             raise BadInput(f"options.base_url: {base_url} is no URL ({error}); give one such as {_EXAMPLE}") from None
@@ -97,12 +97,12 @@ async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -
 
 
 def bearer(key: str | None) -> dict[str, str]:
-    """The headers that show ``key``; none without one."""
+    """The authorization header for ``key``, or no headers if ``key`` is empty or None."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 async def body_of(response: httpx2.Response, most: int = MOST_BODY) -> bytes:
-    """The body, unpacked as it comes. Raises ``UpstreamError`` as soon as it has more than ``most`` bytes."""
+    """Read and decode the body in chunks. Raises ``UpstreamError`` as soon as it exceeds ``most`` bytes."""
     found = bytearray()
     async for chunk in response.aiter_bytes():
         found += chunk
@@ -112,7 +112,7 @@ async def body_of(response: httpx2.Response, most: int = MOST_BODY) -> bytes:
 
 
 async def refusal(response: httpx2.Response) -> Any:
-    """What an error status came with: the JSON, else the beginning of the text. The response is closed."""
+    """Return the JSON body of an error response, or the beginning of its text. Closes the response."""
     try:
         text = (await _beginning(response)).decode(response.encoding or "utf-8", errors="replace").strip()
     finally:

@@ -1,4 +1,4 @@
-"""One store object for a path, in this process and among all others."""
+"""Locks that allow only one store object per path, within this process and across processes."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ from saga_core.errors import StoreLocked, StoreUnavailable
 
 _open_paths: set[str] = set()
 _open_files: set[tuple[int, int]] = set()
-"""Devices and inodes: a file may have several names."""
+"""The device and inode of each open file, because a file may have several names."""
 _guard = threading.Lock()
 _inherited: dict[str, bool] = {}
-"""Names of paths that another process locked for this one, and whether nobody else has them open yet."""
+"""Real paths that another process locked for this one, mapped to whether this process is the first to open them."""
 
 
 def inherit(paths: Iterable[Path], *, first: bool) -> None:
-    """Use ``paths`` together with other processes of the one that locked them and passed the locks on.
+    """Share ``paths`` with other processes. A parent process holds the locks and has passed them on.
 
-    ``first``: none of the others has opened them yet, nor does until this process has.
+    ``first`` means that no other process has opened the paths, and that none will until this process has done so.
     """
     with _guard:
         _inherited.update({os.path.realpath(path): first for path in paths})
 
 
 class PathLock:
-    """Held from ``PathLock(path)`` to ``release()``, or until the process dies, by whatever cause.
+    """An exclusive lock on ``path``, held from construction until ``release()`` or until the process ends.
 
-    ``path`` is the data that is protected; the lock is a file beside it (``state.db`` has ``state.db.lock``), or in
-    it when it is a directory, and stays there when released. A file that exists is locked itself as well, where the
-    platform has advisory locks: under another name, a hard link, it has another lock file. Raises ``StoreLocked`` when
-    another store object or process holds it, ``StoreUnavailable`` when the lock file cannot be made. A path that was
-    inherited (``inherit``) is locked already, and stays so until the last of the processes ends that share it.
+    The lock is a separate file beside the data (``state.db.lock`` for ``state.db``), or ``.lock`` inside ``path`` if
+    that is a directory. The lock file stays on disk after the release. Where the platform has advisory locks, an
+    existing data file is locked as well, because a hard link to it would have a different lock file. A path passed to
+    ``inherit`` is already locked, and stays locked until the last process that shares it ends.
+
+    Raises ``StoreLocked`` if another store object or process holds the lock, and ``StoreUnavailable`` if the lock file
+    cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,9 +49,9 @@ class PathLock:
         with _guard:
             inode = _inode(path)
             self.is_shared = self._name in _inherited
-            """Whether other processes may have the path open as well."""
+            """Whether other processes may have the path open too."""
             self.is_first = _inherited.get(self._name, True)
-            """Whether none of them has it open yet."""
+            """Whether no other process has the path open yet."""
             if self._name in _open_paths or (inode in _open_files and not self.is_shared):
                 raise StoreLocked(f"{path}: is open already in this process; close that store first, or share it")
             if self.is_shared:
@@ -70,11 +72,11 @@ class PathLock:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What holds the lock: it lasts until the last process ends, or unlocks, that these were passed to."""
+        """The descriptors that hold the lock. Processes that inherit them keep the lock until they end or unlock it."""
         return tuple(each for each in (self._descriptor, self._data) if each is not None)
 
     def release(self) -> None:
-        """Let others open the path. A second call does nothing."""
+        """Release the lock. Further calls have no effect."""
         with _guard:
             if self.is_shared:
                 _open_paths.discard(self._name)
@@ -88,7 +90,8 @@ class PathLock:
                 os.close(self._data)
                 self._data = None
             try:
-                # A child forked meanwhile shares the descriptor: closing ours alone would leave the lock with it.
+                # A child process that was forked meanwhile shares the descriptor. If we only closed ours, the child
+                # would keep the lock.
                 _unlock(self._descriptor)
             finally:
                 os.close(self._descriptor)
@@ -96,7 +99,7 @@ class PathLock:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process has the data at ``path`` open. Holds it for a moment to find out."""
+    """Return whether any process has the data at ``path`` open. To find out, the lock is taken for a moment."""
     if not path.exists():
         return False
     try:
@@ -107,7 +110,7 @@ def is_held(path: Path) -> bool:
 
 
 def _inode(path: Path) -> tuple[int, int] | None:
-    """A file's device and inode; None for a directory, and where there is nothing or no such lock."""
+    """The device and inode of a file. None on Windows, and if ``path`` is a directory or does not exist."""
     if sys.platform == "win32" or not path.is_file():
         return None
     found = path.stat()
@@ -115,7 +118,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def _acquire_data(path: Path) -> int | None:
-    """Lock the file itself. None where its file system has no locks: then the lock file's failure told so."""
+    """Lock the data file itself and return its descriptor, or None if its file system does not support locks."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -143,7 +146,7 @@ def _acquire(path: Path, file: Path) -> int:
         _lock(descriptor)
     except OSError as error:
         holder = ""
-        with contextlib.suppress(OSError):  # only for the message: Windows does not let others read a locked file
+        with contextlib.suppress(OSError):  # only for the message; Windows forbids reading a file that is locked
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() if _HAS_PREAD else ""
         os.close(descriptor)
         if isinstance(error, BlockingIOError | PermissionError):
@@ -152,7 +155,7 @@ def _acquire(path: Path, file: Path) -> int:
         raise StoreUnavailable(
             f"{path}: its lock file {file} cannot be locked ({error.strerror}); put it on a file system that has locks"
         ) from error
-    with contextlib.suppress(OSError):  # only for the message: a full disk must not keep a store from opening
+    with contextlib.suppress(OSError):  # only for the message; a full disk must not keep a store from opening
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
     return descriptor
@@ -163,7 +166,7 @@ _HAS_PREAD = hasattr(os, "pread")
 if sys.platform == "win32":
     import msvcrt
 
-    # Far behind the number that is written there, since Windows locks are mandatory.
+    # Windows locks are mandatory, so we lock a byte far beyond the process number at the start of the file.
     _LOCKED_AT = 1 << 30
 
     def _lock(descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""What went wrong at a provider, as ``UpstreamError`` in words that help, without keys."""
+"""Turns failures of a provider into ``UpstreamError`` with a helpful message that contains no API keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attrs import field, frozen
 from saga_core.errors import UpstreamError
 
 OVERLOADED = 529
-"""Anthropic's status for an API that has too much to do; no one else knows it."""
+"""The status with which Anthropic reports an overloaded API. It is not a standard HTTP status."""
 
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]+)?\Z")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|AIza)-?[A-Za-z0-9*_-]{8,}")
@@ -42,16 +42,16 @@ _STATUS = {
     "overloaded_error": OVERLOADED,
 }
 _WRONG_KEY = "API_KEY_INVALID"
-"""Google's reason for a 400 that others tell as 401."""
+"""The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
 _PASSING = (408, 409, 425, 429)
 _LONG = 8
-"""Characters from which on a key is hidden also inside a word."""
+"""The number of characters from which a key is also hidden inside a longer word."""
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
 
 @frozen
 class Blame:
-    """Puts a provider's failures into words. ``secrets`` never stand in them."""
+    """Builds errors for the failures of one provider. ``secrets`` never appear in the messages."""
 
     name: str
     """The provider's name in the configuration."""
@@ -60,7 +60,7 @@ class Blame:
     secrets: Sequence[str] = field(default=(), repr=False)
 
     def refused(self, status: int, body: Any, headers: Mapping[str, str]) -> UpstreamError:
-        """An error status instead of a reply."""
+        """The error for a response with an error status."""
         about = _about(body)
         said = _said(about, body)
         kind, code, details = about.get("type"), about.get("code"), _details(about)
@@ -79,7 +79,7 @@ class Blame:
         )
 
     def reported(self, error: Any) -> UpstreamError:
-        """An error inside a reply."""
+        """The error for a failure reported inside a reply."""
         about = error if isinstance(error, Mapping) else {"message": str(error)}
         message, code, kind = about.get("message"), about.get("code"), about.get("type")
         status = code if type(code) is int and 400 <= code <= 599 else _STATUS.get(str(kind), 502)
@@ -92,7 +92,7 @@ class Blame:
         )
 
     def silent(self) -> UpstreamError:
-        """Nothing came for too long."""
+        """The error for a timeout."""
         return UpstreamError(
             f"{self.host} did not answer in time; providers.{self.name}.timeout is {self.timeout:g} seconds",
             status=504,
@@ -100,7 +100,7 @@ class Blame:
         )
 
     def unreachable(self, error: Exception) -> UpstreamError:
-        """No connection."""
+        """The error for a connection that cannot be made."""
         why = shorten(str(error.__cause__ or error)) or "no connection"
         return UpstreamError(
             self.hide(f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?"),
@@ -109,7 +109,7 @@ class Blame:
         )
 
     def unsendable(self) -> UpstreamError:
-        """The key holds characters that no header carries."""
+        """The error for a key with characters that an HTTP header cannot carry."""
         return UpstreamError(
             f"the key for {self.host} holds characters other than ASCII, which no request can carry; check the key: "
             f"providers.{self.name}.api_key, api_keys.{self.name}, the environment, or the frontend's",
@@ -118,21 +118,21 @@ class Blame:
         )
 
     def broken(self, error: Exception) -> UpstreamError:
-        """The connection ended inside a reply."""
+        """The error for a connection that ended in the middle of a reply."""
         return UpstreamError(f"{self.host} broke off its reply ({type(error).__name__})", passing=True)
 
     def page(self) -> UpstreamError:
-        """A web page instead of a reply."""
+        """The error for a web page instead of a reply."""
         return UpstreamError(
             f"{self.host} answered with a web page, not with a completion; is providers.{self.name}.base_url right? "
             "For the OpenAI API it usually ends in /v1"
         )
 
     def hide(self, text: str) -> str:
-        """``text`` without keys."""
+        """Return ``text`` with all keys replaced by ``(key)``."""
         for secret in self.secrets:
             whole = re.escape(secret)
-            if len(secret) < _LONG:  # a stand-in such as "x": part of many a word
+            if len(secret) < _LONG:  # a placeholder such as "x", which occurs inside many words
                 whole = rf"(?<!\w){whole}(?!\w)"
             text = re.sub(whole, "(key)", text)
         return _KEY_LIKE.sub("(key)", text)
@@ -154,20 +154,23 @@ class Blame:
 
 
 def shown_status(status: int) -> int:
-    """The status that a client is answered with: its own faults and those that pass as they are, else 502."""
+    """Return the status to send to our client for a provider's ``status``.
+
+    Client errors (4xx), 503 and 504 are kept, 529 becomes 503, and all others become 502.
+    """
     if status == OVERLOADED:
         return 503
     return status if 400 <= status < 500 or status in (503, 504) else 502
 
 
 def shorten(text: str) -> str:
-    """``text`` on one line, at most 300 characters."""
+    """Return ``text`` on one line, cut to at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:297] + "..."
 
 
 def _about(body: Any) -> Mapping[str, Any]:
-    """The error's object: as it is, under ``error``, or, at Google, in a list."""
+    """Return the error object: the body itself, or its ``error`` field. Google may wrap it in a list."""
     if isinstance(body, list) and body:
         body = body[0]
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
@@ -176,7 +179,7 @@ def _about(body: Any) -> Mapping[str, Any]:
 
 
 def _said(about: Mapping[str, Any], body: Any) -> str:
-    """What the provider's error says of itself, if it is more than a web page."""
+    """Return the provider's error message, or an empty text if the body is a web page."""
     if isinstance(body, str):
         return "" if body.lstrip().startswith("<") else shorten(body)
     message = about.get("message") or about.get("detail") or about.get("error") or ""
@@ -184,13 +187,16 @@ def _said(about: Mapping[str, Any], body: Any) -> str:
 
 
 def _details(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What Google says of an error besides."""
+    """Return the ``details`` that Google adds to an error."""
     details = about.get("details")
     return [each for each in details if isinstance(each, Mapping)] if isinstance(details, list) else []
 
 
 def _retry_after(headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()) -> float | None:
-    """Seconds that the provider asks to wait, from either of the headers in use, or from Google's details."""
+    """Return the seconds that the provider asks us to wait.
+
+    Both common headers (``retry-after-ms`` and ``retry-after``) and Google's details are understood.
+    """
     for name, scale in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if _SECONDS.match(value):

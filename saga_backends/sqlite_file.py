@@ -1,6 +1,6 @@
-"""A SQLite file as SAGA opens it: its owner, its schema version, its durability, and the meaning of its errors.
+"""Opens SQLite files: checks their owner and schema version, sets durability, and translates SQLite errors.
 
-Connections belong to the thread that opened them; call all of this from a ``Worker``.
+A connection belongs to the thread that opened it. Call all functions of this module from a ``Worker``.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     import sqlite_utils
 
 _BUSY_SECONDS = 5.0
-"""How long a call waits for another program (a backup, a database browser) before it gives up."""
+"""How long a call waits for a lock held by another program, such as a backup or a database browser."""
 
 _SHARED_BUSY_SECONDS = 30.0
-"""The same where other processes of SAGA write as well: one of them that hangs is ended before."""
+"""How long a call waits if other SAGA processes write to the file too. A process that hangs is killed before that."""
 
 _WAL_LIMIT = 16 * 1_024 * 1_024
-"""The size to which the write-ahead log is cut back after a checkpoint."""
+"""The size to which the write-ahead log is truncated after a checkpoint."""
 
 
 _READER_KIB = 512
-"""Pages that a reading connection keeps; the system keeps the file besides."""
+"""The page cache of a read-only connection. The operating system caches the file as well."""
 
 
 @frozen
 class Schema:
-    """A kind of file: SQLite's ``application_id`` for it, and the steps that made its versions, oldest first.
+    """The schema of one kind of file: its SQLite ``application_id`` and its migrations, oldest first.
 
-    Version ``n`` (``user_version``) is what the first ``n`` migrations make. A migration calls ``execute`` only: all
-    that are missing run in one transaction.
+    Version ``n`` (``user_version``) is the result of the first ``n`` migrations. All missing migrations run in one
+    transaction, so a migration may only call ``execute``.
     """
 
     application_id: int
@@ -47,12 +47,15 @@ class Schema:
 
     @property
     def version(self) -> int:
-        """The newest version that this code knows."""
+        """The newest schema version that this code supports."""
         return len(self.migrations)
 
 
 def prepare_path(path: Path) -> None:
-    """Make the directory of ``path``. Raises ``StoreUnavailable`` when that fails or ``path`` is a directory."""
+    """Create the parent directory of ``path``.
+
+    Raises ``StoreUnavailable`` if that fails or if ``path`` is itself a directory.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_directory = path.is_dir()
@@ -65,19 +68,19 @@ def prepare_path(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that only its user may read, if none is there; ``connect`` tells why it cannot be made."""
+    """Create an empty file that only this user may read, if none exists. Errors are left for ``connect`` to report."""
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bool = False) -> sqlite3.Connection:
-    """A connection in autocommit mode to the file at ``path``, made or migrated as needed, in WAL mode.
+    """Connect to the file at ``path`` in autocommit and WAL mode. The file is created or migrated as needed.
 
-    With ``synchronous`` ``full`` a commit is on disk when it returns; with ``normal`` it survives the end of the
-    process, but the last ones may be lost with the power. ``shared``: other processes of SAGA have it open.
+    With ``synchronous="full"``, a commit is on disk when it returns. With ``"normal"``, commits survive a crash of the
+    process, but a power failure may lose the latest ones. ``shared`` means that other SAGA processes use the file too.
 
-    Raises ``NewerSchema`` (nothing was changed),
-    ``StoreCorrupt`` for what is no database or another program's, ``StoreUnavailable`` where it cannot be written.
+    Raises ``NewerSchema`` if the file is too new (it is left unchanged), ``StoreCorrupt`` if it is not a database of
+    ours, and ``StoreUnavailable`` if it cannot be written.
     """
     if synchronous not in ("full", "normal"):
         raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")
@@ -90,7 +93,7 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
             connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT}")
             connection.execute(f"PRAGMA synchronous={synchronous}")
             if synchronous == "full":
-                # Without it macOS leaves the write in the drive's own cache. Elsewhere it does nothing.
+                # Without this, macOS leaves writes in the drive's cache. It has no effect on other systems.
                 connection.execute("PRAGMA fullfsync=ON")
             _migrate(connection, schema, found)
         except BaseException:
@@ -100,9 +103,9 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
 
 
 def connect_reader(path: Path, *, shared: bool = False) -> sqlite3.Connection:
-    """A second connection to a file that ``connect`` opened and holds open, which may not write.
+    """Open a second, read-only connection to a file that a connection from ``connect`` holds open.
 
-    It sees what was committed before a statement, or its transaction, began, and waits for no commit.
+    It sees what was committed before the current statement or transaction began, and never waits for a commit.
     """
     with translated(path):
         connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
@@ -120,7 +123,7 @@ def _patience(shared: bool) -> float:
 
 
 def _check_writable(path: Path) -> None:
-    """SQLite opens a file that it may only read without a word; the first commit would fail."""
+    """Raise ``StoreUnavailable`` for a read-only file. SQLite would open it, and only the first commit would fail."""
     try:
         with path.open("r+b"):
             return
@@ -138,9 +141,9 @@ def _unwritable(path: Path, reason: str) -> StoreUnavailable:
 
 
 def version_of(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
-    """The file's schema version, 0 for a new one. Reads only.
+    """Return the schema version of the file, or 0 for a new file. Nothing is written.
 
-    Raises ``StoreCorrupt`` for another program's database, ``NewerSchema``.
+    Raises ``StoreCorrupt`` if the database belongs to another program, and ``NewerSchema`` if its version is too new.
     """
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (found,) = connection.execute("PRAGMA user_version").fetchone()
@@ -158,7 +161,10 @@ def version_of(connection: sqlite3.Connection, path: Path, schema: Schema) -> in
 
 
 def refuse_programs(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise ``StoreCorrupt`` for a file with a trigger or a view: SAGA makes none, and they do something when used."""
+    """Raise ``StoreCorrupt`` if the file has triggers, views or virtual tables.
+
+    SAGA creates none of these, and they could run foreign code when the file is used.
+    """
     row = connection.execute(
         "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR upper(sql) LIKE '%VIRTUAL%'"
     ).fetchone()
@@ -172,7 +178,7 @@ def refuse_programs(connection: sqlite3.Connection, path: Path) -> None:
 def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None:
     if found == schema.version:
         return
-    # It takes 0.3 s to import, and is needed for a file that is new or old only.
+    # The import takes 0.3 s and is only needed for files that are new or outdated.
     import sqlite_utils
 
     database = sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
@@ -189,15 +195,16 @@ def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None
 
 
 def rollback(connection: sqlite3.Connection) -> None:
-    """End a transaction that failed, unless the engine did so itself."""
+    """Roll back a failed transaction, unless SQLite has already done so."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
 
 def close(connection: sqlite3.Connection, path: Path, *, shared: bool = False) -> None:
-    """Bring the write-ahead log into the file and close. The connection is closed also when that raises.
+    """Checkpoint the write-ahead log and close the connection, which is closed even if the checkpoint fails.
 
-    Of a ``shared`` file as much as nobody needs any more: nobody is waited for, and the last to close does the rest.
+    If the file is ``shared``, the checkpoint is passive and does not wait for other processes. The last one to close
+    the file does the rest.
     """
     with translated(path):
         try:
@@ -207,9 +214,9 @@ def close(connection: sqlite3.Connection, path: Path, *, shared: bool = False) -
 
 
 def compact(connection: sqlite3.Connection) -> None:
-    """Rewrite the file and its write-ahead log, so that no byte of what was deleted is left.
+    """Rewrite the file and truncate its write-ahead log, so that no deleted data remains on disk.
 
-    Raises ``StoreLocked`` when somebody reads so long that the log cannot be cut off.
+    Raises ``StoreLocked`` if a long read keeps the log from being truncated.
     """
     connection.execute("VACUUM")
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -221,7 +228,7 @@ def compact(connection: sqlite3.Connection) -> None:
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:
-    """The first thing that is wrong with the file, or None; not ``thorough``: as far as its schema shows."""
+    """Return the first problem found in the file, or None. Unless ``thorough``, only the schema is read."""
     if not thorough:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         return None
@@ -237,7 +244,7 @@ def bytes_on_disk(path: Path) -> int:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Let no driver exception out: each becomes a ``StoreError`` that names ``path`` and a remedy."""
+    """Turn every SQLite exception into a ``StoreError`` that names ``path`` and a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -245,7 +252,7 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def _translate(path: Path, error: sqlite3.Error) -> StoreError:
-    # The low byte is the kind of error, the others its detail.
+    # The low byte is the primary error code; the other bytes are details.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreCorrupt(

@@ -1,4 +1,4 @@
-"""A thread for an engine whose connection belongs to one thread, or whose calls block."""
+"""A worker thread for engines whose connections belong to one thread or whose calls block."""
 
 from __future__ import annotations
 
@@ -25,29 +25,32 @@ class _Job:
 
 
 class Worker:
-    """One daemon thread that runs callables in the order in which they were given to it.
+    """One daemon thread that runs callables in the order in which they were submitted.
 
-    ``run`` costs one hop to the thread and one back. A job that was given is run, whatever becomes of the task
-    that awaits it: when that is cancelled the job still completes, and its result is dropped. Belongs to the
-    event loop that uses it. A worker that is never closed ends with its last reference, with a ``ResourceWarning``.
+    ``run`` costs one hop to the thread and one back. A submitted job always runs to completion. If the task that awaits
+    it is cancelled, its result is dropped. A worker belongs to the event loop that uses it. If a worker is never
+    closed, its thread ends when the last reference goes away, and a ``ResourceWarning`` is issued.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
-        # The thread knows the queue and not this object, so that an unclosed worker can be collected.
+        # The thread refers to the queue and not to this object, so that an unclosed worker can be garbage-collected.
         self._thread = threading.Thread(target=_work, args=(self._jobs, self._ended), name=f"saga-{name}", daemon=True)
         self._thread.start()
         self._closing = False
 
     @property
     def closed(self) -> bool:
-        """Whether ``aclose`` was called."""
+        """Whether ``aclose`` has been called."""
         return self._closing
 
     async def run(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """What ``fn(*args, **kwargs)`` gives or raises on the thread. Raises ``Closed`` after ``aclose``."""
+        """Run ``fn(*args, **kwargs)`` on the thread and return its result, or raise its exception.
+
+        Raises ``Closed`` after ``aclose``.
+        """
         if self._closing:
             raise Closed(f"{self._name} is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -55,10 +58,10 @@ class Worker:
         try:
             return await future
         finally:
-            del future  # a failure's traceback refers to this frame, and the future to the failure
+            del future  # breaks a reference cycle: the future refers to the exception, whose traceback refers here
 
     async def aclose(self) -> None:
-        """Run what is queued, then end the thread. A second call waits for the same end."""
+        """Run the queued jobs, then end the thread. Further calls also wait until the thread has ended."""
         if not self._closing:
             self._closing = True
             self._jobs.put(None)
@@ -66,7 +69,7 @@ class Worker:
         self._thread.join()
 
     def __del__(self) -> None:
-        # A thread that could not be started leaves an object without the flag.
+        # If the thread could not be started, the attribute does not exist.
         if not getattr(self, "_closing", True):
             self._jobs.put(None)
             warnings.warn(f"worker {self._name!r} was never closed", ResourceWarning, stacklevel=2, source=self)
@@ -76,7 +79,7 @@ def _work(jobs: SimpleQueue[_Job | None], ended: concurrent.futures.Future[None]
     try:
         while (job := jobs.get()) is not None:
             _perform(job)
-            del job  # else its callable, and whatever that refers to, would live until the next one comes
+            del job  # otherwise the callable and everything it refers to would stay alive until the next job
     finally:
         ended.set_result(None)
 
@@ -87,14 +90,14 @@ def _perform(job: _Job) -> None:
     try:
         result = job.call()
     except StopIteration as caught:
-        error = RuntimeError(f"a job raised {caught!r}")  # which itself no future can carry
+        error = RuntimeError(f"a job raised {caught!r}")  # a future cannot carry a StopIteration
         error.__cause__ = caught
-    except BaseException as caught:  # noqa: BLE001 - it is the caller's, and goes there
+    except BaseException as caught:  # noqa: BLE001 - passed on to the caller
         error = caught
     try:
         _deliver(job.future, result, error)
     finally:
-        # The failure's traceback refers to this frame, and the future to the failure.
+        # Break a reference cycle: the future refers to the exception, whose traceback refers to this frame.
         error = None
         del job
 
@@ -104,14 +107,14 @@ def _deliver(future: asyncio.Future[Any], result: Any, error: BaseException | No
     try:
         loop.call_soon_threadsafe(_settle, future, result, error)
     except RuntimeError:
-        # The loop closed while the job ran: nobody is left to tell.
+        # If the loop was closed while the job ran, nothing can receive the result.
         if not loop.is_closed():
             raise
 
 
 def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
     if future.done():
-        return  # a cancelled waiter has gone; the job is done all the same
+        return  # the waiting task was cancelled; the job has run all the same
     if error is None:
         future.set_result(result)
     else:

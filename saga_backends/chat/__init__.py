@@ -1,1 +1,1 @@
-"""Chat models: one module for each provider API."""
+"""Chat models, with one module for each provider API."""

@@ -1,4 +1,4 @@
-"""Calls to a provider: sends one request, returns the unread response, maps failures to ``UpstreamError``.
+"""Sends requests to a provider, reads the replies, and maps failures to ``UpstreamError``.
 
 Requests and replies stay plain JSON, so that fields which SAGA does not know pass through.
 """
@@ -27,25 +27,25 @@ _log = logging.getLogger(__name__)
 
 _TAIL_SECONDS = 0.1
 _LARGE = 1_000_000
-"""Bytes of a reply in one piece from which on it is looked through beside the loop."""
+"""The size in bytes above which a reply that is not streamed is parsed in a thread."""
 _MOST_PASSED = 128 * 1_024 * 1_024
-"""Bytes of an answer that is passed on: speech and pictures are a few."""
+"""The maximum size in bytes of a reply that is passed on. Speech and pictures take a few MB."""
 _MOST_LISTED = 8 << 20
-"""Bytes of what is asked besides replies: a list of models, what a server is."""
+"""The maximum size in bytes of other JSON, such as a list of models or information about a server."""
 _LINES = ("application/x-ndjson", "application/jsonl")
-"""Streams of one JSON object a line."""
+"""Media types of streams with one JSON object per line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Seconds until the next attempt: what the provider asked for, else longer each time."""
+    """Return the seconds until the next attempt, as the provider asks for, or else with exponential backoff."""
     error = state.outcome and state.outcome.exception()
     asked = error.retry_after if isinstance(error, UpstreamError) else None
     return _BACKOFF(state) if asked is None else asked
 
 
 class ReplyParts(Protocol):
-    """Reads a reply in one dialect: whole, or event by event. ``done``: nothing relevant follows."""
+    """Reads a reply in one dialect, either whole or event by event. If ``done``, nothing relevant follows."""
 
     @property
     def done(self) -> bool: ...
@@ -59,7 +59,7 @@ class ReplyParts(Protocol):
 
 @define(eq=False, kw_only=True)
 class Calls:
-    """The calls of one client. ``api_key`` is its own, for calls that bring none."""
+    """The calls of one client. ``api_key`` is the default key for calls without a key."""
 
     client: httpx2.AsyncClient = field(repr=False)
     name: str
@@ -75,22 +75,22 @@ class Calls:
         return f"{url.host}:{url.port}" if url.port else str(url.host)
 
     def blame(self, key: str | None = None) -> Blame:
-        """Words for what goes wrong in a call with the client's ``key``, if it brought one."""
+        """Return a builder of errors for a call. ``key`` is the key of the call, if it has one."""
         secrets = [secret for secret in (key, self.api_key, self.client.base_url.password) if secret]
         return Blame(self.name, self.host, self.timeout, secrets)
 
     async def warm(self) -> None:
-        """Do now what would make later calls wait."""
+        """Do work in advance that would delay later calls."""
 
     def shown(self, key: str | None) -> dict[str, str]:
-        """The header that shows ``key``, or the client's own."""
+        """Return the authorization header for ``key``, or for the default key."""
         return bearer(key or self.api_key)
 
     async def patiently(self, attempt: Callable[[], AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
-        """The parts of an attempt. One that fails before it says anything, in a way that may pass, is made again.
+        """Yield the parts of an attempt, and retry transient failures that occur before the first part of the reply.
 
-        At most ``max_retries`` times, after the pause that the provider asks for, and not when that pause would end
-        later than ``retry_seconds`` after the beginning.
+        There are at most ``max_retries`` retries, each after the pause that the provider asks for. There is no retry if
+        the pause would end later than ``retry_seconds`` after the beginning.
         """
         silent = True
         retrying = tenacity.AsyncRetrying(
@@ -109,15 +109,15 @@ class Calls:
                         yield part
 
     async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, str]) -> httpx2.Response:
-        """The response to a JSON body, not read yet. ``path`` goes on from the client's address, or is a whole one."""
+        """Send a JSON body and return the unread response. ``path`` is relative to the base URL, or a full URL."""
         return await self._send("POST", path, key, headers, body)
 
     async def send(self, path: str, body: bytes, content_type: str, key: str | None) -> httpx2.Response:
-        """The response to bytes as they are, not read yet."""
+        """Send raw bytes and return the unread response."""
         return await self._send("POST", path, key, {"Content-Type": content_type}, content=body)
 
     async def passed(self, path: str, body: bytes, content_type: str, key: str | None) -> Passed:
-        """What the provider answers to bytes as they are. Raises ``UpstreamError``."""
+        """Send raw bytes and return the body of the reply. Raises ``UpstreamError``."""
         response = await self.send(path, body, content_type, key)
         try:
             found = await body_of(response, _MOST_PASSED)
@@ -128,7 +128,7 @@ class Calls:
         return Passed(found, str(response.headers.get("content-type", "application/octet-stream")))
 
     async def get(self, path: str) -> Any:
-        """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
+        """Return the JSON at ``path``. Raises ``UpstreamError``, also if the reply is not JSON."""
         response = await self._send("GET", path, None, {})
         try:
             body = await body_of(response, _MOST_LISTED)
@@ -173,7 +173,7 @@ class Calls:
         raise blame.refused(response.status_code, said, response.headers)
 
     async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
-        """The data of the response's events, until it ends."""
+        """Yield the data of each event until the response ends."""
         lines = EventLines(bare=kind_of(response) in _LINES)
         packed = "content-encoding" in response.headers
         async for chunk in response.aiter_bytes() if packed else response.aiter_raw():
@@ -191,7 +191,7 @@ class Calls:
         streaming: bool,
         first: Iterable[ChatPart] = (),
     ) -> AsyncGenerator[ChatPart, None]:
-        """``first``, then what ``reader`` makes of a reply, in events or in one piece. The response is closed then."""
+        """Yield ``first``, then the parts that ``reader`` finds in the streamed or whole reply. Closes the response."""
         size = ReplySize(self.host)
         try:
             for part in first:
@@ -201,7 +201,7 @@ class Calls:
                 raise self.blame(key).page()
             if kind == "application/json" or (not streaming and kind not in ("text/event-stream", *_LINES)):
                 body = await body_of(response)
-                # A large one is looked through beside the loop.
+                # A large body is parsed in a thread.
                 whole = await asyncio.to_thread(_read, reader, body) if len(body) > _LARGE else _read(reader, body)
                 for part in whole:
                     yield size.of(part)
@@ -223,9 +223,9 @@ class Calls:
             await response.aclose()
 
     async def let_end(self, events: AsyncGenerator[str, None]) -> None:
-        """Let a response whose reply is over come to its own end, for then its connection serves the next call.
+        """After the end of a reply, read the response to its end, so that the connection can be reused.
 
-        One that does not end at once is cut; of the reply nothing is missing.
+        If the response does not end at once, reading is stopped. The reply is already complete.
         """
         try:
             async with asyncio.timeout(_TAIL_SECONDS):
@@ -238,11 +238,11 @@ class Calls:
 
     @property
     def transport_errors(self) -> tuple[type[Exception], ...]:
-        """What the HTTP library raises inside a reply."""
+        """The exceptions of the HTTP library while a reply is read."""
         return (httpx2.HTTPError, httpx2.StreamError)
 
     def failure(self, error: Exception) -> UpstreamError:
-        """An error of the transport inside a reply."""
+        """Translate a transport error that occurred while a reply was read."""
         if isinstance(error, httpx2.TimeoutException):
             return self.blame().silent()
         return self.blame().broken(error)

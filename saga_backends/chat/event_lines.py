@@ -1,4 +1,4 @@
-"""Events from bytes: splits them into the data of server-sent events, or into lines of JSON, without any I/O."""
+"""Splits bytes into the data of server-sent events or into lines of JSON, without any I/O."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ LONGEST_LINE = 32 * 1_024 * 1_024
 
 @define
 class EventLines:
-    """Splits bytes into the ``data`` of server-sent events, at CR LF or LF only.
+    """Splits bytes into the ``data`` of server-sent events.
 
-    Text lines inside JSON may hold U+2028 and its like, which are no ends of lines here.
+    Only CR LF and LF end a line. U+2028 and similar characters may occur in JSON texts and do not end a line.
     """
 
     bare: bool = False
-    """Whether each line is the data of an event by itself, as in NDJSON."""
+    """Whether each line is the data of one event, as in NDJSON."""
     _begun: bool = field(default=False, init=False)
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
 
     def feed(self, chunk: bytes) -> Iterable[str]:
-        """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
+        """Return the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
         if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self.bare):
             end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
             if end and chunk.count(b"\n") == 2:
-                return (chunk[6:end].decode("utf-8", "replace"),)  # one event in one piece, as nearly all are sent
+                return (chunk[6:end].decode("utf-8", "replace"),)  # fast path: nearly all chunks are one whole event
         return self._fed(chunk)
 
     def _fed(self, chunk: bytes) -> Iterator[str]:
         self._rest += chunk
-        if b"\n" not in chunk:  # the rest is not looked at again, however long it grows
+        if b"\n" not in chunk:  # do not search a long incomplete line again for each chunk
             if len(self._rest) > LONGEST_LINE:
                 raise UpstreamError(f"the provider sent a line of more than {LONGEST_LINE >> 20} MB")
             return
@@ -45,7 +45,7 @@ class EventLines:
             yield from self._line(line.removesuffix(b"\r"))
 
     def finish(self) -> Iterator[str]:
-        """The data of an event that no empty line ended."""
+        """Return the data of a last event that is not followed by an empty line."""
         rest, self._rest = bytes(self._rest), bytearray()
         yield from self._line(rest.removesuffix(b"\r"))
         yield from self._line(b"")

@@ -1,4 +1,4 @@
-"""Reads JSON as providers send it, so that it is valid JSON when it is passed on."""
+"""Reads JSON from providers leniently, so that it can be passed on as valid JSON."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
-"""NaN and its like are no JSON; in their place stands null."""
+"""Replaces NaN and infinities, which are not valid JSON, by null."""
 
 
 def read_text(data: str | bytes) -> Any:
-    """The value in ``data``. Raises ``ValueError`` for what is no JSON, or nested too deeply to be read."""
+    """Parse ``data``. Raises ``ValueError`` if it is not JSON or is nested too deeply."""
     text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
     try:
-        if text[:1] == "{":  # what providers send has nothing around it: looking for that takes as long as reading
+        if text[:1] == "{":  # fast path without surrounding white space, the search for which takes as long as parsing
             value, end = _DECODER.raw_decode(text)
             if end == len(text):
                 return value

@@ -1,4 +1,4 @@
-"""Lessons from refusals: which parameter of a request the provider's model does not accept."""
+"""Learns from refused requests which parameters a provider's model does not accept."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from saga_core.upstream import ParameterRules
 _log = logging.getLogger(__name__)
 
 _LESSONS = 8
-"""Refusals of one request that are learned from, at most."""
+"""The maximum number of refusals of one request to learn from."""
 _KEPT = frozenset({"model", "messages", "system", "stream", "n", "tools", "tool_choice"})
-"""Without these the reply would be another one."""
+"""Parameters that are never left out, because the reply would be a different one."""
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "temperature": (1,),
     "top_p": (1,),
@@ -45,14 +45,14 @@ _TURNS = re.compile(
     r"roles must alternate|initial optional system|system role not supported|system message must be (?:at|the)",
     re.IGNORECASE,
 )
-"""What chat templates say that know one system message, in front, and voices that take turns."""
+"""Errors of chat templates that allow only one leading system message and strictly alternating roles."""
 _SCHEMA = re.compile(r"json[ _]schema|grammar|structured output", re.IGNORECASE)
 _FIELD = re.compile(r"messages\[\d+\]\.(?!role\b|content\b)([a-z_]+)")
 _SYSTEM = re.compile(r"role ['`\"]system['`\"]|system message must follow|top-level ['`\"]system['`\"]", re.IGNORECASE)
 
 
 def neutral(name: str, value: Any) -> bool:
-    """Whether leaving ``name`` out says the same as ``value``."""
+    """Return whether omitting ``name`` has the same effect as ``value``."""
     return value is None or value in ([], {}, "") or (type(value) is not str and value in _NEUTRAL.get(name, ()))
 
 
@@ -64,13 +64,13 @@ class Lesson:
     name: str
     why: str
     lasting: bool
-    """Whether it holds for the model, and not just for this value."""
+    """Whether the lesson holds for the model in general, and not only for this value."""
 
 
 def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRules) -> Lesson | None:
-    """What to do differently after ``error`` refused ``body``. None: it teaches nothing that could be left out."""
+    """Return what to change after ``error`` refused ``body``, or None if the error does not say what to omit."""
     said = str(error)
-    if rules.system_turns and _TURNS.search(said):  # some servers call that an error of their own
+    if rules.system_turns and _TURNS.search(said):  # checked before the status, as some servers answer with a 5xx
         return Lesson(evolve(rules, system_turns=False), "system", "voices must take turns", True)
     if error.status not in (400, 422):
         return None
@@ -97,7 +97,7 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
     if len(named) > 1 and _BOTH.search(said):
         return Lesson(evolve(rules, together=tuple(named)), named[1], f"not together with {named[0]}", True)
     if "max_tokens" in named and "max_tokens" not in rules.refuses and not lasting:
-        return None  # too many are asked for: the client's to mend
+        return None  # the client asked for too many tokens, and has to change that itself
     changed = evolve(rules, refuses=(*rules.refuses, *named))
     return Lesson(changed, ", ".join(named), "the model does not take it", lasting)
 
@@ -108,7 +108,7 @@ def _held_to_schema(body: Mapping[str, Any]) -> bool:
 
 
 def _names(said: str, name: str) -> bool:
-    """Whether a refusal speaks of the parameter, and not of the word."""
+    """Return whether a refusal mentions the parameter ``name``, and not just the word."""
     word = re.escape(name)
     if re.search(
         rf"[`'\"]{word}[`'\".]|(?<![\w.]){word}:|\b(?:supplied|permitted|fields?|inputs?)\b[^.]*\b{word}\b", said
@@ -119,37 +119,37 @@ def _names(said: str, name: str) -> bool:
 
 @define(eq=False)
 class Learned:
-    """The rules for each model, learned from refusals since the start."""
+    """The rules for each model that were learned from refusals since the process started."""
 
     host: str
     _known: dict[str, ParameterRules] = field(factory=dict, init=False)
 
     def trial(self, model: str, rules: ParameterRules) -> Trial:
-        """A request to ``model``, for which ``rules`` hold as far as nothing else was learned."""
+        """Start a request to ``model``. ``rules`` apply unless other rules were learned for the model."""
         return Trial(self, model, self._known.get(model, rules))
 
     def keep(self, model: str, lesson: Lesson) -> None:
-        """Go by it from now on."""
+        """Apply the lesson to all later requests to ``model``."""
         self._known[model] = lesson.rules
         _log.warning("%s refused %s for %s: %s; from now on it is not sent", self.host, lesson.name, model, lesson.why)
 
 
 @define(eq=False)
 class Trial:
-    """One request, repeated until it is accepted, or until its refusal teaches nothing more."""
+    """One request, which is repeated until it is accepted or a refusal yields no further lesson."""
 
     learned: Learned
     model: str
     _lasting: ParameterRules
     rules: ParameterRules = field(init=False)
-    """The rules to make the request by."""
+    """The rules for the next attempt."""
     _left: int = field(default=_LESSONS, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.rules = self._lasting
 
     def learn(self, error: UpstreamError, body: Mapping[str, Any]) -> bool:
-        """Whether the refusal of ``body`` taught something: then ``rules`` are others."""
+        """Learn from the refusal of ``body``. Returns whether ``rules`` were changed."""
         lesson = lesson_of(error, body, self.rules) if self._left else None
         if lesson is None:
             return False

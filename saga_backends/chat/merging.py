@@ -1,4 +1,4 @@
-"""Several replies as one stream of parts."""
+"""Merges several replies into one stream of parts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePar
 def several(
     request: ChatRequest, reply: Callable[[int], AsyncGenerator[ChatPart, None]]
 ) -> AsyncGenerator[ChatPart, None]:
-    """The parts of as many replies as ``request`` wants, for an API that gives one: ``reply`` begins that number."""
+    """Yield the parts of as many replies as ``request`` asks for, for an API that gives one reply per request.
+
+    ``reply`` starts the reply with the given index.
+    """
     count = request.params.get("n")
     return merged([reply(index) for index in range(count)]) if type(count) is int and count > 1 else reply(0)
 
 
 async def merged(streams: Sequence[AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
-    """The parts of all ``streams`` as they come, and one bill for all. The others begin when the first has begun.
+    """Yield the parts of all ``streams`` as they arrive, with one total usage.
 
-    A stream that fails ends all of them. None is read faster than its parts are taken.
+    The other streams are started when the first part of the first one arrives. If a stream fails, all are ended. No
+    stream is read faster than the parts are consumed.
     """
     arrived: asyncio.Queue[tuple[int, ChatPart | Exception | None]] = asyncio.Queue(maxsize=1)
 
@@ -30,7 +34,7 @@ async def merged(streams: Sequence[AsyncGenerator[ChatPart, None]]) -> AsyncGene
             async with aclosing(streams[number]) as parts:
                 async for part in parts:
                     await arrived.put((number, part))
-        except Exception as error:  # noqa: BLE001 - raised again by the one who reads
+        except Exception as error:  # noqa: BLE001 - raised again by the consumer
             end = error
         await arrived.put((number, end))
 

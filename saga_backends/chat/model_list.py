@@ -1,4 +1,4 @@
-"""The list of models that a provider gives: as many as anybody chooses from, and names that can be shown and sent."""
+"""Reads the list of models of a provider, and limits their number and the length of their names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saga_core.errors import UpstreamError
 
 MOST_MODELS = 10_000
 LONGEST_MODEL = 300
-"""Characters of a model's name; paths of files on a server of one's own are the longest."""
+"""The maximum length of a model's name. File paths on local servers are the longest names."""
 
 _log = logging.getLogger(__name__)
 
 
 def listed_models(answer: Any, host: str) -> list[str]:
-    """The ids in an answer of ``/models``, those that are names, each once. Raises ``UpstreamError`` for no list."""
+    """Return the distinct valid model ids in a reply of ``/models``. Raises ``UpstreamError`` if it has no list."""
     listed = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(listed, list):
         raise UpstreamError(f"{host} lists no models under 'data'")

@@ -10,17 +10,20 @@ from saga_core.ports import AdjustedPart
 from saga_core.upstream import ParameterRules
 
 LIMITS = ("max_completion_tokens", "max_tokens")
-"""The names for the length of a reply, the newer first."""
+"""The parameter names for the maximum length of a reply, the newer one first."""
 GOOGLE = "google"
-"""The parameter that holds what only Gemini's own API has, in its words. What others know too stands beside it."""
+"""The parameter with settings in the format of Gemini's own API. Settings known to other APIs are given separately."""
 _ELSEWHERE = frozenset({"tools", "toolConfig", "responseSchema", "responseJsonSchema"})
-"""What of it is a chat's parameter as well."""
+"""Its fields that are also given as ordinary chat parameters."""
 
 
 def fitting(
     params: Mapping[str, Any], rules: ParameterRules, takes: Collection[str] = ()
 ) -> tuple[dict[str, Any], list[AdjustedPart]]:
-    """``params`` without what the model refuses, and what was left out for that. ``takes``: fields; empty: any."""
+    """Return ``params`` without those that the model refuses, and the list of adjustments.
+
+    ``takes`` are the names that the provider knows. If it is empty, any name is allowed.
+    """
     kept = dict(params)
     adjusted = []
     own = kept.get(GOOGLE)

@@ -1,4 +1,4 @@
-"""Prefills and greetings: replies, or histories, whose beginning a model does not accept as it is."""
+"""Handles prefills and greetings for models that do not accept them directly."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from attrs import define, field
 from saga_core.language import detect, language_of
 
 OPENING = "[Start]"
-"""The first words where a history begins with a reply, such as a greeting, and the user's must be first."""
+"""The user message to insert if a history begins with a reply, such as a greeting, and the user must be first."""
 
 
 def nudge(beginning: str) -> str:
-    """The request to continue from ``beginning``, in its language."""
+    """Return the request to continue from ``beginning``, in its language."""
     return language_of(detect(beginning)).questions.nudge
 
 
 @define
 class Unrepeated:
-    """Removes ``beginning`` from a reply's text if the model repeats it.
+    """Removes ``beginning`` from the text of a reply if the model repeats it.
 
-    Text is held back only as long as all of it matches the beginning. White space is ignored.
+    Text is held back only while all of it matches the beginning. White space is ignored in the comparison.
     """
 
     beginning: str
@@ -32,7 +32,7 @@ class Unrepeated:
         self._over = not self._wanted
 
     def feed(self, text: str) -> str:
-        """Take a piece; what may be shown."""
+        """Add a piece of text and return the text that can be passed on."""
         if self._over:
             return text
         self._held += text
@@ -51,7 +51,7 @@ class Unrepeated:
         return ""
 
     def finish(self) -> str:
-        """No more of the beginning comes: what was held back."""
+        """Stop comparing and return the text that was held back."""
         self._over = True
         held, self._held = self._held, ""
         return held

@@ -1,4 +1,4 @@
-"""How long a reply may be: no model says as much, and whoever hears it reads it several times."""
+"""Limits the size of a reply to more than any model writes, because later steps read the text several times."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, TextPart
 
 MOST_TEXT = 4_000_000
-"""Characters of text; a million tokens have about as many."""
+"""The maximum number of characters of text, about as many as in a million tokens."""
 MOST_BESIDE = 32_000_000
-"""Characters of what stands beside it: thoughts, calls, pictures and speech."""
+"""The maximum number of characters beside the text, in thoughts, tool calls, pictures and speech."""
 
 
 @define
 class ReplySize:
-    """Counts what a reply says as its parts come."""
+    """Counts the characters of a reply as its parts arrive."""
 
     host: str
     _said: int = 0
     _beside: int = 0
 
     def of(self, part: ChatPart) -> ChatPart:
-        """The part, counted. Raises ``UpstreamError`` for one that is too much."""
+        """Count ``part`` and return it. Raises ``UpstreamError`` if the reply becomes too long."""
         if type(part) is TextPart:
             self._said += len(part.text)
         elif isinstance(part, ExtraPart):
@@ -38,7 +38,7 @@ class ReplySize:
 
 
 def _length(value: Any) -> int:
-    """The characters of all texts in a value, and one for each of its members."""
+    """The number of characters of all texts in a value, plus one for each nested value."""
     length, waiting = 0, [value]
     while waiting:
         value = waiting.pop()

@@ -1,11 +1,11 @@
-"""Calls through an official SDK: its connections, its reading of errors, and its newest headers.
+"""Calls through an official SDK, which contributes its headers and its error handling.
 
-The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON: the typed layer costs 135 ms
-for a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not
-know. The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON. The SDK's typed layer takes
+135 ms for a prompt of 400 messages and 0.16 ms per chunk, instead of a few microseconds, and drops fields that it does
+not know. The SDK's retries are off, because they would sleep as long as a provider asks while a player waits.
 
-An SDK takes up to a second to import. Until that was done, when nobody waited for it, calls go through the HTTP client
-that lies under it: the requests and the replies are the same.
+Importing an SDK takes up to a second. It is imported in advance, when no call waits for it. Until then, calls use the
+HTTP client underneath, with the same requests and replies.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from saga_backends.chat.calls import Calls
 from saga_backends.http_client import bearer
 
 NO_KEY = "none"
-"""Satisfies an SDK; never sent."""
+"""A placeholder that an SDK requires. It is never sent."""
 
 
 @define(eq=False, kw_only=True)
 class SdkCalls(Calls):
-    """The calls of an SDK's client, once it was imported. ``client`` is the HTTP client under it."""
+    """Calls through the SDK once it is imported. ``client`` is the HTTP client underneath."""
 
     module: str
     make: str
-    """The name of its client in ``module``."""
+    """The name of the SDK's client class in ``module``."""
     sdk: ModuleType | None = field(default=None, init=False)
     official: Any = field(default=None, init=False, repr=False)
 
     async def warm(self) -> None:
-        """Import the SDK, beside the loop."""
+        """Import the SDK in a thread."""
 
         def imported() -> tuple[ModuleType, Any]:
             module = importlib.import_module(self.module)
@@ -71,7 +71,7 @@ class SdkCalls(Calls):
             if method == "GET":
                 found: httpx2.Response = await self.official.get(path, cast_to=httpx2.Response, options=options)
             else:
-                # Streamed, so that the SDK hands out the transport's own object before its body is read.
+                # Streamed, so that the SDK returns the response of the HTTP client before its body is read.
                 found = await self.official.post(
                     path,
                     cast_to=httpx2.Response,
@@ -95,7 +95,7 @@ class SdkCalls(Calls):
 
 
 def _unread(headers: Mapping[str, str]) -> dict[str, str]:
-    """``headers`` with a form's type in other letters: the SDK, which reads small ones, would build the form anew."""
+    """Return ``headers`` with a capitalized multipart type. The SDK would rebuild a form whose type is lower-case."""
     return {
         name: value[:1].upper() + value[1:] if value.startswith("multipart/") else value
         for name, value in headers.items()
@@ -105,10 +105,10 @@ def _unread(headers: Mapping[str, str]) -> dict[str, str]:
 async def open_calls(
     sdk: str, make: str, client: httpx2.AsyncClient, given: Mapping[str, Any], *, api_key: str | None, official: bool
 ) -> Calls:
-    """The calls of a backend with the options ``given``, over ``client``.
+    """Return the calls of a backend with the options ``given``, over ``client``.
 
-    If ``official``, they go through the client ``make`` of the module ``sdk`` as soon as that was imported, by
-    ``warm``; with the option ``sdk`` at once.
+    If ``official``, they use the client class ``make`` of the module ``sdk`` once ``warm`` has imported it. With the
+    option ``sdk`` it is imported at once.
     """
     settings = {
         "client": client,

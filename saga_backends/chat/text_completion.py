@@ -1,4 +1,4 @@
-"""Text completion as servers of local models speak it: where it is asked for, and how its replies are read."""
+"""Text completion with servers of local models, including their addresses, requests and replies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from saga_backends.chat.openai.reply import ReplyReader
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire
 
 _SHOWN = ("reasoning", "reasoning_content")
-"""What is passed on besides the text. Log probabilities are not, for they tell the state block as well."""
+"""Fields that are passed on besides the text. Log probabilities are not, because they reveal the state block."""
 
 OLLAMA_FIELDS = frozenset({"keep_alive", "format", "think", "images", "logprobs", "top_logprobs", "truncate", "shift"})
-"""What stands beside Ollama's ``options``."""
+"""Fields that Ollama expects beside ``options``, not inside."""
 
 
 def text_path(text: TextCall, base_url: str, *, streaming: bool) -> str:
-    """The address of a call at a server whose ``base_url`` usually ends in ``/v1``."""
+    """Return the address of a call, given the server's ``base_url``, which usually ends in ``/v1``."""
     root = server_root(base_url)
     if text.wire == "kobold":
         return f"{root}/api/extra/generate/stream" if streaming else f"{root}/api/v1/generate"
@@ -28,12 +28,12 @@ def text_path(text: TextCall, base_url: str, *, streaming: bool) -> str:
 
 
 def server_root(base_url: str) -> str:
-    """The address of a server, without the path of the OpenAI API."""
+    """Return the address of a server without the path of the OpenAI API."""
     return base_url.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 def text_body(request: ChatRequest, text: TextCall, *, streaming: bool) -> dict[str, Any]:
-    """The body of a request: the client's own fields, around another prompt."""
+    """Return the body of a request, which has the client's fields with the new prompt."""
     body = {**request.params, "prompt": text.prompt}
     if text.wire == "kobold":
         return body
@@ -45,7 +45,7 @@ def text_body(request: ChatRequest, text: TextCall, *, streaming: bool) -> dict[
 
 
 def _for_ollama(request: ChatRequest, text: TextCall, *, streaming: bool) -> dict[str, Any]:
-    """Settings stand in ``options``; without ``stream`` a reply is streamed."""
+    """Return the body for Ollama. Settings are in ``options``. ``stream`` is always sent, as its default is true."""
     own = {name: value for name, value in request.params.items() if name in OLLAMA_FIELDS}
     options = {name: value for name, value in request.params.items() if name not in OLLAMA_FIELDS}
     named = {"model": request.model} if request.model else {}
@@ -54,13 +54,13 @@ def _for_ollama(request: ChatRequest, text: TextCall, *, streaming: bool) -> dic
 
 @define
 class TextReader(ReplyReader):
-    """Turns the answer to a text completion into parts; the other wires are read as if they were OpenAI's."""
+    """Turns the reply of a text completion into parts. Other wire formats are translated to OpenAI's first."""
 
     wire: TextWire = field(default="openai", kw_only=True)
     _tells_its_end: bool = field(default=False, init=False)
 
     def translated(self, chunk: Any) -> Any:
-        """A chunk in the form of ``/v1/completions``."""
+        """Return a chunk in the format of ``/v1/completions``."""
         if not isinstance(chunk, Mapping) or self.wire == "openai" or chunk.get("error"):
             return chunk
         translate: Callable[[Mapping[str, Any]], dict[str, Any]] = _TRANSLATED[self.wire]
@@ -70,7 +70,10 @@ class TextReader(ReplyReader):
         return found
 
     def end(self) -> Iterator[ChatPart]:
-        """The bill. Raises ``UpstreamError`` when the reply broke off; servers that never tell their end just end."""
+        """Yield the usage. Raises ``UpstreamError`` if the reply broke off.
+
+        Some KoboldCpp servers never report the end of a reply. For these, the end of the stream is enough.
+        """
         if self.wire == "kobold" and self._open and not self._tells_its_end:
             self.done = True
         yield from ReplyReader.end(self)
@@ -91,7 +94,7 @@ class TextReader(ReplyReader):
 
 
 def _kobold(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """``{"results": [{"text", "finish_reason"}]}`` in one piece, ``{"token", "finish_reason"}`` in a stream."""
+    """``{"results": [{"text", "finish_reason"}]}`` for a whole reply, ``{"token", "finish_reason"}`` in a stream."""
     results = chunk.get("results")
     if isinstance(results, list):
         found = [
@@ -108,7 +111,7 @@ def _kobold(chunk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _llamacpp(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """``{"content", "stop", …}``, the last one with why it stopped and what it counted."""
+    """``{"content", "stop", …}``. The last chunk has the reason for stopping and the token counts."""
     reason = None
     if chunk.get("stop") is True:
         reason = "length" if chunk.get("stop_type") == "limit" or chunk.get("stopped_limit") is True else "stop"
@@ -118,7 +121,7 @@ def _llamacpp(chunk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ollama(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """``{"response", "done", …}``, the last one with why it stopped and what it counted."""
+    """``{"response", "done", …}``. The last chunk has the reason for stopping and the token counts."""
     reason = None
     if chunk.get("done") is True:
         reason = "length" if chunk.get("done_reason") == "length" else "stop"

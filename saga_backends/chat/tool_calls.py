@@ -1,4 +1,4 @@
-"""The calls of tools in a reply, as OpenAI's API has them, whatever the server made of it."""
+"""Normalises the tool calls in a reply to the format of OpenAI's API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def well_formed(calls: Any) -> list[Any]:
-    """The calls that are objects. Many small servers give the arguments as an object where the API has its JSON."""
+    """Return the calls that are objects. Arguments become JSON text, which many small servers send as an object."""
     return [_call(call) for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 

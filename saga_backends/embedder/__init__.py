@@ -1,1 +1,1 @@
-"""Embedders: text to vectors."""
+"""Embedders, which turn texts into vectors."""

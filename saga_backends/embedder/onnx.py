@@ -1,4 +1,4 @@
-"""A sentence-embedding model in ONNX form, from a folder with ``model.onnx`` and ``tokenizer.json``, offline."""
+"""Runs a sentence-embedding model in ONNX format from a folder with ``model.onnx`` and ``tokenizer.json``, offline."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions, remedy
 
 VERSION = 1
-"""Part of the id: goes up with every change that moves a vector."""
+"""Part of the embedder's id. It increases with every change that alters vectors."""
 
 _REMEDY = remedy("onnx")
 _LONG = 8
-"""Characters a token may have: what is cut before the tokenizer would not be looked at behind it."""
+"""Characters per token, assumed at most. Longer texts are cut before tokenizing, since the tokenizer truncates too."""
 
 
 @define(eq=False)
 class _Onnx:
-    """The model in a folder."""
+    """The model loaded from a folder."""
 
     folder: ModelFolder
     threads: int
@@ -46,7 +46,7 @@ class _Onnx:
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
         settings.log_severity_level = 3
         try:
-            # Two libraries with errors of their own: what either finds wrong with a file is told with the file's name.
+            # Both libraries have their own exceptions, so any exception is reported with the path of the folder.
             self._tokenizer = tokenizers.Tokenizer.from_file(str(self.folder.tokenizer))
             session = onnxruntime.InferenceSession(str(self.folder.model), settings, providers=["CPUExecutionProvider"])
         except Exception as error:

@@ -1,7 +1,7 @@
-"""A folder with an embedding model, and what its own files say about using it.
+"""Reads a folder with an embedding model, including the files that describe how to use it.
 
 The files are those that sentence-transformers writes and that models are published with: ``tokenizer.json``,
-``model.onnx`` (or ``onnx/model.onnx``), and optional ones about pooling, length and prompts.
+``model.onnx`` (or ``onnx/model.onnx``), and optional files about pooling, length and prompts.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _POOLING_KEYS = {
 }
 _UNDERSTOOD = ("Transformer", "Pooling", "Normalize")
 _LONGEST = 512
-"""Tokens, where no file says how many the model takes."""
+"""The maximum number of tokens if no file states it."""
 _EDGE = 1 << 20
 
 
 @frozen
 class ModelFolder:
-    """What is in a folder, and what its files say."""
+    """The files of a model folder and the settings found in them."""
 
     path: Path
     model: Path
     tokenizer: Path
     name: str
     dimension: int
-    """0: no file says it."""
+    """0 if no file states it."""
     pooling: str
     max_length: int
     query: str
@@ -48,7 +48,10 @@ class ModelFolder:
     baseline: float | None
 
     def fingerprint(self) -> str:
-        """Changes when the model's file is another one: of its size, beginning and end. Reads 2 MB."""
+        """Return a hash that changes with the model file.
+
+        It covers the size, the first and the last megabyte of the model, and the size of the tokenizer file.
+        """
         size = self.model.stat().st_size
         seal = blake2b(str(size).encode(), digest_size=4)
         with self.model.open("rb") as file:
@@ -60,7 +63,10 @@ class ModelFolder:
 
 
 def look_into(place: str, model: str | None = None) -> ModelFolder:
-    """What is in the folder at ``place``; ``model``: its file there. Raises ``BadInput`` for what is missing."""
+    """Read the model folder at ``place``. ``model`` is the name of the model file in it.
+
+    Raises ``BadInput`` if the folder or a file is missing, or if a file is not usable.
+    """
     path = Path(place).expanduser()
     if not path.is_dir():
         raise BadInput(
@@ -110,7 +116,7 @@ def _check_modules(path: Path) -> None:
 def _longest(path: Path, config: Mapping[str, Any]) -> int:
     told = _whole(_read(path / "sentence_bert_config.json").get("max_seq_length"))
     told = told or _whole(_read(path / "tokenizer_config.json").get("model_max_length"))
-    # RoBERTa's kin count two positions that no token has.
+    # RoBERTa and related models reserve two positions that no token can use.
     places = _whole(config.get("max_position_embeddings")) - 2
     known = [each for each in (told, places) if 0 < each < 1_000_000]
     return min(known, default=_LONGEST)

@@ -1,8 +1,8 @@
-"""Any server that speaks the OpenAI embeddings API, hosted or on your own machine.
+"""Embeds texts with any server that implements the OpenAI embeddings API, hosted or local.
 
-A question has to be answered while a player waits. It is sent once, without retries. The caller may continue without
-the answer, which is cached when it comes, for the next time. Passages have time: they are sent in batches, and again
-after a transient failure, after the pause that the server asks for.
+A query is embedded while a player waits, so it is sent once, without retries. If the caller gives up, the request goes
+on and its result is cached for the next time. Passages are not urgent. They are sent in batches, and transient failures
+are retried after the pause that the server asks for.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 VERSION = 1
-"""Part of the id: goes up with every change that moves a vector."""
+"""Part of the embedder's id. It increases with every change that alters vectors."""
 _RETRY = Retry(first=0.5, longest=60.0)
 _TOO_MUCH = re.compile(r"too (?:long|large|many)|maximum|exceed|context|at most|batch|limit", re.IGNORECASE)
-"""How servers say that a text or a batch is more than they take."""
+"""Phrases with which servers reject a text that is too long or a batch that is too large."""
 _REFUSALS = (400, 413, 422)
 
 
@@ -63,13 +63,13 @@ class OpenAIEmbedder:
     _measuring: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _failures: int = field(default=0, init=False)
     _until: float = field(default=0.0, init=False)
-    """When the server may be asked again, after a failure."""
+    """When the next request may be sent after a failure, in ``monotonic()`` seconds."""
     _failure: UpstreamError | None = field(default=None, init=False, repr=False)
     _closed: bool = field(default=False, init=False)
 
     @property
     def id(self) -> str:
-        """``<provider>/<model>/<dimension>/<version>``; a version of its own for other prefixes."""
+        """``<provider>/<model>/<dimension>/<version>``, with a suffix if the prefixes differ from the usual ones."""
         asked = self.asked
         usual = facts_of_model(asked.model)
         own = (asked.query_prefix, asked.passage_prefix)
@@ -80,28 +80,29 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Components of each vector."""
+        """The number of components of each vector."""
         return self.asked.dimension
 
     @property
     def semantic(self) -> bool:
-        """It sees meaning."""
+        """True, because the model captures meaning."""
         return True
 
     @property
     def baseline(self) -> float:
-        """The cosine of unrelated texts: given, known of the model, or measured; 1 until it is."""
+        """The cosine of unrelated texts, as configured, known for the model, or measured. 1 until it is known."""
         return 1.0 if self._baseline is None else self._baseline
 
     def warm(self) -> None:
-        """Begin to load the HTTP client before anything is asked."""
+        """Start creating the HTTP client before the first request."""
         if self._client is None:
             self._client = asyncio.create_task(_awaited(self._connect), name="saga-embedder-connect")
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """A unit vector for each text; zero for one that is blank. Raises ``UpstreamError``, and ``Closed``.
+        """Return a unit vector for each text, or a zero vector for a blank text.
 
-        Who is cancelled while a question is under way does not end it: its answer is remembered when it comes.
+        If the caller is cancelled, a query that is in progress continues and its result is cached. Raises
+        ``UpstreamError`` and ``Closed``.
         """
         if self._closed:
             raise Closed(f"the embedder {self.name} is closed")
@@ -118,7 +119,7 @@ class OpenAIEmbedder:
         return [found[place] for place in range(len(texts))]
 
     async def aclose(self) -> None:
-        """End what is under way and let go of connections."""
+        """Cancel requests in progress and close the connections."""
         self._closed = True
         await self._questions.aclose()
         if self._measuring is not None:
@@ -137,7 +138,7 @@ class OpenAIEmbedder:
     async def _question(self, texts: list[str]) -> list[array[float]]:
         async def call() -> list[array[float]]:
             if self._failure is not None and monotonic() < self._until:
-                raise self._failure.with_traceback(None)  # it gets a pause
+                raise self._failure.with_traceback(None)  # the server is in its pause after a failure
             return await self._once(texts, "query")
 
         return await self._questions.ask(tuple(key_of(text, "query") for text in texts), call)
@@ -151,7 +152,7 @@ class OpenAIEmbedder:
         return vectors
 
     async def _patiently(self, texts: list[str]) -> list[array[float]]:
-        """The vectors of a batch; after a failure that may pass it is sent again, within ``retry_seconds``."""
+        """Return the vectors of a batch. Transient failures are retried within ``retry_seconds``."""
         began, tries = monotonic(), 0
         while True:
             pause = max(0.0, self._until - monotonic())
@@ -166,7 +167,7 @@ class OpenAIEmbedder:
             tries += 1
 
     async def _fitting(self, texts: list[str]) -> list[array[float]]:
-        """The vectors of a batch; one that is too much for the server is halved, and so is a single text."""
+        """Return the vectors of a batch. A batch or a single text that is too large for the server is halved."""
         try:
             return await self._once(texts, "passage")
         except UpstreamError as error:
@@ -185,7 +186,7 @@ class OpenAIEmbedder:
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def _once(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """One call. Raises ``UpstreamError``, after which the server gets a pause if it may answer later."""
+        """Send one request. Raises ``UpstreamError``. If the failure is transient, later requests wait for a pause."""
         try:
             vectors = await self._call(texts, mode)
         except UpstreamError as error:
@@ -216,7 +217,7 @@ class OpenAIEmbedder:
         self.warm()
         assert self._client is not None
         client = await asyncio.shield(self._client)
-        import httpx2  # whose client this is
+        import httpx2  # already imported by the client
 
         asked = self.asked
         body = {
@@ -227,7 +228,7 @@ class OpenAIEmbedder:
         }
         blame = EmbedderBlame(self.name, self.host, asked.timeout, self._secrets)
         try:
-            async with asyncio.timeout(asked.timeout):  # the client's is from byte to byte
+            async with asyncio.timeout(asked.timeout):  # the client's own timeout only limits the wait for each chunk
                 response = await client.post("/embeddings", json=body)
         except (TimeoutError, httpx2.TimeoutException):
             raise blame.silent() from None

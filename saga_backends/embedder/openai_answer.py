@@ -1,4 +1,4 @@
-"""Reads the answer of an embeddings endpoint, and accepts it only if it is plausible."""
+"""Parses and validates the reply of an embeddings endpoint."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from saga_core.errors import SagaError
 
 
 class BadAnswer(SagaError):
-    """An answer that cannot be used: the message says why, as the end of "the server …"."""
+    """A reply that cannot be used. The message says why and completes a sentence that begins with "the server"."""
 
 
 def read_answer(raw: bytes, count: int, dimension: int) -> list[array[float]]:
-    """The vectors of an answer to ``count`` texts, in the order of the texts, at unit length.
+    """Return the vectors of a reply to ``count`` texts, in the order of the texts and at unit length.
 
-    A server says by ``index`` which text a vector is of; where none says so they are in order. Vectors come as lists
-    of numbers or as base64 of little-endian single-precision numbers. Raises ``BadAnswer``.
+    ``index`` in the reply tells which text a vector belongs to. If all are missing, the vectors are in order. Vectors
+    may be lists of numbers, or base64 of little-endian single-precision numbers. Raises ``BadAnswer``.
     """
     try:
         answer = json.loads(raw)
@@ -45,7 +45,7 @@ def _places(data: list[Mapping[str, Any]]) -> list[int]:
     places = [each.get("index") for each in data]
     if all(place is None for place in places):
         return list(range(len(data)))
-    # The zero is left out by a server that leaves out what is nothing.
+    # Servers that omit default values leave out the index 0.
     found = [0 if place is None else place for place in places]
     if any(type(place) is not int for place in found) or sorted(found) != list(range(len(data))):
         raise BadAnswer(f"numbered its vectors {str(places)[:60]}, not 0 to {len(data) - 1}")

@@ -11,7 +11,7 @@ from saga_core.errors import UpstreamError
 
 @frozen
 class EmbedderBlame(Blame):
-    """Failures in terms of the embedder's own settings."""
+    """Builds errors whose messages refer to the embedder's settings."""
 
     def silent(self) -> UpstreamError:
         return UpstreamError(
@@ -29,7 +29,7 @@ class EmbedderBlame(Blame):
         )
 
     def useless(self, error: BadAnswer) -> UpstreamError:
-        """An answer that makes no sense; the next one may."""
+        """The error for a reply that cannot be used."""
         return UpstreamError(self.hide(f"{self.host} {error}"), kind="upstream_malformed")
 
     def _remedy(self, status: int) -> str:

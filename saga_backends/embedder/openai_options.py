@@ -1,4 +1,4 @@
-"""The options of the embedder ``openai``: checked, and completed with what is known of the model."""
+"""Checks the options of the embedder ``openai`` and completes them with known facts about the model."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from saga_core.registry import OpenOptions
 
 ADDRESS = "https://api.openai.com/v1"
 SHORTEST = 200
-"""Characters below which a text is not cut."""
+"""The number of characters to which a text may be cut at most."""
 _COMPONENT = 32
-"""Bytes of a vector's component in an answer, at most."""
+"""The maximum number of bytes that one component of a vector takes in a reply."""
 _FORMATS = ("base64", "float")
 
 
 @frozen
 class Asked:
-    """The configured values."""
+    """The settings of requests to the server."""
 
     model: str
     dimension: int
@@ -39,20 +39,20 @@ class Asked:
     encoding: str
 
     def text(self, text: str, mode: Mode) -> str:
-        """What is sent for a text."""
+        """Return the text to send, with its prefix and cut to ``max_chars``."""
         return (self.query_prefix if mode == "query" else self.passage_prefix) + text[: self.max_chars]
 
 
 @frozen
 class OpenAIOptions:
-    """The resulting options."""
+    """The checked and completed options."""
 
     name: str
     host: str
-    """Host and port, for messages."""
+    """The host and port, for messages."""
     base_url: str
     key: str | None = field(repr=False)
-    """None: no key is sent."""
+    """None if no key is sent."""
     baseline: float | None
     cache: int
     asked: Asked
@@ -82,7 +82,7 @@ def _at_least(given: dict[str, Any], name: str, least: float) -> Any:
 
 
 def _dimension(given: dict[str, Any], model: str, facts: EmbeddingFacts) -> tuple[int, bool]:
-    """Components of a vector, and whether the server has to be asked for so many."""
+    """Return the dimension, and whether it must be requested from the server."""
     wanted = _at_least(given, "dimension", 0) or facts.dimension
     if not wanted:
         raise BadInput(
@@ -112,7 +112,7 @@ def _host(base_url: str | None) -> str:
 
 
 def read_options(options: OpenOptions) -> OpenAIOptions:
-    """The options, checked. Raises ``BadInput`` with the option's name; a key never stands in the message."""
+    """Check and complete the options. Raises ``BadInput`` with the name of the option, but never with a key."""
     given = options.take(
         name="openai",
         model=None,
@@ -138,7 +138,7 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
         raise BadInput(f"recall.options.encoding: {given['encoding']!r} is neither of {', '.join(_FORMATS)}")
     host = _host(base_url)
     key = api_key
-    if base_url is None:  # the environment's key goes to the provider itself alone
+    if base_url is None:  # the key from the environment is only sent to OpenAI itself
         key = api_key or os.environ.get("OPENAI_API_KEY")
     if not key and base_url is None:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Questions in progress: each is sent once for all its callers, and answered even if the first caller has left."""
+"""Shares queries in progress, so that each is sent only once and completes even if its callers are cancelled."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Vectors: TypeAlias = "list[array[float]]"
 
 @define(eq=False)
 class Questions:
-    """At most ``at_once`` questions: a model that does not answer gets no more of them."""
+    """The queries in progress, at most ``at_once``. A model that does not answer receives no further queries."""
 
     at_once: int = 4
     _flights: dict[Hashable, asyncio.Task[Vectors]] = field(factory=dict, init=False)
 
     async def ask(self, key: Hashable, call: Callable[[], Coroutine[Any, Any, Vectors]]) -> Vectors:
-        """What ``call`` gives or raises; the same call for all who ask for ``key`` while it is under way.
+        """Return the result of ``call``, or raise its exception. Concurrent callers with the same ``key`` share a call.
 
-        Cancelling who asks leaves the call running. Raises ``StoreUnavailable`` when too many are under way.
+        If a caller is cancelled, the call continues. Raises ``StoreUnavailable`` if too many calls are in progress.
         """
         flight = self._flights.get(key)
         if flight is None:
@@ -44,7 +44,7 @@ class Questions:
             _log.debug("a question failed: %s", error)
 
     async def aclose(self) -> None:
-        """End what is under way."""
+        """Cancel all calls in progress."""
         flights = list(self._flights.values())
         for flight in flights:
             flight.cancel()

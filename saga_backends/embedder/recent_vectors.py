@@ -1,7 +1,7 @@
-"""Vectors of recently embedded texts: swipes and retries ask for the same ones again.
+"""Caches the vectors of recently embedded texts, because swipes and retries embed the same texts again.
 
-The cache is in memory and bounded. On disk, vectors are in the vector store, under their turn or entry, and are removed
-with it. A cache of texts on disk would keep what was forgotten.
+The cache is bounded and in memory. On disk, the vector store keeps the vectors of each turn or entry and removes them
+with it. A separate cache on disk would keep data about deleted texts.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Key = tuple[Mode, bytes]
 
 
 def key_of(text: str, mode: Mode) -> Key:
-    """Under what a text is known. Its own words are not kept."""
+    """Return the cache key of a text. It contains a hash, not the text itself."""
     return mode, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @define(eq=False)
 class RecentVectors:
-    """Evicts the least recently used beyond ``limit``."""
+    """A cache of at most ``limit`` vectors, which evicts the least recently used one."""
 
     limit: int
     _known: LRUCache[Key, array[float]] = field(init=False)
@@ -33,12 +33,12 @@ class RecentVectors:
         self._known = LRUCache(self.limit)
 
     def get(self, key: Key) -> array[float] | None:
-        """The vector, if it is known; the caller's own to change."""
+        """Return a copy of the cached vector, or None."""
         found = self._known.get(key)
         return None if found is None else found[:]
 
     def put(self, key: Key, vector: array[float]) -> None:
-        """Remember a vector."""
+        """Store a copy of the vector."""
         if not self.limit:
             return
         self._known[key] = vector[:]

@@ -1,6 +1,6 @@
-"""The baseline of a model, measured: the cosine that it gives to unrelated texts.
+"""Measures the baseline of a model, which is the cosine of unrelated texts.
 
-Some models give unrelated texts a cosine of 0.1, others 0.8. Only similarity above the baseline means anything.
+Some models give unrelated texts a cosine of 0.1, others 0.8. Only a similarity above the baseline is meaningful.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ QUESTIONS = (
     "Was the wine safe to drink?",
     "Where do the wolves come from?",
 )
-"""Each has nothing to do with any of the passages."""
+"""Queries that are unrelated to all of the passages."""
 PASSAGES = (
     "등대지기는 도시로 떠난 딸에게 매일 저녁 편지를 썼다.",
     "시장 사람들은 새로 온 광대의 춤을 보며 웃었다.",
@@ -29,6 +29,6 @@ PASSAGES = (
 
 
 def baseline_of(questions: Sequence[array[float]], passages: Sequence[array[float]]) -> float:
-    """The mean cosine of every question with every passage, all of unit length; from 0 to 1."""
+    """Return the mean cosine of all pairs of a question and a passage, from 0 to 1. All vectors have unit length."""
     cosines = [sum(a * b for a, b in zip(one, other, strict=True)) for one in questions for other in passages]
     return min(1.0, max(0.0, fmean(cosines)))

@@ -1,4 +1,4 @@
-"""Checks the vectors that a model returns, and normalises them to unit length."""
+"""Checks the vectors that a model returns and normalises them to unit length."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from saga_core.errors import SagaError
 
 
 class BadVector(SagaError):
-    """A model gave something that is no vector of a text: the message says what."""
+    """A model returned an invalid vector. The message says what is wrong with it."""
 
 
 def unit(values: Iterable[float], dimension: int) -> array[float]:
-    """``values`` at unit length, as ``array('f')``.
+    """Return ``values`` scaled to unit length, as ``array('f')``.
 
-    Raises ``BadVector`` for another number of components, for one that is no number or not finite, and for none above
-    zero: a model gives no such thing for a text that says something.
+    Raises ``BadVector`` if the number of components is not ``dimension``, if a component is not a finite number, or if
+    the vector is zero. No model returns such a vector for a text that is not blank.
     """
     try:
         found = values if isinstance(values, array) else array("d", values)
@@ -25,7 +25,7 @@ def unit(values: Iterable[float], dimension: int) -> array[float]:
         raise BadVector("has components that are no numbers") from None
     if len(found) != dimension:
         raise BadVector(f"has {len(found)} components, not {dimension}")
-    # Products of single-precision numbers stay finite in double precision.
+    # In double precision, the squares of single-precision numbers stay finite.
     square = sum(value * value for value in found)
     if not isfinite(square):
         raise BadVector("has components that are not finite (NaN or infinity)")
@@ -36,5 +36,5 @@ def unit(values: Iterable[float], dimension: int) -> array[float]:
 
 
 def blank(dimension: int) -> array[float]:
-    """The vector of a text that says nothing."""
+    """The zero vector, which stands for a blank text."""
     return array("f", bytes(4 * dimension))

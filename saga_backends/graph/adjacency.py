@@ -1,6 +1,6 @@
-"""Graphs in memory as adjacency lists: at each node its edges, in both directions and in order.
+"""Keeps graphs in memory as adjacency lists. Each node has a sorted list of its edges in both directions.
 
-The graph of a story needs no more than its neighbours, so no graph library is loaded for it: networkx takes 14 MB.
+The graph of a story only needs neighbours, so no graph library is loaded. networkx would take 14 MB.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saga_core.stores import Edge, EdgeKey
 @define
 class _Lists(Scope):
     _at: dict[str, list[Edge]] = field(factory=dict, init=False)
-    """Of the nodes that have edges. An edge lies at both its ends, a loop once."""
+    """The edges of each node that has any. An edge is listed at both ends, and a loop once."""
 
     def at(self, node_id: str) -> Sequence[Edge]:
         return self._at.get(node_id, ())
@@ -58,14 +58,14 @@ class _Lists(Scope):
 
 
 def _find(edges: Sequence[Edge], wanted: Edge | EdgeKey) -> tuple[int, bool]:
-    """Where an edge of this identity is or belongs, and whether it is there."""
+    """Return the index where an edge with this identity is or would be inserted, and whether it is there."""
     identity = in_order(wanted)
     index = bisect_left(edges, identity, key=in_order)
     return index, index < len(edges) and in_order(edges[index]) == identity
 
 
 class AdjacencyGraph(GraphInMemory):
-    """See ``GraphInMemory``."""
+    """A graph store with adjacency lists; see ``GraphInMemory``."""
 
     def __init__(self) -> None:
         super().__init__("adjacency")

@@ -1,6 +1,6 @@
-"""Graph stores that keep everything in memory and nothing on disk: what they share, whatever holds a scope's edges.
+"""Base classes of graph stores in memory, independent of the data structure that holds the edges.
 
-Not durable: the core rebuilds the graphs from the journal.
+The stores are not durable. The core rebuilds their graphs from the journal.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from saga_core.stores import (
 _NONE: MappingProxyType[str, Value] = MappingProxyType({})
 _Thing = TypeVar("_Thing", Node, Edge)
 _MUCH = 400
-"""Nodes and edges of a mutation from which on it is checked beside the loop."""
+"""The number of nodes and edges from which a mutation is checked in a thread."""
 in_order = attrgetter("source", "type", "target", "key")
-"""The identity of an edge or of its key, which is ordered as ``EdgeKey`` is."""
+"""Returns the identity of an edge or of its key. Identities sort like ``EdgeKey``."""
 
 
 @define
@@ -50,7 +50,7 @@ class Scope(ABC):
     nodes: dict[str, Node] = field(factory=dict, init=False)
     watermark: str | None = field(default=None, init=False)
     order: list[str] | None = field(default=None, init=False)
-    """The node ids in order, made when they are scanned."""
+    """The sorted node ids, computed on the first scan."""
 
     @abstractmethod
     def at(self, node_id: str) -> Sequence[Edge]:
@@ -58,29 +58,29 @@ class Scope(ABC):
 
     @abstractmethod
     def put(self, edge: Edge) -> None:
-        """Add or replace an edge, whose nodes are there."""
+        """Add or replace an edge, both nodes of which exist."""
 
     @abstractmethod
     def remove(self, key: EdgeKey) -> None:
-        """Remove an edge, if it is there."""
+        """Remove an edge, if it exists."""
 
     @abstractmethod
     def cut_off(self, node_id: str) -> None:
-        """Remove all edges at a node that is about to go."""
+        """Remove all edges of a node that is being removed."""
 
     @abstractmethod
     def count_edges(self) -> int:
-        """How many edges there are, counted one by one."""
+        """Count the edges one by one."""
 
     def put_nodes(self, nodes: Iterable[Node]) -> None:
-        """Add or replace nodes; their edges stay."""
+        """Add or replace nodes. Their edges are kept."""
         for node in nodes:
             if node.id not in self.nodes:
                 self.order = None
             self.nodes[node.id] = node
 
     def remove_nodes(self, node_ids: Iterable[str]) -> None:
-        """Remove those of the nodes that are there, with their edges."""
+        """Remove the nodes that exist, together with their edges."""
         for node_id in node_ids:
             if self.nodes.pop(node_id, None) is not None:
                 self.cut_off(node_id)
@@ -88,9 +88,9 @@ class Scope(ABC):
 
 
 class GraphInMemory(ABC):
-    """A ``GraphStore`` with ``expand``. Each call reads or changes everything at once, without awaiting.
+    """A ``GraphStore`` with ``expand``. Each call reads or changes the graph in one step, without awaiting in between.
 
-    Returned values are shared; their properties cannot be changed.
+    Returned nodes and edges are shared with the store, so their properties are read-only.
     """
 
     def __init__(self, name: str, version: str = "") -> None:
@@ -105,11 +105,11 @@ class GraphInMemory(ABC):
 
     @abstractmethod
     async def _get_ready(self) -> None:
-        """What has to be there before the first scope is made. Raises ``StoreUnavailable``."""
+        """Load whatever is needed before the first scope is created. Raises ``StoreUnavailable``."""
 
     @abstractmethod
     def _new_scope(self) -> Scope:
-        """An empty one."""
+        """Create an empty scope."""
 
     @property
     def info(self) -> StoreInfo:
@@ -117,7 +117,7 @@ class GraphInMemory(ABC):
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Counts what is there; edges only when ``thorough``, for they are counted one by one."""
+        """Count the scopes and nodes. Edges are only counted if ``thorough``, because that takes longer."""
         self._alive()
         counted = f"{len(self._scopes)} scopes, {sum(len(found.nodes) for found in self._scopes.values())} nodes"
         if thorough:
@@ -125,17 +125,18 @@ class GraphInMemory(ABC):
         return Health(ok=True, detail=f"{counted} in memory")
 
     async def aclose(self) -> None:
-        """Let go of the graphs; every other call raises ``Closed`` from here on."""
+        """Release the graphs. All other calls raise ``Closed`` from then on."""
         self._closed = True
         self._scopes.clear()
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        """See ``GraphStore.apply``. Everything that can fail comes before the first change."""
+        """See ``GraphStore.apply``. Everything that can fail is done before the first change."""
         self._scope(scope)
-        puts = [getattr(mutation, name, None) for name in ("put_nodes", "put_edges")]  # whatever was given for one
+        # The argument may be no mutation at all, which ``check_mutation`` reports.
+        puts = [getattr(mutation, name, None) for name in ("put_nodes", "put_edges")]
         if sum(len(part) for part in puts if isinstance(part, tuple)) < _MUCH:
             nodes, edges = self._prepared(mutation)
-        else:  # a whole graph, of a new timeline: 15 ms for 2,000
+        else:  # a whole graph, as for a new timeline; 2,000 take 15 ms
             nodes, edges = await asyncio.to_thread(self._prepared, mutation)
         await self._get_ready()
         found = self._scope(scope)
@@ -154,7 +155,7 @@ class GraphInMemory(ABC):
             found.watermark = mutation.watermark
 
     def _prepared(self, mutation: Mutation) -> tuple[list[Node], list[Edge]]:
-        """What is put, checked and sealed."""
+        """Check the mutation, and return its nodes and edges with read-only properties."""
         check_mutation(mutation, self._info.limits)
         return [_sealed(node) for node in mutation.put_nodes], [_sealed(edge) for edge in mutation.put_edges]
 
@@ -183,7 +184,7 @@ class GraphInMemory(ABC):
         asked = set(ids)
         found: list[Edge] = []
         for node_id in asked:
-            # One that leads from an asked node to another is at both of them.
+            # An edge between two of the given nodes is listed at both, so take it from its source only.
             found += [edge for edge in known.at(node_id) if edge.source == node_id or edge.source not in asked]
         if direction != "both":
             end = attrgetter("source" if direction == "out" else "target")
@@ -252,7 +253,7 @@ class GraphInMemory(ABC):
         return distances
 
     async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """Not declared: there is no query language."""
+        """Raise ``NotSupported``, because there is no query language."""
         self._alive()
         raise NotSupported(f"graph.{self._info.name} has no query language")
 
@@ -267,7 +268,7 @@ class GraphInMemory(ABC):
 
 
 def _sealed(thing: _Thing) -> _Thing:
-    """With properties that cannot be changed. What has them already is kept as it is: many scopes share it."""
+    """Return ``thing`` with read-only properties. If it has them already, it is returned as it is, to be shared."""
     properties = thing.properties
     if type(properties) is MappingProxyType:
         return thing

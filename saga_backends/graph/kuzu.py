@@ -1,22 +1,22 @@
-"""Graphs in a Kuzu or Ladybug database: one adapter, since the two share their language and their Python API.
+"""Graphs in a Kuzu or Ladybug database. One adapter serves both, since they share their language and Python API.
 
-``path`` is a directory of its own. Options: ``buffer_pool_mb`` (memory for the engine's pages, 128), ``max_db_mb``
-(the address space that is reserved for the database, a power of two, 65536) and ``raw_query`` (false).
+``path`` is a directory that holds nothing else. Options: ``buffer_pool_mb`` (memory for the engine's pages, 128),
+``max_db_mb`` (the address space to reserve for the database, a power of two, 65536) and ``raw_query`` (false).
 
-What was acknowledged is on disk. A node is a few hundred bytes there, and deleting never gives any back to the disk.
-The two engines have different files and cannot be loaded into one process; a graph is moved from one to the other by
-making it anew. Kuzu takes two to five times Ladybug's CPU: a node or an edge is read in 0.2-0.3 ms against 0.1, and a
-turn's mutation written in 5 ms against 3, or in milliseconds more when the tables are large.
+Acknowledged writes are on disk. A node takes a few hundred bytes there, and deleting nodes never frees disk space. The
+two engines have different file formats and cannot be loaded into one process. To move a graph from one to the other,
+rebuild it. Kuzu takes two to five times the CPU of Ladybug: reading a node or an edge takes 0.2-0.3 ms instead of 0.1,
+and writing the mutation of a turn takes 5 ms instead of 3, or some milliseconds more if the tables are large.
 
-With ``raw_query: true`` people can read what is there in Cypher (see ``kuzu_grammar`` for what is understood):
+With ``raw_query: true``, users can read the tables in Cypher (``kuzu_grammar`` describes the supported subset):
 
-- ``Entity(scope, id, label, name, properties)``: a node; ``label`` is ``Character``, ``Location`` and so on, ``name``
-  its property of that name if it is a text, ``properties`` all of them as JSON with sorted keys. (``pk`` is made of
-  scope and id.)
-- ``(:Entity)-[:Tie {source, type, target, key, properties}]->(:Entity)``: an edge; ``type`` is ``LOCATED_AT``,
-  ``RELATES_TO`` and so on, ``source`` and ``target`` are the ids of its ends.
-- ``Scope(name, watermark)``: a scope and the turn it shows.
-- ``Meta(name, value)``: ``schema``, the version of these tables.
+- ``Entity(scope, id, label, name, properties)`` is a node. ``label`` is ``Character``, ``Location`` and so on.
+  ``name`` is the property of that name if it is a text. ``properties`` are all properties as JSON with sorted keys.
+  (``pk`` combines scope and id.)
+- ``(:Entity)-[:Tie {source, type, target, key, properties}]->(:Entity)`` is an edge. ``type`` is ``LOCATED_AT``,
+  ``RELATES_TO`` and so on. ``source`` and ``target`` are the ids of its ends.
+- ``Scope(name, watermark)`` is a scope and the turn whose state it shows.
+- ``Meta(name, value)`` has ``schema``, the version of these tables.
 
 For example ``MATCH (c:Entity {label: 'Character'})-[t:Tie {type: 'LOCATED_AT'}]->(p:Entity) RETURN c.name, p.name``.
 """
@@ -56,12 +56,14 @@ from saga_core.stores import (
 
 _LEAST_POOL_MB = 32
 _LIMITS = Limits(value_bytes=1_024 * 1_024)
-"""A text of several megabytes does not fit into a small buffer pool."""
+"""Limited, because a text of several megabytes does not fit into a small buffer pool."""
 
 
 class KuzuGraph:
-    """Made by ``KUZU.open`` and ``LADYBUG.open``. One call is one trip to the thread; a write completes also when the
-    task that awaits it is cancelled."""
+    """The graph store, created by ``KUZU.open`` and ``LADYBUG.open``.
+
+    Each call is one hop to the worker thread. A write completes even if the task that awaits it is cancelled.
+    """
 
     def __init__(self, database: KuzuDatabase, worker: Worker, *, raw_query: bool) -> None:
         self._database = database
@@ -81,16 +83,16 @@ class KuzuGraph:
 
     @property
     def info(self) -> StoreInfo:
-        """``DURABLE``, and ``RAW_QUERY`` where the option is set."""
+        """``DURABLE``, and ``RAW_QUERY`` if the option is set."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Counts the scopes; thorough: reads every node and edge."""
+        """Count the scopes, or read every node and edge if ``thorough``."""
         self._alive()
         return await self._worker.run(self._tables.check, thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, end a query that runs, bring the log into the database and unlock the directory."""
+        """Kill a running query, finish the submitted calls, close the database and unlock the directory."""
         self._closed = True
         if self._door is not None:
             await self._door.close()
@@ -102,7 +104,7 @@ class KuzuGraph:
         """See ``GraphStore.apply``."""
         self._check_scope(scope)
         check_mutation(mutation, self._limits)
-        # The write outlives a caller who is cancelled, and so must its values.
+        # The write continues if the caller is cancelled, so it needs its own copy of the values.
         own = evolve(
             mutation,
             put_nodes=tuple(evolve(node, properties=dict(node.properties)) for node in mutation.put_nodes),
@@ -157,7 +159,7 @@ class KuzuGraph:
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
-        """Not declared: a walk over ``neighbors`` is faster than the engines' patterns of variable length."""
+        """Raise ``NotSupported``. Walking over ``neighbors`` is faster than the engines' variable-length patterns."""
         self._alive()
         raise NotSupported(f"graph.{self._info.name} has no native expand; walk over neighbors")
 
@@ -202,7 +204,7 @@ async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
     try:
         await worker.run(database.open)
     except BaseException:
-        await _shut(database, worker)  # a cancelled opening may have succeeded all the same
+        await _shut(database, worker)  # the opening may have succeeded even if it was cancelled
         raise
     return cast(GraphStore, KuzuGraph(database, worker, raw_query=taken["raw_query"]))
 

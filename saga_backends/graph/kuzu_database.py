@@ -1,7 +1,7 @@
-"""A Kuzu or Ladybug database in a directory: its tables, statements and transactions, and how it survives faults.
+"""Manages a Kuzu or Ladybug database in a directory: tables, statements, transactions and recovery from faults.
 
-All of it runs on one thread, a ``Worker``'s. The engines have one write transaction at a time, and roll all of it back
-when a statement of it fails.
+All code runs on the thread of one ``Worker``. The engines allow one write transaction at a time and roll it back
+completely if one of its statements fails.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _SCHEMA = (
 )
 _TABLES = frozenset({"Entity", "Tie", "Scope", "Meta"})
 _EMPTY_BYTES = 65_536
-"""More than a database without any table ever has."""
+"""More bytes than a database without tables ever has."""
 
 _LONG_LOG = 16 * 1_024 * 1_024
-"""Bytes of log after which a checkpoint is made."""
+"""The size of the write-ahead log, in bytes, above which a checkpoint is made."""
 
 
 @frozen
 class Statement:
-    """Cypher with parameters, all of them texts, but for ``$rows``."""
+    """A Cypher statement. All of its parameters are texts, except for ``$rows``."""
 
     text: str
     parameters: frozenset[str] = field(init=False)
@@ -54,7 +54,7 @@ class Statement:
 
 
 Parameter: TypeAlias = str | Sequence[Mapping[str, str]]
-"""A text; or ``$rows``, which are some with the same names."""
+"""A text, or for ``$rows`` a sequence of mappings that have the same names and texts as values."""
 
 
 def _is_text(value: Parameter) -> bool:
@@ -72,8 +72,8 @@ _GET_META = Statement("MATCH (m:Meta {name: $name}) RETURN m.value")
 class KuzuDatabase:
     """``directory`` holds ``graph.db``, its write-ahead log, the lock and, while a query runs, a copy of the database.
 
-    After a write failed the engine is opened anew before the next one: Ladybug would wait for itself forever in it,
-    and closing while the disk is full would abort the process. Reads go on meanwhile.
+    After a failed write, the engine is reopened before the next write, because Ladybug would deadlock otherwise. It is
+    not reopened while the disk is full, because closing would then abort the process. Reads remain possible.
     """
 
     def __init__(self, engine: Engine, directory: Path, *, pool_mb: int, max_mb: int) -> None:
@@ -81,25 +81,25 @@ class KuzuDatabase:
         self.file = directory / "graph.db"
         self.version = ""
         self.packages = Path()
-        """Where the Python package of the engine lies: what another process needs to import it."""
+        """The directory of the engine's Python package, which another process needs to import it."""
         self.pool_mb = pool_mb
         self.writing = False
-        """Whether a transaction is open, which any error ends."""
+        """Whether a transaction is open. Any error ends it."""
         self.sparing = False
-        """Whether a write is made for the second time, because the first did not fit into the pool."""
+        """Whether a write is being retried because it did not fit into the pool at first."""
         self._max_mb = max_mb
         self._session: KuzuSession | None = None
         self._lock: PathLock | None = None
         self._suspect = False
         self._transactions = 0
         self._sizes: dict[Statement, int] = {}
-        # Each keeps some 100 KB of the pool, the larger ones several times that.
+        # Each transaction keeps some 100 KB of the pool, and larger ones several times as much.
         self._most_transactions = max(8, pool_mb // 2)
 
     # --- opening and closing --------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Import the engine, lock the directory, open the database and make its tables if it has none.
+        """Import the engine, lock the directory, open the database and create its tables if it has none.
 
         Raises ``StoreUnavailable``, ``StoreLocked``, ``StoreCorrupt`` or ``NewerSchema``.
         """
@@ -120,7 +120,7 @@ class KuzuDatabase:
         self._prepare_schema()
 
     def close(self) -> None:
-        """Bring the log into the database, close it and unlock the directory. A second call does nothing."""
+        """Checkpoint and close the database, and unlock the directory. Further calls have no effect."""
         session, self._session = self._session, None
         lock, self._lock = self._lock, None
         try:
@@ -163,9 +163,10 @@ class KuzuDatabase:
     # --- statements -----------------------------------------------------------------------------------------------
 
     def rows(self, statement: Statement, **parameters: Parameter) -> list[list[Any]]:
-        """All rows of ``statement``; outside of ``write`` for reading only.
+        """Run ``statement`` and return all rows. Outside of ``write``, it must only read.
 
-        A parameter that is not bound would be null without a word, so that a difference is refused here.
+        Raises ``StoreError`` if the parameters do not match the statement, because the engine would silently treat a
+        missing one as null.
         """
         if parameters.keys() != statement.parameters or not all(map(_is_text, parameters.values())):
             raise StoreError(f"{statement.text}: takes texts for {sorted(statement.parameters)}, got {parameters!r}")
@@ -180,15 +181,16 @@ class KuzuDatabase:
         return self._alive().run(statement.text, parameters)
 
     def size(self, count: Statement) -> int:
-        """About what ``count`` gives, and rather more: it is asked once, and all that is created since is added."""
+        """Estimate the result of ``count``, rather too high. It is run once, and rows created since then are added."""
         if count not in self._sizes:
             self._sizes[count] = int(self.rows(count)[0][0]) - self._alive().created
         return self._sizes[count] + self._alive().created
 
     def write(self, work: Callable[[], object]) -> None:
-        """Run ``work``, which calls ``rows``, in a transaction. When anything fails, all of it is rolled back.
+        """Run ``work``, which calls ``rows``, in a transaction. If anything fails, the transaction is rolled back.
 
-        When it does not fit into the pool, ``work`` is run once more in an emptied one, and ``sparing`` is set.
+        If the transaction does not fit into the pool, the pool is emptied and ``work`` is run once more with
+        ``sparing`` set.
         """
         if self._suspect or self._transactions >= self._most_transactions or self._alive().log_bytes() > _LONG_LOG:
             self._renew()
@@ -234,11 +236,11 @@ class KuzuDatabase:
     # --- files ----------------------------------------------------------------------------------------------------
 
     def bytes_on_disk(self) -> int:
-        """The size of the database together with its log. Raises ``OSError``."""
+        """The size of the database including its log. Raises ``OSError``."""
         return self.file.stat().st_size + self._alive().log_bytes()
 
     def copy(self) -> Path:
-        """A copy of the database between two transactions, beside it, in place of an older one."""
+        """Copy the database to a file beside it, between two transactions. Replaces an older copy."""
         log_file = self._alive().log_file
         self.remove_copy()
         target = self._copied()
@@ -249,7 +251,7 @@ class KuzuDatabase:
         return target
 
     def remove_copy(self) -> None:
-        """Remove the copy, if there is one."""
+        """Remove the copy, if it exists."""
         target = self._copied()
         with kuzu_engine.file_errors(target):
             for left in target.parent.glob(target.name + "*"):

@@ -1,4 +1,4 @@
-"""Kuzu and its successor Ladybug: chooses one of the two per process, knows their file headers and error messages."""
+"""Loads Kuzu or its successor Ladybug, one per process, and interprets their file headers and error messages."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from attrs import frozen
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 
 _HEADER = 12
-"""Bytes at the start of a database: four letters, and the storage format as a little-endian number of 64 bits."""
+"""The size of the header of a database file: four letters and the storage format as a little-endian 64-bit number."""
 
 
 @frozen
 class Engine:
-    """A module with Kuzu's Python API, and the letters that its files begin with."""
+    """An engine with Kuzu's Python API. ``magic`` are the first bytes of its files."""
 
     name: str
     magic: bytes
     lookup: float
-    """How long it takes to look a node or an edge up, beside Kuzu; a pass over a table takes both as long."""
+    """The time to look up a node or an edge, relative to Kuzu. A pass over a table takes the same time in both."""
 
 
 KUZU = Engine("kuzu", b"KUZU", 1.0)
@@ -35,14 +35,14 @@ _ENGINES = (KUZU, LADYBUG)
 _importing = threading.Lock()
 
 DRIVER_ERRORS = (RuntimeError, MemoryError, ValueError, LookupError, ArithmeticError, OSError)
-"""What the C++ exceptions of the engines become in Python."""
+"""The Python exceptions into which the C++ exceptions of the engines are translated."""
 
 
 def load(engine: Engine) -> ModuleType:
-    """The module of ``engine``.
+    """Import the module of ``engine``.
 
-    Raises ``StoreUnavailable`` when it cannot be imported, and when the other engine was imported in this process:
-    both export the same C++ symbols, and the second one to come crashes the process.
+    Raises ``StoreUnavailable`` if it cannot be imported, or if the other engine was imported in this process. Both
+    export the same C++ symbols, so loading the second one would crash the process.
     """
     with _importing:
         for other in _ENGINES:
@@ -60,7 +60,7 @@ def load(engine: Engine) -> ModuleType:
 
 
 def remedy(file: Path) -> str:
-    """What to do about a database that cannot be read."""
+    """Advice for a database that cannot be read, to be used in messages."""
     return (
         f"move {file.parent} away, or put a backup in its place, or give another path; the graph is made anew from "
         "the journal, all of it at once by `saga rebuild`"
@@ -68,9 +68,9 @@ def remedy(file: Path) -> str:
 
 
 def check_header(file: Path, log: Path, engine: Engine, reads: int) -> None:
-    """Refuse what ``engine``, whose storage format is ``reads``, could only fail on. ``log`` is the write-ahead log.
+    """Reject a file that ``engine`` cannot read. ``reads`` is its storage format, and ``log`` the write-ahead log.
 
-    Raises ``NewerSchema`` for a later format and ``StoreCorrupt`` for no database or another engine's.
+    Raises ``NewerSchema`` for a later format, and ``StoreCorrupt`` if the file is not a database of this engine.
     """
     with file_errors(file):
         head = b""
@@ -103,7 +103,7 @@ def _format(head: bytes) -> int:
 
 @contextmanager
 def file_errors(file: Path) -> Iterator[None]:
-    """Let no ``OSError`` out."""
+    """Turn every ``OSError`` into ``StoreUnavailable``."""
     try:
         yield
     except OSError as error:
@@ -114,7 +114,7 @@ def file_errors(file: Path) -> Iterator[None]:
 
 @contextmanager
 def opening(file: Path) -> Iterator[None]:
-    """Let no driver exception of an opening out: what is not known otherwise is damage."""
+    """Turn every driver exception while opening into a ``StoreError``. Unknown errors are treated as damage."""
     try:
         yield
     except DRIVER_ERRORS as error:
@@ -135,12 +135,12 @@ def opening(file: Path) -> Iterator[None]:
 
 
 class PoolFull(StoreError):
-    """A call that did not fit into the buffer pool."""
+    """A call did not fit into the buffer pool."""
 
 
 @contextmanager
 def working(file: Path, pool_mb: int) -> Iterator[None]:
-    """Let no driver exception of a call out: each becomes a ``StoreError`` that names ``file`` and a remedy."""
+    """Turn every driver exception of a call into a ``StoreError`` that names ``file`` and a remedy."""
     try:
         yield
     except DRIVER_ERRORS as error:

@@ -1,9 +1,10 @@
-"""The Cypher that people may use: reading only. The engine gets a query that is rebuilt from what was understood.
+"""Parses the read-only subset of Cypher that users may run. The engine gets a query rebuilt from the parsed tokens.
 
+The grammar consists of:
 ``[OPTIONAL] MATCH``, ``WHERE``, ``WITH``, ``RETURN`` with ``DISTINCT``, ``AS``, ``ORDER BY``, ``SKIP`` and ``LIMIT``;
 paths of up to four hops (``*1..4``); comparisons, ``IN``, ``STARTS WITH``, ``ENDS WITH``, ``CONTAINS``, ``=~``, ``IS
-NULL``, arithmetic, ``CASE``, lists of values, and the functions of ``FUNCTIONS``. Everything else in Cypher is refused,
-including whatever an engine may add in the future: a grammar of what is allowed needs no list of what is not.
+NULL``, arithmetic, ``CASE``, lists of values, and the functions in ``FUNCTIONS``. Everything else in Cypher is
+rejected, including anything that an engine may add in the future.
 """
 
 from __future__ import annotations
@@ -32,23 +33,23 @@ _OTHERS = frozenset(
     "FOREACH GRAPH IMPORT INSTALL LOAD MACRO MERGE PROFILE PROJECT REMOVE ROLLBACK SET TRANSACTION UNINSTALL UNION "
     "UNWIND UPDATE USE YIELD".split()
 )
-"""Words that are no names, whatever comes of them elsewhere: a better message, and a second bolt on the door."""
+"""Keywords that may not be used as names. Rejecting them gives better messages, and is a second line of defence."""
 
 _COMPARING = frozenset("= <> < <= > >= =~ + - * / % ^ AND OR XOR IN CONTAINS STARTS ENDS".split())
 
 
 @frozen
 class Question:
-    """A query that was understood."""
+    """A parsed query."""
 
     text: str
-    """For the engine, with the limit in it."""
+    """The query for the engine, including the limit."""
     columns: tuple[str, ...] | None
-    """The names of the columns, as the query has them; None for ``RETURN *``."""
+    """The column names as written in the query, or None for ``RETURN *``."""
 
 
 def understand(query: str, limit: int) -> Question:
-    """``query`` for the engine, with at most ``limit`` rows. Raises ``BadInput`` for what is not in the grammar."""
+    """Parse ``query`` and limit it to ``limit`` rows. Raises ``BadInput`` for anything outside the grammar."""
     return _Parser(query, limit).question()
 
 
@@ -154,7 +155,7 @@ class _Parser:
         self._expect(")")
 
     def _described(self, *, several: bool) -> None:
-        """Variable, labels, hops and properties, each of them if it is there."""
+        """Parse the variable, labels, hops and properties, all of which are optional."""
         if self._is_name():
             self._name("a variable")
         if self._accept(":"):
@@ -186,7 +187,7 @@ class _Parser:
     # --- expressions ----------------------------------------------------------------------------------------------
 
     def _expression(self) -> None:
-        """Operands and what joins them; which binds more tightly is for the engine to say."""
+        """Parse operands and the operators between them. Precedence is left to the engine."""
         self._nested += 1
         if self._nested > _MOST_NESTED:
             raise BadInput(f"cypher: nested more than {_MOST_NESTED} deep at character {self._token().at}")

@@ -1,8 +1,8 @@
-"""One statement for many rows: it passes over a table once, where a statement for each row looks up one by one.
+"""Runs one statement for many rows in a single pass over a table, instead of one lookup per row.
 
-In Kuzu a node is looked up in 0.1 ms and its edges in 0.2 ms; an edge between two nodes is made in 0.3 ms, and one that
-is found by its ends is changed in 0.6 ms. A pass costs 1 to 3 ms, 0.1 ms for a thousand nodes and 0.5 ms for a thousand
-edges of the tables, and 0.02 ms for each row. Ladybug looks up in less than half of the time.
+In Kuzu, looking up a node takes 0.1 ms and its edges 0.2 ms. Creating an edge between two nodes takes 0.3 ms, and
+changing an edge that is found by its ends takes 0.6 ms. A pass takes 1 to 3 ms, plus 0.1 ms per thousand nodes and
+0.5 ms per thousand edges in the tables, plus 0.02 ms for each row. Lookups in Ladybug take less than half the time.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
 from saga_backends.graph.kuzu_engine import PoolFull
 
 _LEAST = {"nodes": 16, "edges": 6}
-"""Up to so many rows a pass does not pay in any table of Kuzu's, for a node or for what takes longer."""
+"""The number of rows up to which a pass never pays off in Kuzu, for statements on nodes and on edges."""
 _MOST = 2_000
-"""Rows of one pass."""
+"""The maximum number of rows in one pass."""
 _MOST_TEXT = 1_024 * 1_024
-"""Characters of all values of one pass: the pool holds them several times."""
+"""The maximum number of characters in all values of one pass. The pool holds several copies of them."""
 _OF_TABLE = 500
-"""So many rows of a table are passed over for each further row."""
+"""The table rows that a pass may read for each row beyond ``_LEAST`` and still pay off."""
 _IN_POOL = 1_000
-"""And so many for each megabyte of the pool, which holds some of what a pass reads."""
+"""The table rows that a pass may read per megabyte of the pool, which holds a part of them."""
 
 _COUNTS = {
     "nodes": Statement("MATCH (e:Entity) RETURN count(*)"),
@@ -34,18 +34,21 @@ _COUNTS = {
 
 @frozen
 class Each:
-    """What is done for each of several rows. Made by ``each``."""
+    """A statement for one row, and the same for many rows. Created by ``each``."""
 
     one: Statement
     many: Statement
     over: tuple[str, ...]
-    """What a pass reads all of."""
+    """The tables that a pass reads in full."""
     least: int
 
 
 def each(text: str, *over: str, match: str = "") -> Each:
-    """``text`` is for one row. ``match`` replaces its first words, up to ``CREATE``, where many rows need others: two
-    nodes that are matched at once are joined each with each."""
+    """Create an ``Each`` from ``text``, the statement for one row, and from the tables ``over`` which a pass reads.
+
+    If many rows need another beginning, ``match`` replaces the text before ``CREATE``. This avoids a cross join where
+    one ``MATCH`` finds two nodes.
+    """
     one = Statement(text)
     values = ", ".join(f"r.{name} AS {name}" for name in sorted(one.parameters))
     begun = f"{match} {text[text.index('CREATE') :]}" if match else text
@@ -54,10 +57,10 @@ def each(text: str, *over: str, match: str = "") -> Each:
 
 
 def run(database: KuzuDatabase, made: Each, rows: Sequence[Mapping[str, str]]) -> list[list[Any]]:
-    """Run ``made`` for each of ``rows``, in passes where they pay. Gives all rows that came of it, in any order.
+    """Run ``made`` for each of ``rows``, in passes where these pay off. Returns all result rows, in any order.
 
-    Raises ``StoreError``. A pass that does not fit into the pool is made one by one: in a transaction, which it ends,
-    by whoever began that.
+    If a pass does not fit into the pool, its rows are run one by one. Inside a transaction, which such a failure ends,
+    ``PoolFull`` is raised instead so that the caller can retry. Raises ``StoreError``.
     """
     found: list[list[Any]] = []
     for part in _parts(rows):

@@ -1,4 +1,4 @@
-"""Cypher queries from people: checked here, answered by a separate process from a copy."""
+"""Runs Cypher queries of users. They are checked here and run in a separate process on a copy of the database."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "LBUG
 
 
 class QueryDoor:
-    """One query at a time. A process costs some 0.2 s of CPU; the copy is made between two writes, which wait for it.
+    """Runs one query at a time. Each process takes some 0.2 s of CPU. Writes wait while the database is copied.
 
-    The engines' own ``read_only`` keeps nobody from reading and writing files with ``LOAD``, ``COPY`` and ``EXPORT``,
-    or from taking all memory. So a query is first understood (see ``kuzu_grammar``), and then run where it can do no
-    harm.
+    The ``read_only`` mode of the engines does not prevent reading and writing files with ``LOAD``, ``COPY`` and
+    ``EXPORT``, or using up all memory. So a query is first parsed (see ``kuzu_grammar``) and then run in a process
+    without these rights.
     """
 
     def __init__(self, database: KuzuDatabase, worker: Worker) -> None:
@@ -38,11 +38,13 @@ class QueryDoor:
         self._closed = False
 
     async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """At most ``limit`` rows, by column. A node or edge as a whole becomes a column for each of its own
-        (``c.id``, ``c.name``); what is no scalar, as a list of nodes, becomes JSON.
+        """Run a query and return at most ``limit`` rows as dicts by column.
 
-        Raises ``BadInput`` for a query that is not in the grammar, that the engine refuses (an unknown column), or
-        that takes more than ``timeout`` seconds or 256 MB; ``StoreError`` when its process fails.
+        A whole node or edge is split into one column for each property (``c.id``, ``c.name``). Values that are neither
+        scalars nor lists of scalars, such as lists of nodes, become JSON.
+
+        Raises ``BadInput`` if the query is outside the grammar, if the engine rejects it (an unknown column), or if it
+        takes more than ``timeout`` seconds or 256 MB. Raises ``StoreError`` if its process fails.
         """
         if type(text) is not str:
             raise BadInput(f"cypher: {shown(text)} is a {type(text).__name__}; give a text")
@@ -60,7 +62,7 @@ class QueryDoor:
             raise _late(timeout) from None
 
     async def close(self) -> None:
-        """End the query that runs; it raises ``Closed``."""
+        """Kill the running query, which then raises ``Closed``."""
         self._closed = True
         if self._process is not None and self._process.returncode is None:
             self._process.kill()

@@ -1,14 +1,14 @@
-"""The process that runs one query: it reads a request from standard input, answers and exits.
+"""The child process that runs one query. It reads a request from standard input, writes the reply and exits.
 
-It opens a copy of the database for reading, and drops its other rights before it looks at the query: it cannot write to
-any file, open another one or take more memory, and is killed when its time is over. It uses only the standard library
-and the engine. The limits are those of POSIX; elsewhere the grammar, the copy, the engine's timeout and the parent's
-timeout protect the data.
+The process opens a copy of the database for reading, and gives up its other rights before it runs the query. After that
+it cannot write to files, open further files or take more memory, and it is killed when its time is over. It uses only
+the standard library and the engine. These limits need POSIX. On other systems, the data is protected by the grammar,
+the copy, and the timeouts of the engine and of the parent.
 """
 
 from __future__ import annotations
 
-# All that is needed later, the engine's own lazy imports among it: no file can be opened by then.
+# Import everything that is needed later, including the lazy imports of the engine, because files cannot be opened then.
 import datetime  # noqa: F401
 import decimal
 import importlib
@@ -25,8 +25,10 @@ _MOST_BYTES = 16 * 1_024 * 1_024
 
 
 def main() -> None:
-    """Request: ``engine``, ``packages``, ``database``, ``text``, ``columns``, ``seconds``, ``memory`` and
-    ``address_space``. Answer: ``rows``, or ``error`` with ``message``.
+    """Read the request and print the reply, both as JSON.
+
+    The request has ``engine``, ``packages``, ``database``, ``text``, ``columns``, ``seconds``, ``memory`` and
+    ``address_space``. The reply has ``rows``, or ``error`` and ``message``.
     """
     request = json.load(sys.stdin)
     print(json.dumps(_answer(request), ensure_ascii=False, allow_nan=False))  # noqa: T201 - it is the answer
@@ -109,12 +111,12 @@ def _rows(result: Any, columns: list[str] | None) -> list[dict[str, Any]]:
 
 
 def _spread(name: str, value: dict[str, Any] | None) -> dict[str, Any]:
-    """A whole node or edge: a column for each of its own."""
+    """Split a whole node or edge into one column for each property."""
     return {f"{name}.{key}": _value(part) for key, part in (value or {}).items() if key != "pk" and key[0] != "_"}
 
 
 def _value(value: Any) -> Any:
-    """A scalar or a list of scalars; whatever else there is becomes JSON."""
+    """Return a scalar or a list of scalars. Other lists and dicts become JSON, and other values text."""
     if isinstance(value, list) and not any(isinstance(part, list | dict) for part in value):
         return [_value(part) for part in value]
     if isinstance(value, list | dict):

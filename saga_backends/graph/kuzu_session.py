@@ -1,9 +1,9 @@
-"""One opening of a Kuzu or Ladybug database: the engine's objects, from start to stop.
+"""A session with a Kuzu or Ladybug database, from opening to closing it.
 
-An opening is short, because the engines cannot cope with long ones. Each updating transaction keeps a copy of what it
-touched (some 100 KB) in the buffer pool until a checkpoint, and would fill it. And after edges were deleted, Kuzu
-0.11.3 crashes in the second checkpoint of one opening, or in a read after the first. So the automatic checkpoints are
-off, and stopping makes one.
+Sessions must be short, because the engines have problems with long ones. Each writing transaction keeps a copy of what
+it touched (some 100 KB) in the buffer pool until a checkpoint, and would fill the pool. And once edges were deleted,
+Kuzu 0.11.3 crashes in the second checkpoint of a session, or in a read after the first. So automatic checkpoints are
+off, and closing makes one.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ log = logging.getLogger("saga.stores")
 
 _MB = 1_024 * 1_024
 _FIRST_PLANS = 64
-"""Rows after whose creation plans are made anew, and again after twice as many: a plan that was made for small tables
-reads large ones from the wrong end (10 ms for a node's edges, against 0.2)."""
+"""The number of created rows after which prepared statements are planned again. It doubles each time.
+
+A plan that was made for small tables reads large ones from the wrong end (10 ms for a node's edges instead of 0.2).
+"""
 
 
 class KuzuSession:
-    """Started by ``start``. Calls belong to one thread; each raises ``StoreError`` only."""
+    """A session, opened by ``start``. All calls must come from one thread, and raise only ``StoreError``."""
 
     def __init__(self, engine: Engine, module: Any, file: Path, *, pool_mb: int, max_mb: int) -> None:
         self.engine = engine
@@ -39,7 +41,7 @@ class KuzuSession:
         self._connection: Any = None
         self._prepared: dict[str, Any] = {}
         self.created = 0
-        """Rows since the start, of nodes and edges and whatever else, also those that were rolled back."""
+        """The number of rows created since the start in all tables, including those that were rolled back."""
         self._plan_again = _FIRST_PLANS
 
     @property
@@ -48,11 +50,11 @@ class KuzuSession:
         return self._connection is not None
 
     def start(self) -> None:
-        """Open the database, which brings what is in its log into it."""
+        """Open the database, which also applies its write-ahead log."""
         replayed = self.log_bytes() > 0
         self._start()
         if replayed:
-            # The engine made a checkpoint of it: see above.
+            # Applying the log made a checkpoint, and a second one in the same session may crash Kuzu.
             self.stop()
             self._start()
 
@@ -64,8 +66,8 @@ class KuzuSession:
             except RuntimeError as error:
                 if self.engine != kuzu_engine.LADYBUG or not _torn_log(error):
                     raise
-                # A process that was killed, or lost its power, in the middle of a record; Kuzu does the same unasked.
-                # Watermarks are in the log too: what is lost is made anew from the journal.
+                # The process was killed or lost power in the middle of a record. Kuzu skips such a record by itself.
+                # The log also contains the watermarks, so what is lost is rebuilt from the journal.
                 log.warning(
                     "%s: its log ends in a damaged record (%s); the records before it are kept", self.file, error
                 )
@@ -83,9 +85,9 @@ class KuzuSession:
         )
 
     def run(self, text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
-        """All rows of a statement with its parameters: texts, or ``rows`` of texts with the same names.
+        """Run a statement and return all rows. Its parameters are texts, or ``rows`` of texts with the same names.
 
-        Of no other types: an engine may keep a plan for those it had.
+        Other types are not allowed, because an engine may reuse a plan that was made for the earlier types.
         """
         if "CREATE" in text:
             self.created += len(parameters.get("rows", " "))
@@ -104,7 +106,7 @@ class KuzuSession:
         if not parameters:
             return self._connection.execute(text)
         if "rows" in parameters:
-            # Planned for the tables as they are: a plan for small ones would join large ones the wrong way round.
+            # Not prepared, so that it is planned for the current sizes. A plan for small tables joins large ones badly.
             return self._connection.execute(text, {"rows": [dict(row) for row in parameters["rows"]]})
         # Planning costs three times as much as a point read.
         prepared = self._prepared.get(text)
@@ -114,7 +116,7 @@ class KuzuSession:
         return self._connection.execute(prepared, dict(parameters))
 
     def roll_back(self) -> None:
-        """End a failed transaction with its connection, and go on over another one."""
+        """End a failed transaction by closing its connection, and open a new connection."""
         self._prepared.clear()
         connection, self._connection = self._connection, None
         if connection is None:
@@ -124,8 +126,10 @@ class KuzuSession:
             self._connection = self._module.Connection(self._database, num_threads=1)
 
     def stop(self) -> None:
-        """Bring the log into the database and close it. Aborts the process when a write failed and the disk is full
-        still: see ``has_room``."""
+        """Apply the log to the database and close it.
+
+        This aborts the process if a write has failed and the disk is still full; see ``has_room``.
+        """
         self._prepared.clear()
         connection, self._connection = self._connection, None
         database, self._database = self._database, None
@@ -138,7 +142,7 @@ class KuzuSession:
                     database.close()
 
     def abandon(self) -> None:
-        """Let the engine's objects live as long as the process, which their end would abort."""
+        """Keep the engine's objects alive until the process ends, because destroying them would abort the process."""
         self._prepared.clear()
         for held in (self._connection, self._database):
             if held is not None:
@@ -146,7 +150,10 @@ class KuzuSession:
         self._connection = self._database = None
 
     def has_room(self) -> bool:
-        """Whether what the engine writes when it stops can be written, at the place of the file where it would be."""
+        """Return whether the disk has room for what the engine writes when it stops.
+
+        To find out, a megabyte is written to a probe file at the offset to which the database file may grow.
+        """
         probe = self.file.with_name("probe")
         try:
             with probe.open("wb") as opened:

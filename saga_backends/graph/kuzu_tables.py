@@ -1,8 +1,8 @@
-"""The graph in the tables of a Kuzu or Ladybug database, and the operations on them. Runs on the worker's thread.
+"""Stores graphs in the tables of a Kuzu or Ladybug database. All code runs on the worker's thread.
 
-Nodes of every label are rows of ``Entity``, edges of every type rows of ``Tie``. The primary key of ``Entity`` is made
-of scope and id, since only a primary key has an index; a statement finds its nodes by it, one at a time, and many of
-them in a pass over the table where that costs less (``kuzu_passes``). Ties repeat the ids of their ends, so that
+Nodes of all labels are rows of ``Entity``, and edges of all types are rows of ``Tie``. The primary key of ``Entity``
+combines scope and id, because only the primary key has an index. A statement finds single nodes by this key, and many
+nodes in one pass over the table where that is cheaper (``kuzu_passes``). Ties repeat the ids of their ends, so that
 reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
 """
 
@@ -19,7 +19,7 @@ from saga_core.errors import StoreCorrupt, StoreError
 from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value, check_endpoints, endpoints
 
 _MANY = 100
-"""Ids from which on reading all of a scope that lies between them costs less than looking for each."""
+"""The number of ids from which reading the whole range of a scope between them is cheaper than looking up each."""
 
 _Row: TypeAlias = list[Any]
 
@@ -76,13 +76,16 @@ _ALL_TIES = Statement(f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $sco
 
 
 class KuzuTables:
-    """Expects checked arguments, except for the nodes that edges need. Raises ``StoreError``."""
+    """The operations on the tables. Arguments must have been checked, except that the nodes of edges exist.
+
+    All methods raise ``StoreError``.
+    """
 
     def __init__(self, database: KuzuDatabase) -> None:
         self.database = database
 
     def check(self, thorough: bool) -> Health:
-        """Counts the scopes, or reads every node and edge."""
+        """Count the scopes, or read every node and edge if ``thorough``."""
         file = self.database.file
         try:
             ((scopes,),) = self.database.rows(_COUNT)
@@ -123,7 +126,7 @@ class KuzuTables:
         return kuzu_passes.run(self.database, made, rows)
 
     def _change(self, scope: str, mutation: Mutation, begun: bool, old: set[str]) -> None:
-        """``old``: those of the nodes to put, or to connect, that stay from before."""
+        """Apply the mutation. ``old`` are the nodes to put or to connect that exist already and are not deleted."""
         self._run(_DELETE_TIE, [_identity(scope, key) for key in dict.fromkeys(mutation.delete_edges)])
         self._delete_nodes([{"pk": _pk(scope, node_id)} for node_id in dict.fromkeys(mutation.delete_nodes)])
         self._put_nodes(scope, {node.id: node for node in mutation.put_nodes}.values(), old)
@@ -134,7 +137,7 @@ class KuzuTables:
             self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
 
     def _delete_nodes(self, rows: Sequence[Mapping[str, str]]) -> None:
-        """Edges first: Kuzu's ``DETACH DELETE`` now and then leaves one behind at its other end."""
+        """Delete the edges first, because Kuzu's ``DETACH DELETE`` sometimes leaves an edge at its other end."""
         for made in (*_DELETE_TIES_OF, _DELETE_NODE):
             self._run(made, rows)
 
@@ -157,7 +160,7 @@ class KuzuTables:
         self._run(_CREATE_NODE, new)
 
     def _put_edges(self, scope: str, edges: Iterable[Edge], old: set[str]) -> None:
-        """Only between two nodes that stay from before there may be an edge already."""
+        """Create or change edges. An edge can only exist already if both of its nodes do."""
         edges = list(edges)
         sources = dict.fromkeys(edge.source for edge in edges if edge.source in old and edge.target in old)
         rows = self._run(_KEYS_FROM, [{"pk": _pk(scope, source)} for source in sources])
@@ -200,7 +203,7 @@ class KuzuTables:
     def neighbors(
         self, scope: str, ids: Sequence[str], types: Sequence[str] | None, direction: Direction, limit: int | None
     ) -> list[Edge]:
-        """See ``GraphStore.neighbors``. Order and filter are ours: both engines do worse with them."""
+        """See ``GraphStore.neighbors``. Sorting and filtering are done here, because both engines are slower at it."""
         asked = dict.fromkeys(ids)
         if len(asked) < _MANY:
             rows = self._run(_TIES[direction], [{"pk": _pk(scope, node_id)} for node_id in asked])
@@ -224,7 +227,7 @@ class KuzuTables:
         if after is not None:
             where += " AND e.id > $after"
             parameters["after"] = after
-        # A power of two, so that few different statements have to be planned.
+        # A power of two keeps the number of different statements low, each of which must be planned.
         most = min(1 << (limit - 1).bit_length(), 1 << 30)
         rows = self.database.rows(
             Statement(f"MATCH (e:Entity) WHERE {where} {_NODE} ORDER BY e.id LIMIT {most}"), **parameters
@@ -266,7 +269,7 @@ class KuzuTables:
 
 
 def _pk(scope: str, node_id: str) -> str:
-    """Different for each pair, whatever the two hold."""
+    """The primary key of a node. It is unique for each pair of scope and id, whatever characters they contain."""
     return f"{len(scope)}:{scope}{node_id}"
 
 

@@ -1,7 +1,7 @@
-"""The tokens of a Cypher query; anything that two parsers could read differently is refused.
+"""Splits a Cypher query into tokens, and rejects anything that two parsers could read differently.
 
-Backslashes are refused, so a text ends at its quote for every parser. Outside quotes only ASCII characters and Hangul
-syllables are allowed, so nothing can look like a keyword or a blank without being one. Comments are left out.
+Backslashes are rejected, so that every parser sees the same end of a text. Outside quotes, only ASCII characters and
+Hangul syllables are allowed, so nothing can look like a keyword or a blank without being one. Comments are dropped.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MOST_CHARACTERS = 10_000
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     NAME = auto()
     """A keyword, variable, label, property or function."""
     QUOTED = auto()
-    """A name in backquotes: never a keyword."""
+    """A name in backquotes, which is never a keyword."""
     TEXT = auto()
     INTEGER = auto()
     DECIMAL = auto()
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 @frozen
 class Token:
-    """``at`` and ``end`` are places in the query, in characters from 0."""
+    """A token. ``at`` and ``end`` are character offsets in the query, counted from 0."""
 
     kind: Kind
     text: str
@@ -42,7 +42,7 @@ class Token:
 
     @property
     def word(self) -> str:
-        """A name in capitals, as keywords are compared; otherwise the text of a sign, and empty for the rest."""
+        """A name in upper case for comparison with keywords, the text of a sign, or an empty text for other tokens."""
         if self.kind is Kind.NAME:
             return self.text.upper()
         return self.text if self.kind is Kind.SIGN else ""
@@ -69,7 +69,7 @@ _OPENED = {
 
 
 def tokens(query: str) -> list[Token]:
-    """The tokens of ``query``, ``END`` last. Raises ``BadInput`` that names the character at which it stopped."""
+    """Return the tokens of ``query``, ending with ``END``. Raises ``BadInput`` with the position of the error."""
     if len(query) > _MOST_CHARACTERS:
         raise BadInput(f"cypher: {len(query)} characters; the limit is {_MOST_CHARACTERS}")
     found: list[Token] = []
@@ -98,6 +98,6 @@ def _match(query: str, at: int) -> tuple[Kind | None, int]:
 
 
 def _runs_together(before: Token, kind: Kind) -> bool:
-    """Whether two tokens without a blank between them could be read as one, or as others."""
+    """Whether two tokens without a blank between them could be read differently."""
     signs = (Kind.SIGN, Kind.END)
     return before.kind not in signs and kind not in signs

@@ -1,6 +1,7 @@
-"""Graphs in memory, a networkx ``DiGraph`` a scope.
+"""Keeps graphs in memory, one networkx ``DiGraph`` per scope.
 
-Parallel edges of two nodes are the attributes of one networkx edge: a ``MultiDiGraph`` takes one more dict for each.
+Parallel edges between two nodes are stored as attributes of one networkx edge. A ``MultiDiGraph`` would take one more
+dict for each of them.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def _attribute(edge: Edge | EdgeKey) -> str | tuple[str, str]:
-    """The attribute of a networkx edge that holds our ``Edge``. Dicts of strings are smaller than others, and few edges
-    have a key."""
+    """The attribute name under which a networkx edge holds our ``Edge``.
+
+    It is a string if possible, because dicts with string keys are smaller. Few edges have a key.
+    """
     return (edge.type, edge.key) if edge.key else edge.type
 
 
 @define
 class _Digraph(Scope):
     graph: _Graph
-    """Of the nodes that have edges, or had some."""
+    """Contains the nodes that have or had edges."""
     near: dict[str, tuple[Edge, ...]] = field(factory=dict, init=False)
-    """The edges at a node, made when they are asked for."""
+    """A cache of the edges at each node, filled on demand."""
 
     def at(self, node_id: str) -> Sequence[Edge]:
         found = self.near.get(node_id)
@@ -73,17 +76,17 @@ class _Digraph(Scope):
         return sum(len(parallel) for _, _, parallel in self.graph.edges(data=True))
 
     def _parallel(self, edge: Edge | EdgeKey) -> dict[Any, Any]:
-        """The edges from its source to its target, by attribute."""
+        """The edges from the source to the target of ``edge``, by attribute name."""
         return self.graph.get_edge_data(edge.source, edge.target, default={})
 
     def _forget(self, edge: Edge | EdgeKey) -> None:
-        """The edges at both its ends have changed."""
+        """Drop the cached edges of both ends of ``edge``."""
         self.near.pop(edge.source, None)
         self.near.pop(edge.target, None)
 
 
 def _touching(graph: _Graph, node_id: str) -> tuple[Edge, ...]:
-    inside: Any = graph  # its views of its own dicts take three times as long to read
+    inside: Any = graph  # reading the private dicts is three times as fast as the public views
     found = [edge for parallel in inside._succ.get(node_id, _NOTHING).values() for edge in parallel.values()]
     for source, parallel in inside._pred.get(node_id, _NOTHING).items():
         if source != node_id:
@@ -92,14 +95,14 @@ def _touching(graph: _Graph, node_id: str) -> tuple[Edge, ...]:
 
 
 class NetworkxGraph(GraphInMemory):
-    """See ``GraphInMemory``. The library is imported by the first write."""
+    """A graph store with networkx; see ``GraphInMemory``. The first write imports the library."""
 
     def __init__(self, version: str) -> None:
         super().__init__(_ENGINE, version)
         self._networkx: Any = None
 
     async def _get_ready(self) -> None:
-        """Import the library: 280 modules, a tenth of a second, in a thread, the first time."""
+        """Import the library in a thread on first use. It has 280 modules and takes a tenth of a second."""
         if self._networkx is None:
             try:
                 self._networkx = await asyncio.to_thread(importlib.import_module, _ENGINE)

@@ -1,1 +1,1 @@
-"""Engines of the MdCache."""
+"""Backends of the MdCache."""

@@ -1,8 +1,8 @@
-"""MdCache in files: one folder per scope with the four pages, which people can open, read and edit.
+"""MdCache in files, with one folder per scope for the four pages, which users can open, read and edit.
 
-``locate`` returns that folder. Its path and the paths of its pages stay the same from turn to turn. ``generation.py``
-explains the files. Reading and writing have a thread each, so that no reader waits for a disk to sync. If a person
-edited a page, reads return the edited page until the next write of its scope replaces it.
+``locate`` returns that folder. The paths of the folder and its pages do not change between turns. ``generation.py``
+describes the files. Reads and writes use separate threads, so that no reader waits for the disk to sync. If a user
+has edited a page, reads return the edited page until the next write to its scope replaces it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _SLUG_CHARS = 40
 
 
 def folder_name(scope: str) -> str:
-    """A name for the folder of ``scope`` that any file system takes: what can be read of it, and a fingerprint.
+    """Return a folder name for ``scope`` that is valid on any file system: a readable part and a fingerprint.
 
-    The fingerprint keeps scopes apart that differ in case, in composition or in signs only.
+    The fingerprint distinguishes scopes that differ only in case, in Unicode composition or in punctuation.
     """
     slug = _NOT_IN_A_SLUG.sub("-", unicodedata.normalize("NFC", scope)).strip("-_")[:_SLUG_CHARS].rstrip("-_")
     return f"{slug or 'scope'}-{digest(scope, size=6)}"
 
 
 class _Root:
-    """The directory of all scopes. Everything here blocks, and must run on a worker's thread."""
+    """The directory of all scopes. All methods block and must run on a worker's thread."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path = path
@@ -45,12 +45,12 @@ class _Root:
         self._lock: PathLock | None = None
         self._guard = Lock()
         self.is_shared = False
-        """Whether other processes of SAGA have it open as well; one of them writes a scope at a time."""
+        """Whether other SAGA processes have the directory open too. Only one of them writes a scope at a time."""
 
     def open(self) -> None:
-        """Make the directory, lock it, and finish what a crash left half published.
+        """Create and lock the directory, and finish publishing what a crash has interrupted.
 
-        What another process that has it open publishes just now is left to that one.
+        If another process has the directory open already, pending records are left to that process.
         """
         with self._mapped():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -59,14 +59,14 @@ class _Root:
             if not self._lock.is_first:
                 return
             for folder in filter(is_pending, self._folders()):
-                # Readers are served from the pending record; what is wrong with it, they are told.
+                # Readers use the pending record, so they will report what is wrong with it.
                 with contextlib.suppress(StoreError, OSError):
                     scope = scope_of(folder)
                     if scope is not None:
                         self._generation(scope).settle()
 
     def close(self) -> None:
-        """Unlock. A second call does nothing."""
+        """Release the lock. Further calls have no effect."""
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.release()
@@ -84,7 +84,7 @@ class _Root:
             self._generation(scope).drop()
 
     def scopes(self) -> list[str]:
-        """A folder that a person copied is no scope: its name is not the one that its scope has."""
+        """Return all scopes. A folder that a user has copied is skipped, because its name does not match its scope."""
         with self._mapped():
             found = ((folder.name, self._scope_of(folder)) for folder in self._folders())
             return sorted(
@@ -123,7 +123,7 @@ class _Root:
 
 
 class FilesCache:
-    """Made by ``BACKEND.open``."""
+    """The page cache, created by ``BACKEND.open``."""
 
     def __init__(self, root: _Root, reader: Worker, writer: Worker, limits: Limits) -> None:
         self._root = root
@@ -140,16 +140,16 @@ class FilesCache:
 
     @property
     def info(self) -> StoreInfo:
-        """Limits and the directory."""
+        """The limits, and the directory as the location."""
         return self._info
 
     async def read(self, scope: str) -> Pages | None:
-        """See ``MdCache.read``. Edited pages are given as they are; the watermark is that of the last write."""
+        """See ``MdCache.read``. Edited pages are returned as they are. The watermark is that of the last write."""
         self._checked(scope)
         return await self._reader.run(self._root.read, scope)
 
     async def write(self, scope: str, pages: Pages) -> None:
-        """See ``MdCache.write``. It completes also when the task that awaits it is cancelled."""
+        """See ``MdCache.write``. The write completes even if the task that awaits it is cancelled."""
         self._checked(scope)
         check_pages(pages, self._info.limits)
         own = Pages(dict(pages.files), pages.watermark)
@@ -161,22 +161,22 @@ class FilesCache:
         return await self._reader.run(self._root.scopes)
 
     async def drop(self, scope: str) -> None:
-        """See ``MdCache.drop``. What a person put into the folder besides the pages stays there."""
+        """See ``MdCache.drop``. Other files that a user has put into the folder are kept."""
         self._checked(scope)
         await self._writer.run(self._root.drop, scope)
 
     def locate(self, scope: str) -> str | None:
-        """The folder of the scope's pages, the same at all times; it is there once something was written."""
+        """The folder of the scope's pages. It never changes, and exists after the first write."""
         self._checked(scope)
         return str(self._root.folder(scope))
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Reads the record of every scope."""
+        """Read the record of every scope."""
         self._alive()
         return await self._reader.run(self._root.check)
 
     async def aclose(self) -> None:
-        """Finish what was given and unlock the directory."""
+        """Finish the submitted calls and unlock the directory."""
         self._closed = True
         await _shut(self._root, self._reader, self._writer)
 
@@ -210,7 +210,7 @@ async def _open(options: OpenOptions) -> MdCache:
     try:
         await writer.run(root.open)
     except BaseException:
-        await _shut(root, reader, writer)  # a cancelled opening may have succeeded all the same
+        await _shut(root, reader, writer)  # the opening may have succeeded even if it was cancelled
         raise
     return FilesCache(root, reader, writer, limits)
 

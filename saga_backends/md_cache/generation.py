@@ -1,19 +1,19 @@
-"""One scope's folder: four pages that a person can open, and the record that makes them one generation.
+"""The folder of one scope, with four readable pages and the record that makes them one consistent generation.
 
 ::
 
     아리아의-모험-3f9c0a51d2e7/
-        state.md relations.md story.md lore.md     what people read and edit; their paths never change
-        .generation.json                           the generation as it was written
-        .pending.json                              the same, while its pages are not yet all in place
+        state.md relations.md story.md lore.md     the pages for users; their paths never change
+        .generation.json                           the record of the generation as it was written
+        .pending.json                              the same record while some pages are not yet in place
 
-A write commits by renaming its record to ``.pending.json``; then each page that differs is replaced, and the record is
-renamed to ``.generation.json``. So the disk holds a whole generation, the old one or the new one, at every moment and
-after every crash: a reader takes ``.pending.json`` alone while it is there, and the pages beside ``.generation.json``
-otherwise. Nothing but renames within the folder is asked of the file system; Linux, macOS and Windows all have them.
+A write commits by renaming its record to ``.pending.json``. Then each page that differs is replaced, and the record is
+renamed to ``.generation.json``. So the disk holds a complete generation, old or new, at every moment and after every
+crash. A reader uses only ``.pending.json`` if it exists, and otherwise the pages beside ``.generation.json``. This only
+requires renames within a folder, which Linux, macOS and Windows all support.
 
-A page that differs from the record was edited by a person, and is given as it is. A page that is missing, or is not
-UTF-8, or a record whose checksum fails, is damage.
+A page that differs from the record was edited by a user, and is returned as it is. A missing page, a page that is not
+UTF-8, and a record with a wrong checksum count as damage.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ _REPAIR = "write the scope again (`saga rebuild`), or remove the folder"
 class Generation:
     """The folder ``path`` of ``scope``.
 
-    One writer at a time, readers at any time, also on other threads: ``guard`` is held while files are read and while
-    they are renamed, and not while a disk syncs. It also keeps Windows content, where an open file cannot be replaced.
+    There may be one writer at a time, and readers on other threads at any time. ``guard`` is held while files are read
+    or renamed, but not while the disk syncs. It is also needed on Windows, where an open file cannot be replaced.
+    ``others_write`` means that other processes, which do not use ``guard``, may write too.
     """
 
     def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock, *, others_write: bool = False) -> None:
@@ -54,7 +55,7 @@ class Generation:
         self._guard = guard
 
     def read(self) -> Pages | None:
-        """The pages, or None when there is no generation. Raises ``StoreCorrupt`` naming the damaged file."""
+        """Return the pages, or None if there is no generation. Raises ``StoreCorrupt`` with the damaged file."""
         with self._guard:
             pending, settled, on_disk = self._files()
         if pending is not None:
@@ -65,19 +66,19 @@ class Generation:
         return evolve(pages, files={name: self._text(name, on_disk[name]) for name in PAGE_NAMES})
 
     def _files(self) -> tuple[bytes | None, bytes | None, dict[str, bytes | None]]:
-        """The record that is pending, or else the one that holds, with the pages beside it: of one generation."""
+        """Return the pending record, or else the settled record and the pages. All belong to the same generation."""
         while True:
             pending = _load(self.path / _PENDING)
             settled = _load(self.path / _SETTLED) if pending is None else None
             on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
             if not self._others_write or pending is not None:
                 return pending, settled, on_disk
-            # Another process knows no guard. Its next generation shows: first it is pending, then it is settled.
+            # The guard does not stop other processes. If one has published meanwhile, the records have changed.
             if _load(self.path / _PENDING) is None and _load(self.path / _SETTLED) == settled:
                 return pending, settled, on_disk
 
     def write(self, pages: Pages) -> None:
-        """Replace the generation. When it raises, readers have the old one or the new one."""
+        """Replace the generation. If this raises, readers see either the old or the new generation."""
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             _sync_directory(self.path.parent)
@@ -86,16 +87,16 @@ class Generation:
         self._publish(pages)
 
     def settle(self) -> None:
-        """Put the pages of a generation in place that was committed and not published, if there is one."""
+        """If a generation was committed but not published, put its pages in place."""
         pending = _load(self.path / _PENDING)
         if pending is not None:
             self._publish(self._pages(pending, _PENDING))
 
     def drop(self) -> None:
-        """Remove the generation, and the folder unless a person keeps something else in it."""
+        """Remove the generation, and the folder if it contains nothing else."""
         ours = (_SETTLED, _PENDING, *PAGE_NAMES, _temporary(_PENDING), *(_temporary(name) for name in PAGE_NAMES))
         with self._guard:
-            for name in ours:  # first the records, and of these the one that is read last
+            for name in ours:  # the records first, the settled one before the pending one
                 (self.path / name).unlink(missing_ok=True)
             try:
                 self.path.rmdir()
@@ -116,7 +117,7 @@ class Generation:
             replace_file(self.path / _PENDING, self.path / _SETTLED)
 
     def _replace(self, name: str, raw: bytes) -> None:
-        """Put ``raw`` there in one moment, and on the disk before that moment."""
+        """Replace a file atomically with ``raw``, which is synced to the disk before."""
         temporary = self.path / _temporary(name)
         with temporary.open("wb") as file:
             file.write(raw)
@@ -147,7 +148,7 @@ class Generation:
 
 
 def scope_of(path: Path) -> str | None:
-    """The scope whose generation lies in the folder ``path``, or None when there is none."""
+    """Return the scope whose generation is in the folder ``path``, or None."""
     for name in (_PENDING, _SETTLED):
         raw = _load(path / name)
         if raw is not None:
@@ -156,12 +157,12 @@ def scope_of(path: Path) -> str | None:
 
 
 def is_pending(path: Path) -> bool:
-    """Whether the folder ``path`` holds a generation whose pages are not all in place."""
+    """Return whether the folder ``path`` holds a generation that is not fully published."""
     return (path / _PENDING).exists()
 
 
 def failure(path: Path, error: OSError) -> StoreError:
-    """``error`` as one of ours, with a remedy."""
+    """Return ``error`` as a ``StoreError`` with a remedy."""
     where = error.filename or path
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StoreError(f"{where}: the disk is full ({error.strerror}); make room: the pages before this are kept")
@@ -221,7 +222,7 @@ def _temporary(name: str) -> str:
 
 def _sync_directory(path: Path) -> None:
     if os.name == "nt":
-        return  # Windows has no such call, and keeps its directories in order itself
+        return  # Windows cannot sync directories, and does not need it
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,1 +1,1 @@
-"""PostgreSQL: all four stores in one schema of a database, for as many SAGA servers as one likes."""
+"""All four stores in one schema of a PostgreSQL database, which any number of SAGA servers can share."""

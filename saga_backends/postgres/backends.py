@@ -1,4 +1,4 @@
-"""The four stores as backends. The driver is imported when one is opened."""
+"""Registers the four stores as backends. The driver is imported when the first store is opened."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A database as its stores use it: one pool of connections for all of them, without any state in a session.
+"""A database with one connection pool for all of its stores, which keep no state in database sessions.
 
-What is asked works behind PgBouncer in transaction mode: nothing is prepared, no session is locked or set, and each
-name is written with its schema. A connection that the server closed while it was idle is noticed before it is used.
+This also works behind PgBouncer in transaction mode. There are no prepared statements, session locks or session
+settings, and all names are qualified with the schema. A connection that the server has closed while it was idle is
+detected before it is used.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ T = TypeVar("T")
 log = logging.getLogger("saga.postgres")
 
 _TRIES = 6
-"""How often a transaction is made that others undid."""
+"""How many times a transaction is tried if concurrent transactions make it fail."""
 _ASIDE = 0.01
-"""Seconds of the first pause between two tries; each further one is twice as long, and drawn from."""
+"""The base of the backoff between tries, in seconds. Pauses are random, up to twice this at first, and double."""
 
 
 @frozen
 class Place:
-    """Where the data lies."""
+    """The location of the data, and the settings of its connection pool."""
 
     conninfo: str = field(repr=False)
     schema: str
@@ -48,14 +49,14 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """For people: host, port, database and schema; no user, no password."""
+        """The host, port, database and schema for messages, without user and password."""
         known = conninfo_to_dict(self.conninfo)
         host = known.get("host") or known.get("hostaddr") or "local socket"
         return f"{host}:{known.get('port') or 5432}/{known.get('dbname') or ''}.{self.schema}"
 
 
 def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[Place, dict[str, object]]:
-    """Where ``options`` lead, and the options of the store itself. Raises ``BadInput``."""
+    """Return the place that ``options`` describe, and the store's own options. Raises ``BadInput``."""
     taken = options.take(schema="saga", pool=8, timeout=10.0, **more)
     if not options.url:
         raise BadInput(
@@ -64,7 +65,7 @@ def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[Place, di
         )
     try:
         conninfo_to_dict(options.url)
-    except psycopg.ProgrammingError:  # its message repeats the address, with the password in it
+    except psycopg.ProgrammingError:  # its message contains the URL with the password
         raise BadInput(
             f"storage.{kind}.url: cannot be read; give postgresql://user:password@host:port/database, with special "
             "characters of the password as %XX"
@@ -86,7 +87,7 @@ _USUAL = {"connect_timeout": "5", "application_name": "saga"}
 
 @define(eq=False)
 class _Shared:
-    """A pool, and how many stores use it."""
+    """A pool and the number of stores that use it."""
 
     pool: AsyncConnectionPool
     users: int = 0
@@ -96,7 +97,7 @@ _pools: dict[tuple[asyncio.AbstractEventLoop, str, int, float], _Shared] = {}
 
 
 class Database:
-    """A store's share in a pool. ``open`` connects and migrates; whoever opened it closes it."""
+    """The access of one store to a shared pool. ``open`` connects and migrates, and ``aclose`` must follow."""
 
     def __init__(self, place: Place, kind: str) -> None:
         self.place = place
@@ -115,14 +116,14 @@ class Database:
 
     @property
     def schema(self) -> str:
-        """The schema's name, which needs no quotes."""
+        """The name of the schema, which needs no quotes."""
         return self.place.schema
 
     async def open(self, part: Part | Callable[[AsyncConnection], Awaitable[Part]]) -> None:
-        """Connect, look whether the database serves, and bring ``part`` up to date. Raises ``StoreError``."""
+        """Connect, check the encoding and version of the database, and migrate ``part``. Raises ``StoreError``."""
         try:
             with translated(self.where):
-                # By hand, for a pool keeps to itself why it could not connect.
+                # Not through the pool, because a pool does not report why it could not connect.
                 async with await AsyncConnection.connect(
                     self.place.conninfo, autocommit=True, prepare_threshold=None
                 ) as connection:
@@ -187,24 +188,25 @@ class Database:
             raise Closed(f"{self.where}: the {self._kind} store is closed")
 
     async def read(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        """What ``work`` reads. When the connection is lost under it, it is asked once more."""
+        """Run ``work``, which only reads. If the connection is lost, ``work`` is run once more."""
         return await self._run(work, again=True)
 
     async def write(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        """``work``, which is one transaction. It is made again when others undid it, never when it may have happened:
-        a connection that is lost under it raises ``StoreUnavailable``.
+        """Run ``work``, which is one transaction. It is retried if a concurrent transaction makes it fail.
+
+        It is never retried if it may have been committed. A lost connection raises ``StoreUnavailable``.
         """
         return await self._run(work, again=False)
 
     def fence(self, fence_of: FenceOf) -> None:
-        """See ``Fenced``. The journal's table is in the same schema."""
+        """See ``Fenced``. The table of the journal must be in the same schema."""
         self._fence_of = fence_of
 
     async def change(self, scope: str, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        """``work`` on ``scope`` as one transaction, which holds only while the scope's fence does.
+        """Run ``work`` on ``scope`` as one transaction, which is committed only if the scope's fence still holds.
 
-        The fence is looked at last, and locked from there to the end: whoever takes the lease waits that long.
-        Raises ``LeaseLost``.
+        The fence is checked last, and stays locked until the transaction ends, so a server that takes over the lease
+        waits until then. Raises ``LeaseLost``.
         """
         fence = await self._fence_of(scope) if self._fence_of is not None else None
 
@@ -237,7 +239,7 @@ class Database:
                     async with shared.pool.connection() as connection:
                         found = await work(connection)
                     if task is not None and task.cancelling() > cancelled:
-                        raise asyncio.CancelledError  # the driver may finish what was cancelled, and keep it to itself
+                        raise asyncio.CancelledError  # the driver may finish its work and swallow the cancellation
                     return found
                 except AGAIN as error:
                     if not left:
@@ -250,7 +252,7 @@ class Database:
             raise AssertionError("unreachable")
         except Exception:
             if task is not None and task.cancelling() > cancelled:
-                # Whatever the driver stumbled over then: nobody waits for it. The pool looks after the connection.
+                # After a cancellation, other errors of the driver do not matter. The pool handles the connection.
                 raise asyncio.CancelledError from None
             raise
         finally:
@@ -260,7 +262,7 @@ class Database:
 
     @asynccontextmanager
     async def one_moment(self, connection: AsyncConnection) -> AsyncIterator[None]:
-        """Everything that is read inside is of one moment."""
+        """Make all reads inside the context see the same snapshot."""
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             yield
@@ -269,7 +271,7 @@ class Database:
                 await connection.execute("COMMIT")
 
     async def bytes_of(self, tables: tuple[str, ...]) -> int:
-        """The size of tables of the schema with their indexes."""
+        """The size of the given tables, including their indexes, in bytes."""
         named = [f"{self.schema}.{table}" for table in tables]
 
         async def look(connection: AsyncConnection) -> int:
@@ -286,7 +288,7 @@ class Database:
     async def health(
         self, look: Callable[[AsyncConnection], Awaitable[None]], tables: tuple[str, ...], thorough: bool
     ) -> Health:
-        """How a store is that consists of ``tables`` and that ``look`` reads of."""
+        """Return the health of a store. ``look`` reads from it, and ``tables`` are its tables."""
         try:
             await self.read(look)
             size = await self.bytes_of(tables)
@@ -297,12 +299,12 @@ class Database:
         return Health(ok=True, detail=f"{self.where}: {'all of it was read' if thorough else 'readable'}", bytes=size)
 
     def usage(self) -> dict[str, int]:
-        """How the pool fares: connections, those that are free, and how many requests wait for one."""
+        """Statistics of the pool: all connections, the free ones, and the requests that wait for one."""
         found = self._shared.pool.get_stats() if self._shared is not None else {}
         return {name: int(found.get(name, 0)) for name in ("pool_size", "pool_available", "requests_waiting")}
 
     async def aclose(self) -> None:
-        """Let what is under way finish, and let go of the pool. A second call waits for the same end."""
+        """Wait for the calls in progress and release the pool. Further calls also wait until that is done."""
         self._closed = True
         await self._idle.wait()
         shared, self._shared = self._shared, None
@@ -313,7 +315,7 @@ class Database:
 
 
 async def _check_alive(connection: AsyncConnection) -> None:
-    """Raise for a connection that the server has closed. Nothing is asked of one whose line is quiet."""
+    """Raise if the server has closed the connection. The server is only queried if there is data on the socket."""
     if _is_readable(connection.fileno()):
         await AsyncConnectionPool.check_connection(connection)
 

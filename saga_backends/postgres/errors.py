@@ -1,4 +1,4 @@
-"""The driver's errors as SAGA's: each says what went wrong, and what helps. None shows a password."""
+"""Translates errors of the driver into SAGA's, with a remedy in the message and without passwords."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from psycopg_pool import PoolTimeout, TooManyRequests
 from saga_core.errors import StoreCorrupt, StoreError, StoreUnavailable
 
 AGAIN = (sql.SerializationFailure, sql.DeadlockDetected)
-"""The transaction was undone for the sake of another one, and may be made again."""
+"""Errors of a transaction that was rolled back in favour of another one, and that may be retried."""
 
 _AUTH = (sql.InvalidPassword, sql.InvalidAuthorizationSpecification)
 _STOPPING = (sql.AdminShutdown, sql.CrashShutdown, sql.CannotConnectNow)
@@ -21,18 +21,18 @@ _DAMAGED = (sql.DataCorrupted, sql.IndexCorrupted)
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection is gone, or never came about."""
+    """Return whether the connection was lost or could not be made."""
     if isinstance(error, _STOPPING):
         return True
     if isinstance(error, _NOT_GIVEN):
-        return False  # there was none to lose
+        return False  # the pool never gave out a connection
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
     return error.sqlstate is None or error.sqlstate.startswith("08")
 
 
 def store_error(where: str, error: psycopg.Error) -> StoreError:
-    """What ``error`` is for SAGA. ``where`` names the database."""
+    """Translate ``error`` into a ``StoreError``. ``where`` names the database in the message."""
     told = _told(error)
     if isinstance(error, _NOT_GIVEN):
         return StoreUnavailable(
@@ -69,14 +69,14 @@ def store_error(where: str, error: psycopg.Error) -> StoreError:
 
 
 def _told(error: psycopg.Error) -> str:
-    """The first line of what the database said."""
+    """The first line of the database's message."""
     text = error.diag.message_primary or str(error)
     return text.strip().partition("\n")[0] or type(error).__name__
 
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """Turn what the driver raises into a ``StoreError``."""
+    """Turn every exception of the driver into a ``StoreError``."""
     try:
         yield
     except psycopg.Error as error:

@@ -1,4 +1,4 @@
-"""Fields as JSON text that SQL and Python read alike: each number is written with all its digits."""
+"""Writes fields as JSON text that SQL and Python read in the same way, because numbers have all their digits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _TOKENS = {True: "true", False: "false", None: "null"}
 
 
 def dumps(fields: Mapping[str, Value]) -> str:
-    """A JSON object with sorted names. Its ``json`` column keeps this very text, so 1, 1.0 and -0.0 stay three."""
+    """Return a JSON object with sorted names.
+
+    A ``json`` column keeps the exact text, so 1 and 1.0 stay different, and -0.0 keeps its sign.
+    """
     return "{" + ",".join(f"{_text(name)}:{_value(fields[name])}" for name in sorted(fields)) + "}"
 
 
 def loads(text: str) -> dict[str, Any]:
-    """What ``dumps`` wrote; a tuple comes back as one. Raises ``StoreCorrupt`` for anything else."""
+    """Parse the output of ``dumps``. Tuples are restored as tuples. Raises ``StoreCorrupt`` for other texts."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -54,7 +57,7 @@ def _value(value: Value) -> str:
 
 
 def _float(value: float) -> str:
-    """All digits: the database compares decimals, and Python compares what the bits say."""
+    """Write all digits, because the database compares decimals and Python compares exact binary values."""
     written = format(Decimal(value), "f")
     return written if "." in written else written + ".0"
 

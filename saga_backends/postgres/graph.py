@@ -1,7 +1,7 @@
-"""GraphStore in PostgreSQL: a table of nodes and one of edges, walked by a recursive query.
+"""GraphStore in PostgreSQL, with a table of nodes and a table of edges that a recursive query walks.
 
-An edge names both its nodes with their scope, by foreign keys. So the two tables are the vertex and edge tables of a
-property graph as they are (``CREATE PROPERTY GRAPH``, SQL/PGQ): docs/scale.md has the statement.
+An edge refers to both of its nodes by foreign keys that include the scope. So the two tables can serve directly as the
+vertex and edge tables of a property graph (``CREATE PROPERTY GRAPH``, SQL/PGQ). docs/scale.md has the statement.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ PART = Part("graph", (Migration(_TABLES),))
 
 
 class _Statements:
-    """What is asked, with the schema's name in it."""
+    """The SQL statements, with the name of the schema filled in."""
 
     def __init__(self, schema: str) -> None:
         scopes, nodes, edges = (f"{schema}.graph_{name}" for name in ("scopes", "nodes", "edges"))
@@ -128,7 +128,10 @@ class _Statements:
 
 
 class PostgresGraph:
-    """Made by ``open_graph``. Each read is one statement, and sees one moment; each mutation is one transaction."""
+    """The graph store, created by ``open_graph``.
+
+    Each read is one statement and sees one snapshot. Each mutation is one transaction.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -144,7 +147,7 @@ class PostgresGraph:
 
     @property
     def info(self) -> StoreInfo:
-        """Server version, limits, and where the schema is."""
+        """The version of the server, the limits, and the location of the schema."""
         return self._info
 
     def fence(self, fence_of: FenceOf) -> None:
@@ -157,7 +160,7 @@ class PostgresGraph:
         check_mutation(mutation, self._info.limits)
         if not mutation:
             return
-        own = _Own(scope, mutation)  # nobody changes it while others are waited for
+        own = _Own(scope, mutation)  # a copy, so that the caller cannot change it while we wait
 
         async def write(connection: AsyncConnection) -> None:
             await connection.execute(self._ask.take, [scope, mutation.watermark])
@@ -240,12 +243,12 @@ class PostgresGraph:
         return dict(await self._rows(self._ask.expand, values))
 
     async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """Not declared: the database has doors of its own."""
+        """Raise ``NotSupported``, because the database can be queried directly."""
         self._database.alive()
         raise NotSupported("graph.postgres has no query language here; use psql on its tables")
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """A read and the tables' size; thorough: all nodes and edges are read."""
+        """Read from the tables and measure their size. If ``thorough``, read all nodes and edges."""
         self._database.alive()
 
         async def look(connection: AsyncConnection) -> None:
@@ -254,7 +257,7 @@ class PostgresGraph:
         return await self._database.health(look, ("graph_scopes", "graph_nodes", "graph_edges"), thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, and let go of the connections."""
+        """Wait for the calls in progress and release the connections."""
         await self._database.aclose()
 
     async def _rows(self, statement: bytes, values: Sequence[object] | Mapping[str, object]) -> list[tuple[Any, ...]]:
@@ -269,7 +272,7 @@ class PostgresGraph:
 
 
 class _Own:
-    """A mutation as columns. Of what is put twice the last is kept."""
+    """A mutation as columns for SQL. If a node or edge is put twice, the last one is kept."""
 
     def __init__(self, scope: str, mutation: Mutation) -> None:
         self._scope = scope
@@ -285,7 +288,7 @@ class _Own:
         self._edges = [(*each, edges[each]) for each in sorted(edges)]
 
     def steps(self, ask: _Statements) -> list[tuple[bytes, list[object]]]:
-        """The statements that are needed, in the order of the contract."""
+        """The required statements, in the order that ``GraphStore.apply`` prescribes."""
         found: list[tuple[bytes, list[object]]] = []
         if self._gone_edges:
             found.append((ask.delete_edges, [*_columns(self._gone_edges), self._scope]))

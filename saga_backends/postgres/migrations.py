@@ -1,8 +1,8 @@
-"""The schema's versions. Each store has a part of its own, and a part is brought up to date by whoever comes first.
+"""Versions and migrations of the schema. Each store has its own part, which the first server to open it migrates.
 
-A part's row says its ``version``, and ``least``: the oldest version of SAGA's code for it that may still work with
-what is there. A server whose code is older than ``version`` changes nothing, and one that is older than ``least``
-refuses to open. So old and new servers run side by side while a cluster is upgraded.
+The row of a part holds its ``version`` and ``least``, which is the oldest version of SAGA's code for the part that may
+still work with the data. A server whose code is older than ``version`` changes nothing, and a server whose code is
+older than ``least`` refuses to open. So old and new servers can run side by side while a cluster is upgraded.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 @frozen
 class Migration:
-    """SQL that brings a part from the version before to this one. ``{schema}`` stands for the schema's name."""
+    """SQL that upgrades a part from the previous version. ``{schema}`` stands for the name of the schema."""
 
     sql: str
     least: int = 0
-    """The oldest code that may work with the part afterwards; 0: only code that knows this version."""
+    """The oldest code version that may use the part afterwards. 0 means only code that knows this version."""
 
 
 @frozen
 class Part:
-    """What one store keeps in the schema."""
+    """The part of the schema that belongs to one store."""
 
     name: str
     migrations: Sequence[Migration]
 
     @property
     def version(self) -> int:
-        """The newest that this code knows."""
+        """The newest version that this code knows."""
         return len(self.migrations)
 
 
@@ -50,31 +50,31 @@ IDENTITY = Part(
         ),
     ),
 )
-"""A name of the data that stays when the database is reached by another address, and goes with a dump."""
+"""An id of the data. It stays the same if the database is reached at another address, and is part of a dump."""
 
 
 async def identity_of(connection: AsyncConnection, schema: str) -> str:
-    """The name of the schema's data, once ``IDENTITY`` is there."""
+    """Return the id of the data in the schema. Requires that the part ``IDENTITY`` exists."""
     found = await connection.execute(f"SELECT id::text FROM {schema}.identity".encode())
     row = await found.fetchone()
     return str(row[0]) if row is not None else ""
 
 
 def check_schema(name: str) -> str:
-    """``name``, when it needs no quotes."""
+    """Return ``name`` if it needs no quotes in SQL. Raises ``BadInput`` otherwise."""
     if not _NAME.fullmatch(name) or name.startswith("pg_"):
         raise BadInput(f"options.schema: {name!r}; give small letters, digits and _, at most 63, and no pg_ in front")
     return name
 
 
 async def migrate(connection: AsyncConnection, schema: str, part: Part, where: str) -> None:
-    """Bring ``part`` up to date. Raises ``NewerSchema`` when it is too new for this code; then nothing was changed."""
+    """Migrate ``part``. Raises ``NewerSchema``, without changing anything, if it is too new for this code."""
     if await _fits(connection, schema, part, where):
         return
     async with connection.transaction():
         await connection.execute(_LOCK, [f"saga.{schema}"])
         if await _fits(connection, schema, part, where):
-            return  # another server was first
+            return  # another server has migrated it meanwhile
         await _prepare(connection, schema)
         row = await _row(connection, schema, part)
         done = row[0] if row is not None else 0
@@ -89,7 +89,7 @@ async def migrate(connection: AsyncConnection, schema: str, part: Part, where: s
 
 async def _prepare(connection: AsyncConnection, schema: str) -> None:
     found = await connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [schema])
-    if await found.fetchone() is None:  # the statement asks for a right that whoever finds the schema may lack
+    if await found.fetchone() is None:  # CREATE SCHEMA needs a privilege that the user may lack
         await connection.execute(f"CREATE SCHEMA {schema}".encode())
     await connection.execute(
         f"CREATE TABLE IF NOT EXISTS {schema}.parts "
@@ -98,7 +98,7 @@ async def _prepare(connection: AsyncConnection, schema: str) -> None:
 
 
 async def _fits(connection: AsyncConnection, schema: str, part: Part, where: str) -> bool:
-    """Whether nothing is to be done."""
+    """Return whether the part needs no migration. Raises ``NewerSchema``."""
     found = await connection.execute("SELECT to_regclass(%s)", [f"{schema}.parts"])
     row = await found.fetchone()
     if row is None or row[0] is None:

@@ -1,4 +1,4 @@
-"""MdCache in PostgreSQL: a row for each scope, with the four pages in it."""
+"""MdCache in PostgreSQL, with one row per scope that contains the four pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PART = Part("pages", (Migration(_TABLE),))
 
 
 class PostgresPages:
-    """Made by ``open_pages``."""
+    """The page cache, created by ``open_pages``."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -51,7 +51,7 @@ class PostgresPages:
 
     @property
     def info(self) -> StoreInfo:
-        """Server version, limits, and where the schema is."""
+        """The version of the server, the limits, and the location of the schema."""
         return self._info
 
     async def read(self, scope: str) -> Pages | None:
@@ -104,12 +104,12 @@ class PostgresPages:
         await self._database.change(scope, change)
 
     def locate(self, scope: str) -> str | None:
-        """None: the pages are no files."""
+        """Return None, because the pages are not files."""
         self._check_scope(scope)
         return None
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """A read and the table's size; thorough: every page is read."""
+        """Read from the table and measure its size. If ``thorough``, read every page."""
         self._database.alive()
 
         async def look(connection: AsyncConnection) -> None:
@@ -118,7 +118,7 @@ class PostgresPages:
         return await self._database.health(look, ("pages",), thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, and let go of the connections."""
+        """Wait for the calls in progress and release the connections."""
         await self._database.aclose()
 
     def _check_scope(self, scope: str) -> None:

@@ -1,8 +1,8 @@
-"""StateKV in PostgreSQL: one table of bytes under bytes. A commit is one call of a function, and is one transaction.
+"""StateKV in PostgreSQL, with one table of byte keys and values. A commit is one function call and one transaction.
 
-The function first locks what is expected, in the order of the keys: rows that must have a value are locked as they
-are, and where nothing may be, a row is put that stays only if the commit puts it. So two commits that expect the same
-never both win, and no commit overwrites what it has not seen.
+The function first locks the expected entries in key order. Rows that must have a value are locked. Where no entry may
+exist, a placeholder row is inserted, and removed again unless the commit puts that key. So of two commits with the same
+expectation only one succeeds, and no commit overwrites a value that it has not seen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch
 
 _MOST_ROWS = 2**62
 _CONFLICT = "SG001"
-"""The SQLSTATE of an expectation that does not hold; its detail is the place of the key."""
+"""The SQLSTATE of a failed expectation. The error's detail is the position of the key, counted from 1."""
 
 _TABLE = """
 CREATE TABLE {schema}.entries (key bytea PRIMARY KEY, value bytea NOT NULL);
@@ -70,7 +70,7 @@ PART = Part("state", (Migration(_TABLE + _COMMIT),))
 
 
 class PostgresState:
-    """Made by ``open_state``. Each call is one question to the server."""
+    """The state store, created by ``open_state``. Each call is one round trip to the server."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -95,7 +95,7 @@ class PostgresState:
 
     @property
     def info(self) -> StoreInfo:
-        """Server version, limits, and where the schema is."""
+        """The version of the server, the limits, and the location of the schema."""
         return self._info
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
@@ -152,7 +152,7 @@ class PostgresState:
         await self._database.write(write)
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """A read and the table's size; thorough: every value is read."""
+        """Read from the table and measure its size. If ``thorough``, read every value."""
         self._database.alive()
 
         async def look(connection: AsyncConnection) -> None:
@@ -161,7 +161,7 @@ class PostgresState:
         return await self._database.health(look, ("entries",), thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, and let go of the connections."""
+        """Wait for the calls in progress and release the connections."""
         await self._database.aclose()
 
 

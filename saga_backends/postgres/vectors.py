@@ -1,8 +1,8 @@
-"""VectorStore in PostgreSQL with pgvector: a scope's rows lie behind a b-tree, and each query looks at all of them.
+"""VectorStore in PostgreSQL with pgvector. A query scores all rows of a scope, which a b-tree index finds.
 
-A row has its vector as it was given, and one of length 1, whose inner product with the question's is a score in 32
-bits. The rows whose score could be among the best come out, and are scored exactly. A session has some thousands of
-rows, and reading them all is faster there than an approximate index with a filter, and misses nothing.
+Each row has the original vector and a unit vector. The inner product of the latter with the query's unit vector is a
+32-bit score. The rows that could be among the best by this score are fetched and scored exactly. A session has some
+thousands of rows. Reading all of them is faster than an approximate index with a filter, and misses nothing.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ ALTER TABLE {schema}.vector_items ALTER given SET STORAGE EXTERNAL, ALTER unit S
 
 
 class PostgresVectors:
-    """Made by ``open_vectors``."""
+    """The vector store, created by ``open_vectors``."""
 
     def __init__(self, database: Database, extension: str, version: str) -> None:
         self._database = database
@@ -95,7 +95,7 @@ class PostgresVectors:
 
     @property
     def info(self) -> StoreInfo:
-        """Versions, limits, and where the schema is."""
+        """The versions of the server and of pgvector, the limits, and the location of the schema."""
         return self._info
 
     def fence(self, fence_of: FenceOf) -> None:
@@ -115,7 +115,7 @@ class PostgresVectors:
             while True:
                 await connection.execute(make, [scope, spec.embedder, spec.dimension])
                 found = await self._spec(connection, scope)
-                if found is not None:  # else it was dropped in between
+                if found is not None:  # otherwise it was dropped meanwhile
                     return found
 
         found = await self._database.change(scope, write)
@@ -152,7 +152,7 @@ class PostgresVectors:
             for index, vector in enumerate(vectors):
                 check_dimension(f"items[{index}].vector", vector, scope, spec)
             async with connection.cursor() as cursor:
-                # In order, so that two writers of the same rows wait for each other instead of both.
+                # In a fixed order, so that two writers of the same rows cannot deadlock.
                 await cursor.executemany(self._put, [rows[each] for each in sorted(rows)])
 
         await self._database.change(scope, write)
@@ -278,7 +278,7 @@ class PostgresVectors:
         await self._database.change(scope, write)
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """A read and the tables' size; thorough: every item is read."""
+        """Read from the tables and measure their size. If ``thorough``, read every item."""
         self._database.alive()
         everything = (
             f"SELECT count(*), sum(length(given)), count(unit::text), count(metadata::text), sum(length(content)) "
@@ -292,7 +292,7 @@ class PostgresVectors:
         return await self._database.health(look, ("vector_scopes", "vector_items"), thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, and let go of the connections."""
+        """Wait for the calls in progress and release the connections."""
         await self._database.aclose()
 
     def _check_scope(self, scope: str) -> None:
@@ -301,11 +301,11 @@ class PostgresVectors:
 
 
 class _Unit(bytes):
-    """A vector in the form in which pgvector takes it from the wire."""
+    """A vector in pgvector's binary wire format."""
 
     @classmethod
     def of(cls, vector: array[float]) -> _Unit:
-        """``vector`` at length 1; zeros stay zeros."""
+        """Return ``vector`` scaled to unit length. A zero vector stays zero."""
         wide = as_row(vector).astype(np.float64)
         unit = wide / (float(wide @ wide) ** 0.5 or 1.0)
         return cls(struct.pack(">HH", len(vector), 0) + unit.astype(">f4").tobytes())
@@ -315,7 +315,7 @@ class _UnitDumper(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: _Unit) -> Buffer | None:
-        """As it is. Its type is left to the cast that stands behind each parameter of this kind."""
+        """Return the bytes unchanged. Statements cast each parameter of this kind, which gives it its type."""
         return obj
 
 
@@ -323,7 +323,7 @@ psycopg.adapters.register_dumper(_Unit, _UnitDumper)
 
 
 def _packed(vector: array[float]) -> bytes:
-    """Little-endian, whatever machine this is."""
+    """The vector as little-endian bytes on any machine."""
     if sys.byteorder == "big":
         vector = array("f", vector)
         vector.byteswap()
@@ -331,7 +331,7 @@ def _packed(vector: array[float]) -> bytes:
 
 
 def _unpacked(raw: bytes) -> array[float]:
-    """Raises ``StoreCorrupt`` for what are no components."""
+    """The vector from little-endian bytes. Raises ``StoreCorrupt`` if they are not finite components."""
     if not raw or len(raw) % 4:
         raise StoreCorrupt(f"a stored vector has {len(raw)} bytes; each component has four")
     vector = array("f", raw)
@@ -343,9 +343,9 @@ def _unpacked(raw: bytes) -> array[float]:
 
 
 async def _extension(connection: AsyncConnection) -> tuple[str, str]:
-    """The schema and the version of pgvector, which is created in the database if need be.
+    """Return the schema and the version of pgvector. The extension is created in the database if necessary.
 
-    Raises ``StoreUnavailable`` where the server does not have it.
+    Raises ``StoreUnavailable`` if pgvector is not installed on the server.
     """
     look = (
         "SELECT quote_ident(nspname), extversion FROM pg_extension JOIN pg_namespace "
@@ -368,7 +368,7 @@ async def _extension(connection: AsyncConnection) -> tuple[str, str]:
 
 
 async def open_vectors(options: OpenOptions) -> VectorStore:
-    """Connect to the database of ``options.url``, and create pgvector in it if need be.
+    """Connect to the database of ``options.url``, and create the pgvector extension if necessary.
 
     Raises ``StoreError`` and ``BadInput``.
     """

@@ -1,6 +1,6 @@
-"""The filter grammar of vector stores as SQL over a ``json`` column. ``saga_core.stores.filters`` says what it means.
+"""Translates filters of vector stores into SQL over a ``json`` column. ``saga_core.stores.filters`` defines filters.
 
-A field's type is that of its JSON value. Numbers are compared as decimals: ``exact_json`` writes all their digits.
+The type of a field is that of its JSON value. Numbers are compared as decimals, since ``exact_json`` writes all digits.
 Text is compared by bytes, which is the order of code points.
 """
 
@@ -17,13 +17,13 @@ _OPERATORS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=
 
 @define
 class Where:
-    """A condition and the values of its parameters."""
+    """Builds conditions and collects the values of their parameters."""
 
     column: str
     values: dict[str, object] = field(factory=dict)
 
     def condition(self, filter_: Filter) -> str:
-        """``filter_`` as an expression that is true or false, never null."""
+        """Return ``filter_`` as an SQL expression that is true or false, never null."""
         if isinstance(filter_, Compare):
             return self._compare(filter_)
         if isinstance(filter_, Within):

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: Anthropic itself through the official SDK, others that speak it without."""
+"""Client for Anthropic's Messages API. The official SDK is used for Anthropic itself, not for compatible servers."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ BACKEND = Backend(
 
 @define(eq=False)
 class AnthropicChat:
-    """Claude. A call is cancelled as soon as its iterator is closed.
+    """A provider with the Messages API. A call is cancelled when its iterator is closed.
 
-    Options: those of the ``openai`` backend except ``dialect``; ``base_url`` is the host's root. ``thinking``:
-    ``model`` lets the model decide, ``off`` keeps it from thinking as far as possible. A request's own
-    ``reasoning_effort`` overrides that.
+    Options are those of the ``openai`` backend except ``dialect``. ``base_url`` is the root of the host. The option
+    ``thinking`` is ``model`` to let the model decide, or ``off`` to avoid thinking as far as possible. It is overridden
+    by ``reasoning_effort`` in a request.
     """
 
     calls: Calls
@@ -80,7 +80,7 @@ class AnthropicChat:
 
     @property
     def name(self) -> str:
-        """The provider's name."""
+        """The name of the provider."""
         return self.calls.name
 
     @property
@@ -89,10 +89,10 @@ class AnthropicChat:
         return self.calls.host
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
-        """The reply in parts. Raises ``UpstreamError``, also after some parts.
+        """Yield the reply in parts. Raises ``UpstreamError``, also after some parts.
 
-        The API gives one reply to a request: several choices are several requests, begun when the first one's reply
-        begins, so that they find the prompt in the cache.
+        The API gives one reply per request, so several choices take several requests. The others are sent when the
+        first reply begins, so that they find the prompt in the cache.
         """
         replies = several(request, lambda index: self._patient(request, index, streaming))
         async with aclosing(replies) as parts:
@@ -100,15 +100,15 @@ class AnthropicChat:
                 yield part
 
     async def models(self) -> list[str]:
-        """The ids of the models that the provider lists. Raises ``UpstreamError``."""
+        """Return the ids of the models that the provider lists. Raises ``UpstreamError``."""
         return listed_models(await self.calls.get("/v1/models?limit=1000"), self.host)
 
     async def warm(self) -> None:
-        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        """Import the official SDK if calls should use it. Until then, calls work without it."""
         await self.calls.warm()
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self.calls.client.aclose()
 
     def _patient(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
@@ -124,7 +124,7 @@ class AnthropicChat:
                 yield part
 
     async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, MessagesRequest]:
-        """The response, and what was sent for it. What a refusal names is left out, and not sent again."""
+        """Send the request; return the response and what was sent. Refused parameters are left out and not resent."""
         trial = self._learned.trial(request.model, rules_of(request.model, "anthropic", self.facts))
         while True:
             sent = messages_request(request, trial.rules, self.thinking, streaming=streaming)

@@ -1,7 +1,7 @@
-"""Converts a plan for the Messages API: a system prompt, and messages of alternating roles, beginning with the user's.
+"""Converts a prompt plan for the Messages API, into a system prompt and messages of alternating roles, the user first.
 
-Messages within the history stay there: a system message remains one if the model accepts it, and becomes the user's
-otherwise. Moving it into ``system`` would change the prompt's beginning on every turn.
+Messages within the history keep their place. A system message stays one if the model accepts it, and otherwise becomes
+a user message. Moving it into ``system`` would change the beginning of the prompt on every turn.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class _Entry:
 
 @define
 class Arranged:
-    """A prompt in the API's shape."""
+    """A prompt in the format of the API."""
 
     system: list[dict[str, Any]] = field(factory=list)
     messages: list[dict[str, Any]] = field(factory=list)
     beginning: str = ""
-    """The reply's beginning, when the model was asked to go on with it rather than given it."""
+    """The beginning of the reply, if the model is asked to continue from it instead of being given a prefill."""
     adjusted: list[AdjustedPart] = field(factory=list)
 
 
 def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) -> Arranged:
-    """The plan's messages. ``prefill`` false: what else is asked for rules out that a reply is begun for the model."""
+    """Convert the messages of the plan. ``prefill`` is false if other settings of the request rule out a prefill."""
     found = Arranged()
     own = any(block.breakpoint for block in plan.blocks)
     lead = next((at for at, block in enumerate(plan.blocks) if block.role not in _SYSTEM), len(plan.blocks))
@@ -72,7 +72,10 @@ def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) ->
 
 
 def _two_voices(entries: list[_Entry], rules: ParameterRules) -> list[_Entry]:
-    """System messages stay where the API takes them: behind the user, and last or before a reply."""
+    """Keep a system message where the API accepts it, which is after a user message and last or before a reply.
+
+    All other system messages become user messages. Adjacent messages of the same role are merged.
+    """
     found: list[_Entry] = []
     for at, entry in enumerate(entries):
         following = entries[at + 1].role if at + 1 < len(entries) else ""
@@ -96,7 +99,7 @@ def _finish(merged: list[_Entry], found: Arranged, prefill: bool) -> None:
     if end.get("type") != "text":
         return
     if prefill:
-        end["text"] = end["text"].rstrip()  # the API refuses white space there
+        end["text"] = end["text"].rstrip()  # the API rejects trailing white space
         return
     found.beginning = end["text"]
     merged.append(_Entry("user", [{"type": "text", "text": nudge(end["text"])}]))
@@ -106,7 +109,7 @@ def _finish(merged: list[_Entry], found: Arranged, prefill: bool) -> None:
 
 
 def _pair_tools(merged: list[_Entry]) -> None:
-    """A result without its call, or a call without its result, becomes text: a history may be cut between them."""
+    """Turn a result without its call, or a call without its result, into text. A history may be cut between them."""
     called: set[str] = set()
     for at, entry in enumerate(merged):
         following = merged[at + 1].blocks if at + 1 < len(merged) else []
@@ -123,7 +126,7 @@ def _pair_tools(merged: list[_Entry]) -> None:
 
 
 def _unasked(content: Any, kept: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The result of a call that is no part of the history any more, as the user's own."""
+    """Return the result of a call that is no longer in the history as ordinary content of the user."""
     parts = content if isinstance(content, list) else [{"type": "text", "text": content or "(no result)"}]
     return [*parts[:-1], {**parts[-1], **kept}]
 
@@ -156,7 +159,7 @@ def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found:
 
 
 def _thoughts(details: Any) -> Iterable[dict[str, Any]]:
-    """What was thought before tools were called, as it is signed."""
+    """Return the signed thoughts that came before tool calls."""
     for detail in details if isinstance(details, list) else ():
         if not isinstance(detail, Mapping) or detail.get("format") != SIGNED:
             continue
@@ -191,7 +194,7 @@ def _source(url: Any) -> dict[str, Any] | None:
 
 
 def _result(block: Block, content: Any, found: Arranged) -> dict[str, Any]:
-    """What a tool gave: a text, or texts and pictures in their order."""
+    """Return the result of a tool, as one text or as texts and pictures in order."""
     given: Any = content
     if not isinstance(content, str):
         parts = [made for part in content if (made := _part(part, block.role, found)) is not None]

@@ -1,4 +1,4 @@
-"""Reads a message of Anthropic's Messages API: the data of its events, or one JSON object, without any I/O."""
+"""Reads a reply of Anthropic's Messages API, as events or as one JSON object, without any I/O."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _REASONS = {
 }
 
 SIGNED = "anthropic-claude-v1"
-"""How ``reasoning_details`` name the form of Anthropic's signatures, here as at OpenRouter."""
+"""The name in ``reasoning_details`` for the format of Anthropic's signatures, the same as at OpenRouter."""
 
 
 @define
 class MessageReader:
-    """Turns the events of one message into parts of choice ``index``, and knows whether the message was complete.
+    """Turns the events of one message into parts of choice ``index``, and checks that the message is complete.
 
     Thinking is passed on as ``reasoning_content``, and at the end of each block as ``reasoning_details`` with its
-    signature: without those the API does not go on thinking behind the call of a tool. ``repeats`` removes the
+    signature. Without the latter, the API does not continue thinking after a tool call. ``repeats`` removes the
     beginning of the reply if the model repeats it.
     """
 
@@ -48,7 +48,7 @@ class MessageReader:
     _signature: str = field(default="", init=False)
 
     def event(self, data: str) -> Iterator[ChatPart]:
-        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no event."""
+        """Yield the parts of one event. Raises ``UpstreamError`` for an error event or an invalid event."""
         event = self._json(data)
         kind = event.get("type")
         if kind == "content_block_delta":
@@ -70,7 +70,7 @@ class MessageReader:
             raise self.blame.reported(event.get("error"))
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
-        """The parts of a message in one piece. Raises ``UpstreamError`` when it is none."""
+        """Yield the parts of a whole message. Raises ``UpstreamError`` if the body is not a message."""
         message = self._json(body)
         if message.get("type") == "error":
             raise self.blame.reported(message.get("error"))
@@ -85,7 +85,7 @@ class MessageReader:
         self.done = True
 
     def end(self) -> Iterator[ChatPart]:
-        """What was held back, and the bill. Raises ``UpstreamError`` when the message broke off before its end."""
+        """Yield the text that was held back, and the usage. Raises ``UpstreamError`` if the message is incomplete."""
         rest = self.repeats.finish()
         if rest:
             yield TextPart(rest, self.index)
@@ -113,7 +113,7 @@ class MessageReader:
             yield ExtraPart({"reasoning_content": text}, self.index)
 
     def _signed(self) -> Iterator[ChatPart]:
-        """What was thought in a block, with the signature by which its provider knows it again."""
+        """Yield the thoughts of a block with the signature by which the provider recognises them."""
         thought, signature = self._thinking, self._signature
         self._thinking = self._signature = ""
         if signature:
@@ -175,7 +175,7 @@ class MessageReader:
         yield FinishPart(_REASONS.get(reason, "stop"), self.index)
 
     def _bill(self, bill: Any) -> bool:
-        """Take the tokens in a bill: each later one counts from the beginning, and may leave out what is unchanged."""
+        """Add a usage report, and return whether there was one. Counts are cumulative; unchanged ones may be absent."""
         if not isinstance(bill, Mapping):
             return False
         before = self._usage or Usage()

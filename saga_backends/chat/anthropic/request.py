@@ -1,4 +1,4 @@
-"""A request in Anthropic's Messages API: parameters, thinking, tools."""
+"""Builds a request for Anthropic's Messages API, with parameters, thinking and tools."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from saga_core.upstream import ParameterRules
 
 VERSION = "2026-10-21"
 SAMPLING_VERSION = "2023-06-01"
-"""The last version in which a model is asked with a temperature; the newer one refuses it from every model."""
+"""The last API version that accepts a temperature. The newer version rejects it for every model."""
 
 Thinking = Literal["model", "off"]
 
 MAX_TOKENS = 4_096
-"""The longest reply where the client names no limit: the API wants one."""
+"""The maximum length of a reply if the client sets no limit. The API requires one."""
 _ROOM = {"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
-"""Tokens for thinking, by effort, beside those for the reply: the API's limit counts both."""
+"""Tokens for thinking by effort. They are added to those for the reply, because the API's limit covers both."""
 _ROOM_UNASKED = 8_192
 _LOWEST = ("none", "minimal", "off")
 _SAMPLING = ("temperature", "top_p", "top_k")
 _TAKES = frozenset(
     {*_SAMPLING, "stop", "thinking", "output_config", "metadata", "service_tier", "speed", "inference_geo", "container"}
 )
-"""What goes on to the API, beside what is made here."""
+"""Parameters that are passed on to the API unchanged."""
 _MADE = ("max_tokens", "max_completion_tokens", "reasoning_effort", "reasoning", "tools", "tool_choice", "n")
 _IGNORED = ("user", "parallel_tool_calls", "stream_options")
-"""Says nothing that could change a reply."""
+"""Parameters that do not change a reply."""
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 
 
@@ -42,14 +42,14 @@ class MessagesRequest:
     body: dict[str, Any]
     version: str
     beginning: str
-    """What the reply must not repeat."""
+    """The text that the reply must not repeat."""
     adjusted: list[AdjustedPart]
 
 
 def messages_request(
     request: ChatRequest, rules: ParameterRules, thinking: Thinking, *, streaming: bool
 ) -> MessagesRequest:
-    """The body of a request, and what was changed so that it is taken."""
+    """Build the body of a request, adjusted to what the model accepts."""
     params = dict(request.params)
     made = {name: params.pop(name, None) for name in _MADE}
     for name in _IGNORED:
@@ -85,7 +85,7 @@ def messages_request(
 
 
 def _schema(params: dict[str, Any]) -> Any:
-    """The JSON schema that the answer is held to, taken out of the parameters; None without one."""
+    """Remove the JSON schema for the reply from the parameters and return it, or None if there is none."""
     form = params.get("response_format")
     held = form.get("json_schema") if isinstance(form, Mapping) and form.get("type") == "json_schema" else None
     if not isinstance(held, Mapping) or not isinstance(held.get("schema"), Mapping):
@@ -107,11 +107,11 @@ def _sample(body: dict[str, Any], adjusted: list[AdjustedPart]) -> None:
             AdjustedPart("temperature", f"temperature {temperature:g} becomes 1, the highest that there is")
         )
     if body.get("top_k") in (0, -1):
-        del body["top_k"]  # says: no limit
+        del body["top_k"]  # means no limit
 
 
 def _effort(made: Mapping[str, Any], thinking: Thinking) -> str:
-    """How hard to think: an effort, ``off``, or nothing where the client and the configuration leave it open."""
+    """Return the thinking effort, ``off``, or an empty text if the client and the configuration leave it open."""
     reasoning = made["reasoning"]
     asked = made["reasoning_effort"] or (reasoning.get("effort") if isinstance(reasoning, Mapping) else None)
     if isinstance(asked, str) and asked in _ROOM:
@@ -120,7 +120,10 @@ def _effort(made: Mapping[str, Any], thinking: Thinking) -> str:
 
 
 def _think(body: dict[str, Any], effort: str, rules: ParameterRules) -> bool:
-    """Say how much to think, and make room for it. Whether it was asked to think, so that nothing may be sampled."""
+    """Set how much to think and raise ``max_tokens`` for it.
+
+    Returns whether the model is asked to think, in which case sampling parameters are not allowed.
+    """
     if "thinking" in body or "thinking" in rules.refuses:
         given = body.get("thinking")
         kind = given.get("type") if isinstance(given, Mapping) else None
@@ -137,7 +140,7 @@ def _think(body: dict[str, Any], effort: str, rules: ParameterRules) -> bool:
             body["max_tokens"] += _ROOM_UNASKED
         return False
     body["max_tokens"] += _ROOM[effort]
-    if rules.prefill and not rules.thinks:  # an older model: it knows no effort
+    if rules.prefill and not rules.thinks:  # older models do not support an effort
         body["thinking"] = {"type": "enabled", "budget_tokens": max(1_024, _ROOM[effort] - 1_024)}
     else:
         body["thinking"] = {"type": "adaptive"}

@@ -1,4 +1,4 @@
-"""Gemini's own API: Google itself, and whoever speaks as it does."""
+"""Client for Gemini's own API, at Google or at compatible servers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saga_core.upstream import rules_of
 
 ADDRESS = "https://generativelanguage.googleapis.com"
 _VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*(?:/|\Z)")
-"""The version in a path; without one it is ``/v1beta``."""
+"""The API version in a path. If there is none, ``/v1beta`` is added."""
 
 
 async def _open(options: OpenOptions) -> GeminiChat:
@@ -58,27 +58,27 @@ BACKEND = Backend(
 
 
 class GeminiCalls(Calls):
-    """Calls that show the key as Google's API wants it: in a header, never in an address."""
+    """Calls that send the key in the header that Google's API expects, and never in the URL."""
 
     def shown(self, key: str | None) -> dict[str, str]:
-        """The header that shows ``key``, or the client's own."""
+        """Return the header for ``key``, or for the default key."""
         key = key or self.api_key
         return {"x-goog-api-key": key} if key else {}
 
 
 @define(eq=False)
 class GeminiChat:
-    """A provider behind Gemini's API. A call is cancelled as soon as its iterator is closed.
+    """A provider with Gemini's API. A call is cancelled when its iterator is closed.
 
-    Options: ``name`` (the provider's, for messages), ``base_url`` (the host's root, or with the API's version),
-    ``api_key``, ``timeout`` (seconds that the provider may stay silent), ``max_retries`` and ``retry_seconds`` (how
-    often, and for how long after its beginning, a call is repeated that failed before the reply began) and ``facts``
-    (``models.facts`` of the configuration).
+    Options: ``name`` (of the provider, for messages), ``base_url`` (the root of the host, with or without the API
+    version), ``api_key``, ``timeout`` (how many seconds the provider may be silent), ``max_retries`` and
+    ``retry_seconds`` (how often, and for how many seconds after its start, a call is retried that fails before the
+    reply begins) and ``facts`` (``models.facts`` of the configuration).
     """
 
     calls: Calls
     openai: Calls
-    """For what Google has at its OpenAI API, where the key is a bearer token."""
+    """Calls to Google's OpenAI-compatible API, which takes the key as a bearer token."""
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     _learned: Learned = field(init=False)
 
@@ -87,7 +87,7 @@ class GeminiChat:
 
     @property
     def name(self) -> str:
-        """The provider's name."""
+        """The name of the provider."""
         return self.calls.name
 
     @property
@@ -96,9 +96,9 @@ class GeminiChat:
         return self.calls.host
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
-        """The reply in parts. Raises ``UpstreamError``, also after some parts.
+        """Yield the reply in parts. Raises ``UpstreamError``, also after some parts.
 
-        Most models give one reply to a request: several choices are several requests.
+        Most models give one reply per request, so several choices take several requests.
         """
         replies = several(request, lambda index: self._patient(request, index, streaming))
         async with aclosing(replies) as parts:
@@ -106,7 +106,7 @@ class GeminiChat:
                 yield part
 
     async def models(self) -> list[str]:
-        """The ids of the models that write. Raises ``UpstreamError``."""
+        """Return the ids of the models that generate text. Raises ``UpstreamError``."""
         answer = await self.calls.get("/models?pageSize=1000")
         listed = answer.get("models") if isinstance(answer, Mapping) else None
         if not isinstance(listed, list):
@@ -114,12 +114,12 @@ class GeminiChat:
         return listed_models({"data": [_as_openai(model) for model in listed if _writes(model)]}, self.host)
 
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
-        """What Google's OpenAI API answers to ``body`` at ``path``. Raises ``UpstreamError``."""
+        """Pass ``body`` on to ``path`` of Google's OpenAI API and return the reply. Raises ``UpstreamError``."""
         address = f"{str(self.calls.client.base_url).rstrip('/')}/openai{path}"
         return await self.openai.passed(address, body, content_type, api_key)
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self.calls.client.aclose()
 
     def _patient(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
@@ -135,7 +135,7 @@ class GeminiChat:
                 yield part
 
     async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, GeminiRequest]:
-        """The response, and what was sent for it. What a refusal names is left out, and not sent again."""
+        """Send the request; return the response and what was sent. Refused parameters are left out and not resent."""
         trial = self._learned.trial(request.model, rules_of(request.model, "google", self.facts))
         path = _path(request.model) + (":streamGenerateContent?alt=sse" if streaming else ":generateContent")
         while True:
@@ -158,6 +158,6 @@ def _as_openai(model: Any) -> Any:
 
 
 def _path(model: str) -> str:
-    """Where a model is: under ``models``, unless its name says where."""
+    """Return the path of a model, which is under ``models`` unless the name contains its own path."""
     placed = model.startswith(("models/", "tunedModels/", "publishers/"))
     return f"/{quote(model, safe='/')}" if placed and ".." not in model else f"/models/{quote(model, safe='')}"

@@ -1,7 +1,7 @@
-"""Converts a plan for Gemini's API: a system instruction, and contents of the user and the model.
+"""Converts a prompt plan for Gemini's API, into a system instruction and contents of the user and the model.
 
-System messages within the history become the user's, in the same place: moving them to the front would change the
-prompt's beginning on every turn.
+System messages within the history become user messages in the same place. Moving them to the front would change the
+beginning of the prompt on every turn.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class _Content:
 
 @define
 class Contents:
-    """A prompt in the API's shape."""
+    """A prompt in the format of the API."""
 
     system: list[dict[str, Any]] = field(factory=list)
     contents: list[dict[str, Any]] = field(factory=list)
     beginning: str = ""
-    """The reply's beginning, when the model was asked to go on with it rather than given it."""
+    """The beginning of the reply, if the model is asked to continue from it instead of being given a prefill."""
     adjusted: list[AdjustedPart] = field(factory=list)
 
 
 def contents_of(plan: PromptPlan, rules: ParameterRules) -> Contents:
-    """The plan's messages; neighbouring ones of the same role are one content."""
+    """Convert the messages of the plan. Adjacent messages of the same role become one content."""
     found = Contents()
     names: dict[str, str] = {}
     said: list[_Content] = []
@@ -79,7 +79,7 @@ def _finish(said: list[_Content], found: Contents, prefill: bool) -> None:
 
 
 def _parts(block: Block, message: Mapping[str, Any], names: dict[str, str], found: Contents) -> list[dict[str, Any]]:
-    """The parts of one message. ``names``: the tools that were called, by the number of the call."""
+    """Return the parts of one message. ``names`` maps the ids of calls to the names of the tools."""
     content = message.get("content")
     if block.role == "tool":
         return [_result(block, content, names, found)]
@@ -97,7 +97,7 @@ def _parts(block: Block, message: Mapping[str, Any], names: dict[str, str], foun
 
 
 def _part(part: Any, found: Contents) -> dict[str, Any] | None:
-    """A content part of a chat as a part of this API. A part of kind ``google`` is one already."""
+    """Convert a content part of a chat to a part of this API. A part of type ``google`` already is one."""
     kind = part.get("type") if isinstance(part, Mapping) else None
     if kind == "text":
         text = part.get("text")
@@ -137,7 +137,7 @@ def _inline(url: Any) -> dict[str, Any] | None:
 
 
 def _signature(extra: Mapping[str, Any]) -> str:
-    """By which Google knows its own thoughts again, as its OpenAI API names it."""
+    """The signature by which Google recognises its own thoughts, in the field of its OpenAI API."""
     content = extra.get("extra_content")
     google = content.get("google") if isinstance(content, Mapping) else None
     signature = google.get("thought_signature") if isinstance(google, Mapping) else None
@@ -159,7 +159,7 @@ def _called(calls: Any, names: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _object(arguments: Any) -> dict[str, Any]:
-    """The arguments of a call; what is no JSON object stands in one."""
+    """Return the arguments of a call as a dict. Anything but a JSON object is wrapped in one."""
     try:
         given = json.loads(arguments) if isinstance(arguments, str) and arguments else {}
     except (ValueError, RecursionError):
@@ -189,9 +189,9 @@ def _numbered(number: str) -> dict[str, str]:
 
 
 def _pair_tools(said: list[_Content]) -> None:
-    """A result without its call, or a call without its result, becomes text: a history may be cut between them.
+    """Turn a result without its call, or a call without its result, into text. A history may be cut between them.
 
-    Calls and results are paired by the tool's name and their order, as the API pairs those without numbers.
+    Calls and results are paired by name, id and order. The API pairs those without an id by name and order too.
     """
     for at, content in enumerate(said):
         following = said[at + 1].parts if at + 1 < len(said) else []

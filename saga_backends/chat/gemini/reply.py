@@ -1,4 +1,4 @@
-"""Reads a reply of Gemini's API: the data of its events, one JSON object, or a list of them, without any I/O."""
+"""Reads a reply of Gemini's API, as events, as one JSON object or as a list of objects, without any I/O."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ _HELD = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR"}
     | {"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
 )
-"""Reasons for which Google keeps a reply back. All others are ends of another kind, whose name is passed on."""
+"""Finish reasons for which Google withholds a reply. For others, the name of the reason is passed on."""
 _ABOUT = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "finishMessage")
-"""What is told of a candidate. Log probabilities are not, for they spell out the state block."""
+"""Fields about a candidate that are passed on. Log probabilities are not, because they reveal the state block."""
 _MADE = "call_"
 
 
 def made_id() -> str:
-    """The number of a call that came without one."""
+    """Return an id for a tool call that came without one."""
     return f"{_MADE}{secrets.randbelow(10**12):012d}"
 
 
 def is_made(number: str) -> bool:
-    """Whether the number of a call was made here or by a reader of requests, so that Google knows nothing of it."""
+    """Return whether the id of a tool call was created by SAGA, so that Google does not know it."""
     return number.startswith(_MADE) and number.removeprefix(_MADE).isdecimal()
 
 
 @define
 class GeminiReader:
-    """Turns the chunks of one candidate into parts of choice ``index``, and knows whether the reply was complete.
+    """Turns the chunks of one candidate into parts of choice ``index``, and checks that the reply is complete.
 
-    Thoughts are passed on as ``reasoning_content``, pictures as ``images``, other parts as ``google_parts``. What is
-    told of the candidate besides comes once, at the end, as ``google``. ``repeats`` removes the beginning of the reply
-    if the model repeats it.
+    Thoughts are passed on as ``reasoning_content``, pictures as ``images``, and other parts as ``google_parts``. Other
+    fields of the candidate are passed on once, at the end, as ``google``. ``repeats`` removes the beginning of the
+    reply if the model repeats it.
     """
 
     blame: Blame
     repeats: Unrepeated
     index: int = 0
     done: bool = field(default=False, init=False)
-    """Never before the response ends: the bill may follow the last text."""
+    """Always false until the response ends, because the usage may follow the last text."""
     _usage: Usage | None = field(default=None, init=False)
     _calls: int = field(default=0, init=False)
     _finished: bool = field(default=False, init=False)
     _about: dict[str, Any] = field(factory=dict, init=False)
 
     def event(self, data: str) -> Iterator[ChatPart]:
-        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no chunk."""
+        """Yield the parts of one event. Raises ``UpstreamError`` for an error event or an invalid chunk."""
         yield from self._chunk(self._json(data))
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
-        """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
+        """Yield the parts of a whole reply. Raises ``UpstreamError`` if the body is not a reply."""
         answer = self._json(body)
         for chunk in answer if isinstance(answer, list) else [answer]:
             if isinstance(chunk, Mapping) and not {"candidates", "promptFeedback", "usageMetadata", "error"} & {*chunk}:
@@ -70,7 +70,7 @@ class GeminiReader:
             yield from self._chunk(chunk)
 
     def end(self) -> Iterator[ChatPart]:
-        """What was held back, and the bill. Raises ``UpstreamError`` when the reply broke off before its end."""
+        """Yield the text that was held back, and the usage. Raises ``UpstreamError`` if the reply is incomplete."""
         if rest := self.repeats.finish():
             yield TextPart(rest, self.index)
         if self._about:
@@ -159,7 +159,7 @@ class GeminiReader:
         yield FinishPart("tool_calls" if told == "stop" and self._calls else told, self.index)
 
     def _blocked(self, feedback: Mapping[str, Any]) -> Iterator[ChatPart]:
-        """The prompt itself was refused; no candidate comes."""
+        """Yield a refusal, because the prompt itself was blocked and no candidate follows."""
         self._finished = True
         why = feedback.get("blockReasonMessage") or f"{self.blame.host} blocked the prompt: {feedback['blockReason']}"
         yield ExtraPart({"refusal": str(why)}, self.index)
@@ -167,7 +167,7 @@ class GeminiReader:
 
 
 def _unquoted(about: Any) -> Any:
-    """What is told of a reply, without its words: where sources support it, Google quotes the state block too."""
+    """Return grounding metadata without the quoted text, because the quotes may contain the state block."""
     supports = about.get("groundingSupports") if isinstance(about, Mapping) else None
     if not isinstance(supports, list):
         return about
@@ -181,7 +181,7 @@ def _unquoted(about: Any) -> Any:
 
 
 def _picture(data: Any) -> str:
-    """The URL of a picture that stands in a part; empty for everything else."""
+    """Return the data URL of a picture, or an empty text for other data."""
     if not isinstance(data, Mapping):
         return ""
     kind, content = data.get("mimeType"), data.get("data")
@@ -191,7 +191,7 @@ def _picture(data: Any) -> str:
 
 
 def _usage(bill: Mapping[str, Any]) -> Usage:
-    """The tokens so far: each bill counts from the beginning. Thoughts are paid for as what is said."""
+    """Return the tokens so far. Each count is cumulative. Thoughts are billed as output."""
     return Usage(
         input=_tokens(bill, "promptTokenCount") + _tokens(bill, "toolUsePromptTokenCount"),
         output=_tokens(bill, "candidatesTokenCount") + _tokens(bill, "thoughtsTokenCount"),

@@ -1,4 +1,4 @@
-"""A request in Gemini's API: settings, thinking, tools, and what only this API has."""
+"""Builds a request for Gemini's API, with settings, thinking, tools, and fields that only this API has."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _SETTINGS = {
     "presence_penalty": "presencePenalty",
     "frequency_penalty": "frequencyPenalty",
 }
-"""What a chat calls a setting to what this API does."""
+"""Maps the names of chat settings to those of this API."""
 _TAKES = frozenset({*_SETTINGS, "stop", "response_format"})
 _MADE = ("reasoning_effort", "reasoning", "tools", "tool_choice", "extra_body", "modalities", GOOGLE)
 _IGNORED = ("n", "user", "parallel_tool_calls", "stream_options")
-"""Says nothing that could change a reply; several replies are asked for one by one."""
+"""Parameters that do not change a reply. For ``n``, several requests are sent."""
 _MOST_STOPS = 5
 _BUDGETS = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576, "xhigh": 24_576, "max": 24_576}
-"""Tokens for thinking, by effort, as Google's own OpenAI API counts them."""
+"""Tokens for thinking by effort, the same as in Google's OpenAI API."""
 _BUDGETED = re.compile(r"gemini-(?:1|2)\b|gemini-2\.5")
-"""Models whose thinking is a number of tokens; later ones have levels."""
+"""Models whose thinking is set as a number of tokens. Later models have levels."""
 _LEAST = 128
-"""Tokens below which a model that always thinks cannot be held."""
+"""The smallest thinking budget of models that always think, in tokens."""
 _MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 _SHAPES = ("responseSchema", "responseJsonSchema")
 _BESIDE = {"thinking_config": "thinkingConfig", "cached_content": "cachedContent", "safety_settings": "safetySettings"}
-"""What Google's OpenAI API takes in ``extra_body``."""
+"""Maps the fields that Google's OpenAI API takes in ``extra_body`` to those of this API."""
 
 
 @frozen
@@ -47,14 +47,14 @@ class GeminiRequest:
 
     body: dict[str, Any]
     settings: Mapping[str, Any]
-    """The settings that were sent, by the names of chats: a refusal is looked for among them."""
+    """The settings that were sent, by their chat names, to find the one that a refusal is about."""
     beginning: str
-    """What the reply must not repeat."""
+    """The text that the reply must not repeat."""
     adjusted: list[AdjustedPart]
 
 
 def gemini_request(request: ChatRequest, rules: ParameterRules) -> GeminiRequest:
-    """The body of a request, and what was changed so that it is taken."""
+    """Build the body of a request, adjusted to what the model accepts."""
     params = dict(request.params)
     made = {name: params.pop(name, None) for name in _MADE}
     for name in _IGNORED:
@@ -87,7 +87,7 @@ def gemini_request(request: ChatRequest, rules: ParameterRules) -> GeminiRequest
 
 
 def _own(made: Mapping[str, Any]) -> dict[str, Any]:
-    """What the client gave in this API's own words, at its own door or in OpenAI's ``extra_body``."""
+    """Return the fields that the client gave in this API's format, directly or in OpenAI's ``extra_body``."""
     own = dict(made[GOOGLE]) if isinstance(made[GOOGLE], Mapping) else {}
     beside = made["extra_body"].get("google") if isinstance(made["extra_body"], Mapping) else None
     for name, ours in _BESIDE.items():
@@ -107,9 +107,9 @@ def _settings(kept: Mapping[str, Any], adjusted: list[AdjustedPart]) -> dict[str
     if limit is not None:
         found["maxOutputTokens"] = limit
     if found.get("topK") in (0, -1):
-        del found["topK"]  # says: no limit
+        del found["topK"]  # means no limit
     if found.get("seed") == -1:
-        del found["seed"]  # says: any
+        del found["seed"]  # means any seed
     stops = kept.get("stop")
     stops = [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
     stops = [stop for stop in stops if isinstance(stop, str) and stop]
@@ -122,7 +122,7 @@ def _settings(kept: Mapping[str, Any], adjusted: list[AdjustedPart]) -> dict[str
 
 
 def _form(form: Any) -> dict[str, Any]:
-    """The form that the answer is bound to."""
+    """Return the settings for the ``response_format``."""
     kind = form.get("type") if isinstance(form, Mapping) else None
     if kind == "json_object":
         return {"responseMimeType": "application/json"}
@@ -133,7 +133,7 @@ def _form(form: Any) -> dict[str, Any]:
 
 
 def _thinking(made: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """How much to think, where the client says so."""
+    """Return the thinking config, if the client says how much to think."""
     reasoning = made["reasoning"]
     effort = made["reasoning_effort"] or (reasoning.get("effort") if isinstance(reasoning, Mapping) else None)
     if effort == "off":

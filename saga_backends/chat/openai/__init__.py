@@ -1,4 +1,4 @@
-"""The OpenAI API, and whatever speaks it."""
+"""The OpenAI API and servers that are compatible with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any server that speaks the OpenAI chat API, in its own dialect: OpenAI itself through the official SDK."""
+"""Client for servers with the OpenAI chat API and their dialects. For OpenAI itself, the official SDK is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from saga_core.upstream import facts_of, rules_of
 
 ADDRESS = "https://api.openai.com/v1"
 _ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
-"""Environment variable to the header that tells OpenAI whose bill it is."""
+"""Maps environment variables to the headers that tell OpenAI which account to bill."""
 _HOSTS = {
     "api.openai.com": "openai",
     "generativelanguage.googleapis.com": "google",
@@ -51,7 +51,7 @@ async def _open(options: OpenOptions) -> OpenAIChat:
         if given[option] is not None and not isinstance(given[option], str):
             raise BadInput(f"options.{option}: give a text")
     base_url, api_key, headers = given["base_url"], given["api_key"], dict[str, str]()
-    if base_url is None:  # OpenAI itself: what the environment says of it goes there alone
+    if base_url is None:  # environment variables only apply to OpenAI itself
         base_url = os.environ.get("OPENAI_BASE_URL") or ADDRESS
         api_key = api_key or os.environ.get("OPENAI_API_KEY")
         if not api_key:
@@ -75,19 +75,19 @@ BACKEND = Backend(
 
 
 def dialect_at(base_url: str) -> str:
-    """Whose dialect is spoken at an address: ``openai``, ``google``, ``openrouter``, or ``any``."""
+    """Return the dialect of the server at ``base_url``: ``openai``, ``google``, ``openrouter`` or ``any``."""
     return _HOSTS.get(urlsplit(base_url).hostname or "", "any")
 
 
 @define(eq=False)
 class OpenAIChat:
-    """A provider behind the OpenAI chat API. A call is cancelled as soon as its iterator is closed.
+    """A provider with the OpenAI chat API. A call is cancelled when its iterator is closed.
 
-    Options: ``name`` (the provider's, for messages), ``base_url``, ``api_key``, ``timeout`` (seconds that the provider
-    may stay silent), ``max_retries`` and ``retry_seconds`` (how often, and for how long after its beginning, a call is
-    repeated that failed before the reply began), ``dialect`` (``openai``, ``google``, ``openrouter`` or ``any``; empty:
-    derived from the address), ``facts`` (``models.facts`` of the configuration) and ``sdk`` (whether calls go through
-    the official SDK; None: at OpenAI's own address).
+    Options: ``name`` (of the provider, for messages), ``base_url``, ``api_key``, ``timeout`` (how many seconds the
+    provider may be silent), ``max_retries`` and ``retry_seconds`` (how often, and for how many seconds after its start,
+    a call is retried that fails before the reply begins), ``dialect`` (``openai``, ``google``, ``openrouter`` or
+    ``any``; if empty, it is derived from the address), ``facts`` (``models.facts`` of the configuration) and ``sdk``
+    (whether to use the official SDK; None means only at OpenAI's own address).
     """
 
     calls: Calls
@@ -100,7 +100,7 @@ class OpenAIChat:
 
     @property
     def name(self) -> str:
-        """The provider's name."""
+        """The name of the provider."""
         return self.calls.name
 
     @property
@@ -109,17 +109,17 @@ class OpenAIChat:
         return self.calls.host
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
-        """The reply in parts. Raises ``UpstreamError``, also after some parts."""
+        """Yield the reply in parts. Raises ``UpstreamError``, also after some parts."""
         async with aclosing(self.calls.patiently(lambda: self._attempt(request, streaming))) as parts:
             async for part in parts:
                 yield part
 
     async def models(self) -> list[str]:
-        """The ids of the models that the provider lists. Raises ``UpstreamError``."""
+        """Return the ids of the models that the provider lists. Raises ``UpstreamError``."""
         return listed_models(await self.calls.get("/models"), self.host)
 
     async def relay(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON that the server has at ``path``, from its root on. Raises ``UpstreamError``."""
+        """Send a request to ``path`` below the server's root and return the JSON reply. Raises ``UpstreamError``."""
         address = server_root(str(self.calls.client.base_url)) + path
         if method == "GET":
             return await self.calls.get(address)
@@ -134,15 +134,15 @@ class OpenAIChat:
             await response.aclose()
 
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
-        """What the provider answers to ``body`` at ``path``, below its base URL. Raises ``UpstreamError``."""
+        """Pass ``body`` on to ``path`` below the base URL and return the reply. Raises ``UpstreamError``."""
         return await self.calls.passed(path, body, content_type, api_key)
 
     async def warm(self) -> None:
-        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        """Import the official SDK if calls should use it. Until then, calls work without it."""
         await self.calls.warm()
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self.calls.client.aclose()
 
     async def _attempt(self, request: ChatRequest, streaming: bool) -> AsyncGenerator[ChatPart, None]:
@@ -161,7 +161,7 @@ class OpenAIChat:
                 yield part
 
     async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, list[AdjustedPart]]:
-        """The response, and what was changed for it. What a refusal names is left out, and not sent again."""
+        """Send the request; return the response and the adjustments. Refused parameters are left out and not resent."""
         facts = facts_of(request.model, self.dialect, self.facts)
         trial = self._learned.trial(request.model, rules_of(request.model, self.dialect, self.facts))
         while True:

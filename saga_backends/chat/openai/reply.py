@@ -1,4 +1,4 @@
-"""Reads a chat completion: the data of its events, or one JSON object, without any I/O."""
+"""Reads a chat completion, as events or as one JSON object, without any I/O."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _READ = frozenset({"content", "role"})
 
 @define
 class ReplyReader:
-    """Turns the chunks of one completion into parts, and knows whether the completion was complete."""
+    """Turns the chunks of one completion into parts, and checks that the completion is complete."""
 
     blame: Blame
     usage: Usage | None = None
     done: bool = False
-    """Whether the provider said ``[DONE]``."""
+    """Whether the provider has sent ``[DONE]``."""
     _open: set[int] = field(factory=set, init=False)
     _closed: set[int] = field(factory=set, init=False)
 
     def event(self, data: str) -> Iterable[ChatPart]:
-        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no chunk."""
+        """Return the parts of one event. Raises ``UpstreamError`` for an error event or an invalid chunk."""
         if data.startswith("[DONE]"):
             self.done = True
             return ()
@@ -40,7 +40,7 @@ class ReplyReader:
         return self._plain(chunk) or self._choices(chunk, "delta")
 
     def _plain(self, chunk: Any) -> tuple[TextPart] | None:
-        """The text of a chunk that has nothing else, as nearly all are; None for any other."""
+        """Return the text of a chunk that contains only text, as nearly all do, or None for other chunks."""
         if type(chunk) is not dict or chunk.get("error") or chunk.get("usage"):
             return None
         choices = chunk.get("choices")
@@ -57,7 +57,7 @@ class ReplyReader:
         return (TextPart(text, index),)
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
-        """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
+        """Yield the parts of a whole reply. Raises ``UpstreamError`` if the body is not a reply."""
         try:
             answer = read_text(body)
         except ValueError:
@@ -72,11 +72,11 @@ class ReplyReader:
         yield from parts
 
     def translated(self, chunk: Any) -> Any:
-        """A chunk in the form that is read here."""
+        """Return a chunk in the format of this reader. Subclasses may translate other formats."""
         return chunk
 
     def end(self) -> Iterator[ChatPart]:
-        """The bill, if there was one. Raises ``UpstreamError`` when the reply broke off before its end."""
+        """Yield the usage if the provider sent it. Raises ``UpstreamError`` if the reply is incomplete."""
         if not self.done and (self._open - self._closed or not self._closed):
             raise UpstreamError(f"{self.blame.host} ended its reply in the middle", passing=True)
         if self.usage is not None:

@@ -13,7 +13,7 @@ from saga_core.ports import AdjustedPart, ChatRequest
 from saga_core.upstream import ModelFacts, ParameterRules, takes
 
 STRICT = ("openai", "google")
-"""Dialects that refuse a field that they do not know."""
+"""Dialects that reject unknown fields."""
 
 _MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
 _SYSTEM = ("system", "developer")
@@ -23,7 +23,7 @@ _MARK = "prompt_cache_breakpoint"
 def openai_body(
     request: ChatRequest, dialect: str, rules: ParameterRules, facts: ModelFacts, *, streaming: bool
 ) -> tuple[dict[str, Any], list[AdjustedPart]]:
-    """The body of a request, and what was changed so that it is taken."""
+    """Build the body of a request, adjusted to what the model accepts. Also returns the adjustments."""
     params, adjusted = fitting(request.params, rules, takes(dialect))
     messages = list(_messages(request.plan, dialect, rules, facts))
     if sum(map(_without_googles, messages)):
@@ -66,7 +66,7 @@ def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: Mode
 
 
 def _without_googles(message: dict[str, Any]) -> bool:
-    """Leave out the parts of kind ``google``. Whether there were any."""
+    """Remove the parts of type ``google``. Returns whether there were any."""
     parts = _parts(message)
     kept = [part for part in parts if part.get("type") != GOOGLE]
     if len(kept) == len(parts):
@@ -76,7 +76,7 @@ def _without_googles(message: dict[str, Any]) -> bool:
 
 
 def _without_pictures(message: dict[str, Any]) -> bool:
-    """Leave the texts alone in what a tool gave. Whether there was anything else."""
+    """Remove everything but text from the result of a tool. Returns whether anything was removed."""
     parts = _parts(message)
     texts = [part for part in parts if part.get("type") == "text"]
     if len(texts) == len(parts):
@@ -86,9 +86,9 @@ def _without_pictures(message: dict[str, Any]) -> bool:
 
 
 def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One leading system message, then user and assistant messages in turn, the user's first.
+    """Rearrange messages into one leading system message, then alternating user and assistant messages, user first.
 
-    A later system message becomes the user's, in the same place. Neighbouring messages of the same role are merged.
+    A later system message becomes a user message in the same place. Adjacent messages of the same role are merged.
     """
     found: list[dict[str, Any]] = []
     for message in messages:
@@ -110,7 +110,7 @@ def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _marked(blocks: tuple[Block, ...], facts: ModelFacts) -> dict[int, str]:
-    """Which blocks carry a breakpoint, and for how long: where one cannot, the block before it does."""
+    """Return the lifetime of each cache breakpoint by block. If a block cannot have one, an earlier block gets it."""
     found: dict[int, str] = {}
     for at, block in enumerate(blocks):
         if block.breakpoint is None or not facts.mark:
