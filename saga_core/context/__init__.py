@@ -1,4 +1,4 @@
-"""Context: what the prompt is told about now. Sources in parallel, a deadline, a budget, one block of text.
+"""Context: builds the block of text about the current scene from parallel sources, with a deadline and a token budget.
 
 ```python
 reader = default_reader(config, counter, clock=clock, vectors=vectors, embedder=embedder)

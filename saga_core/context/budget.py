@@ -1,4 +1,4 @@
-"""Packing: as much as fits, best first. The same pieces give the same choice, in whatever order they come."""
+"""Packing: chooses the best pieces that fit the token budget. The order of the input does not matter."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from saga_core.context.model import Piece, Section
 from saga_core.context.render import Labels, render
 
 _WORTH_A_LINE = 24
-"""Tokens left over for which it is worth looking once more."""
+"""Minimum tokens left over for a second pass over the skipped pieces."""
 
 
 @frozen
 class Packed:
-    """What goes into the block, and what does not fit; both best first."""
+    """The pieces in the block and the pieces that did not fit, both best first."""
 
     text: str
     tokens: int
@@ -25,8 +25,10 @@ class Packed:
 
 
 def ceilings(budget: TokenBudget) -> dict[Section, int]:
-    """The tokens that each section may have, its heading included. Together they may exceed what the block may have:
-    none is a reservation, so what one leaves is there for the others."""
+    """Return the maximum tokens of each section, including its heading.
+
+    The sum may exceed the maximum of the block. Ceilings are not reservations: other sections can use unspent tokens.
+    """
     return {section: section.ceiling(budget) for section in Section}
 
 
@@ -39,10 +41,10 @@ def pack(
     words: Labels,
     language: str,
 ) -> Packed:
-    """Choose by score (ties by section, key, source), drop repeats of a key or a line, skip what does not fit.
+    """Choose pieces by score (ties by section, key, source), drop repeats of a key or a line, skip what does not fit.
 
-    The block has at most ``most`` tokens, counted as a whole in the end. Its lines together most often cost less than
-    each for itself: what was skipped then gets the rest. If they cost more, the least of them go.
+    The block has at most ``most`` tokens. Finally the whole text is counted. It usually costs less than the sum of its
+    lines, and skipped pieces then get the rest. If it costs more, the lowest pieces are removed.
     """
     packing = _Packing(most, ceilings, count, words)
     packing.take(sorted(pieces, key=_rank))
@@ -67,7 +69,7 @@ def pack(
 
 
 class _Packing:
-    """What was chosen so far, and the room that is left."""
+    """The pieces chosen so far and the tokens spent."""
 
     def __init__(self, most: int, ceilings: Mapping[Section, int], count: Callable[[str], int], words: Labels) -> None:
         self.spent = count(words.opening) + count(words.closing) + 2
@@ -81,7 +83,7 @@ class _Packing:
         self._within: set[tuple[Section, str]] = set()
 
     def take(self, pieces: Iterable[Piece]) -> None:
-        """Choose of the pieces, best first, what has room; the others are ``skipped``."""
+        """Choose the pieces that fit, in the given order (best first). The others become ``skipped``."""
         count, used, keys, texts = self._count, self._used, self._keys, self._texts
         self.skipped = []
         for piece in pieces:
@@ -118,8 +120,8 @@ def _rank(piece: Piece) -> tuple[float, str, str, str]:
 
 def _priced(piece: Piece, text: str, tokens: int) -> Piece:
     if piece.tokens == tokens and piece.text is text:
-        return piece  # it was looked at before
-    # Built anew by hand: this is done for every piece, and ``evolve`` costs several times as much.
+        return piece  # already priced
+    # Built by hand because this runs for every piece, and ``evolve`` costs several times as much.
     return Piece(
         piece.source,
         piece.key,
@@ -138,12 +140,15 @@ def _priced(piece: Piece, text: str, tokens: int) -> Piece:
 
 
 def _short(piece: Piece, text: str, count: Callable[[str], int]) -> Piece:
-    """The piece at the price of ``text``: another chosen line begins alike, and most likely stands above it."""
+    """Return the piece at the price of ``text``, its short form, because a chosen line has the same beginning."""
     return _priced(piece, piece.text, count(text) + 2)
 
 
 def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
-    """The piece with the longest of its texts that fits, or else as it is. A line costs a dash and a line end more."""
+    """Return the piece with its first text that fits, or unchanged if none fits.
+
+    The price of a line includes 2 tokens for the dash and the line end.
+    """
     for text in (piece.text, *piece.shorter):
         tokens = count(text) + 2
         if tokens <= room:

@@ -1,4 +1,4 @@
-"""Why something was told: the contexts that were told lately, and one in plain data, every entry with what it cost."""
+"""Explains contexts: keeps the recent ones and converts a context to plain data, with the cost of every entry."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ _KEPT = 128
 
 
 def explain_context(context: TurnContext) -> dict[str, Any]:
-    """``text``, ``tokens``, the ``pages`` in front of the history, the ``pieces`` with their scores in parts, the
-    ``skipped``, the ``late``; ``shown_from`` is the depth from which on the history itself showed the story, None where
-    that is not known. JSON-able."""
+    """Return the context as JSON-compatible data.
+
+    ``pages`` are the pages in front of the history. ``pieces`` and ``skipped`` have their scores in parts.
+    ``shown_from`` is the depth of the first turn in the sent history, None if unknown.
+    """
     return {
         "text": context.text,
         "tokens": context.tokens,
@@ -46,23 +48,23 @@ def _rows(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
 
 @define(eq=False)
 class RecentContexts:
-    """By the id of the turn that the first reply was to become; the least recently asked for go beyond 128."""
+    """The last 128 contexts (LRU), by the id that was planned for the turn with the first reply."""
 
     _found: LRUCache[str, TurnContext] = field(factory=lambda: LRUCache(_KEPT))
 
     def keep(self, turn: str, context: TurnContext) -> None:
-        """A turn is told ``context``."""
+        """Store the context of a turn."""
         self._found[turn] = context
 
     def get(self, turn: str) -> TurnContext | None:
-        """What a turn was told, if it is at hand."""
+        """Return the context of a turn, or None if it is not stored."""
         return self._found.get(turn)
 
     def forget(self, turns: Iterable[str]) -> None:
-        """Some turns are no more."""
+        """Remove the contexts of deleted turns."""
         for turn in turns:
             self._found.pop(turn, None)
 
     def clear(self) -> None:
-        """Keep none."""
+        """Remove all contexts."""
         self._found.clear()

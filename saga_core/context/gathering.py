@@ -1,4 +1,4 @@
-"""Gathering: the sources of one read at work, each beside the others or behind those that it needs."""
+"""Gathering: runs the sources of one read in parallel, each after the sources that it needs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ log = logging.getLogger("saga.context")
 
 
 class Gathering:
-    """One read. What a source offered is decided once: who needs it and the prompt see the same."""
+    """The sources of one read. The result of a source is fixed once, so dependent sources and the prompt see the same.
+    """
 
     def __init__(self, order: SourceOrder, scene: Scene, deadline: float, clock: Clock) -> None:
-        """Start all sources. ``deadline``: seconds from now."""
+        """Start all sources. ``deadline`` is in seconds from now."""
         start = asyncio.get_running_loop().time()
         self.timings: dict[str, float] = {}
-        """Milliseconds of each source that came to its end, without what it waited for others."""
+        """Milliseconds that each finished source took, without waiting for other sources."""
         self._scene = scene
         self._clock = clock
         self._deadline = deadline
@@ -49,13 +50,14 @@ class Gathering:
                 self.tasks[source.name] = asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
 
     async def pieces(self) -> list[Piece]:
-        """What all sources offer that are done within the deadline; the others are in the scene's ``late``."""
+        """Return the pieces of all sources that finish within the deadline. The others are added to the scene's
+        ``late``."""
         if self.tasks:
             await asyncio.wait(self.tasks.values(), timeout=self._deadline)
         return [piece for name in self._names for piece in self._offered(name) or ()]
 
     def _is_ready(self, source: ContextSource) -> bool:
-        """Whether a source needs no other, and says that what it will wait for is there."""
+        """Whether a source has no needs and reports that everything it awaits is available."""
         ready = getattr(source, "ready", None)
         if ready is None or source.needs or source.name in self._unprepared:
             return False
@@ -66,8 +68,10 @@ class Gathering:
             return False
 
     def _finishes(self, source: ContextSource) -> bool:
-        """Whether a source comes to its end without waiting, which saves a task and two turns of the loop. One that
-        waits is given up: it can run again in a task, as in ``read_at_hand``."""
+        """Run a source without a task and return whether it finished, which saves two turns of the event loop.
+
+        A source that waits is closed. It can run again in a task, as in ``read_at_hand``.
+        """
         running = self._run(source)
         try:
             running.send(None)
@@ -91,7 +95,7 @@ class Gathering:
         return pieces
 
     async def _given(self, needs: Iterable[str]) -> Given:
-        """What the needed sources offer, as soon as all are done or too late."""
+        """Return the results of the needed sources, once all are done or late."""
         names = tuple(dict.fromkeys(needs))
         left = max(self._until[name] for name in names) - asyncio.get_running_loop().time()
         asked = [self.tasks[name] for name in names if name in self.tasks]
@@ -104,7 +108,7 @@ class Gathering:
         )
 
     def _offered(self, name: str) -> Sequence[Piece] | None:
-        """A source's pieces; None, from then on, for one that failed or is not done by now."""
+        """Return a source's pieces, or None if it failed or is not done yet. The answer is final."""
         if name not in self._found:
             reason, error = self._fault(name)
             if reason:

@@ -1,16 +1,16 @@
-"""What a read is asked, and what it answers.
+"""The request and the result of a read.
 
-Pieces of all sources compete on one scale, their ``score``:
+Pieces of all sources compete by their ``score`` on one scale:
 
 ==========  ===========================================================================================
-100 to 130  must be told: who is dead (130), place, HP and inventory (120), company (110), ways (100)
-6           what changed since the pinned pages; events that are due
-0 to 12.5   lore, by the lorebook's rules; 5 is "the entry of the place where the player stands"
-1 to 4.5    earlier turns, by how far they stand above the other candidates; 2.5 to 6 when the words look back
-0.3 to 6.5  connections, by edge type, nearness, and whether the player's words name an end
+100 to 130  required: dead characters (130), place, HP and inventory (120), company (110), ways (100)
+6           changes since the pinned pages; due events
+0 to 12.5   lore, by the lorebook's rules; the entry of the player's place has 5
+1 to 4.5    earlier turns, by how far they are above the other candidates; 2.5 to 6 if the player's words look back
+0.3 to 6.5  connections, by edge type, distance, and whether the player's words name an end
 1 to 5      events, by recency and mention
 2 to 4      turns of another story that the player asks for
-1 to 10     what memory strategies learned, by its kind, and by the words of the scene that touch on it
+1 to 10     memories of strategies, by kind and by how many of their words are in the scene
 ==========  ===========================================================================================
 """
 
@@ -31,12 +31,12 @@ from saga_core.world import World
 
 
 class Section(StrEnum):
-    """The parts of the volatile block, in their order. One is added by one line here."""
+    """The parts of the volatile block, in order. To add a section, add one line here."""
 
     heading: str
-    """In English, without brackets. Another language may have its own in ``Labels.sections``."""
+    """The English heading, without brackets. Other languages have theirs in ``Labels.sections``."""
     ceiling: Callable[[TokenBudget], int]
-    """The tokens that it may have, its heading included."""
+    """Returns the maximum tokens of the section, including its heading."""
 
     NOW = "now", "Now", lambda budget: budget.state_briefing_max
     RELATED = "related", "Related", lambda budget: budget.graph_context_max
@@ -54,12 +54,12 @@ class Section(StrEnum):
         return member
 
     def headed(self, words: Labels) -> str:
-        """Its heading in a language, in brackets."""
+        """Return the heading in a language, in brackets."""
         return words.sections.get(self) or f"[{self.heading}]"
 
 
 class Slot:
-    """Lines of the section ``NOW``, as ``Piece.order``. Pieces of one slot of the last two share a line."""
+    """The lines of the section ``NOW``, as ``Piece.order``. In the last two slots, all pieces share one line."""
 
     ESSENTIALS = 0
     COMPANY = 1
@@ -77,38 +77,39 @@ CHANGED = 6.0
 
 @define
 class Piece:
-    """A bit of context that one source offers. It enters the prompt whole or not at all.
+    """A unit of context from one source. It enters the prompt as a whole or not at all.
 
-    Nobody changes one. It is not frozen, for a read makes eighty, and a frozen one takes three times as long to make.
+    Treat it as immutable. It is not frozen, because a read creates about eighty, and frozen ones take three times as
+    long to create.
     """
 
     source: str
     key: str
-    """What it is about; of two pieces with one key the better one counts."""
+    """The subject. Of two pieces with the same key, only the better one is used."""
     section: Section
     text: str
-    """Its line, without the dash; in a shared line of ``NOW`` its part."""
+    """The line without its dash, or the part of a shared line of ``NOW``."""
     score: float
     tokens: int = 0
-    """What it costs, once it was packed or skipped."""
+    """The cost in tokens, set when the piece is packed or skipped."""
     why: Mapping[str, float] = field(factory=dict)
     """The parts of the score, by name."""
     order: float = 0
-    """Its place in the section, lowest first; equal ones by score. A ``Slot`` in ``NOW``."""
+    """The sort key in the section, lowest first, ties by score. A ``Slot`` in ``NOW``."""
     shorter: tuple[str, ...] = ()
-    """Texts to use instead when the one before does not fit, in turn."""
+    """Alternative texts to try in order if ``text`` does not fit."""
     under: str = ""
-    """What its text begins with and other lines of the section may as well, such as a day or a place."""
+    """The beginning that the text may share with other lines of the section, such as a day or a place."""
     bare: str = ""
-    """Its text right below a line with the same ``under``."""
+    """The text to use directly below a line with the same ``under``."""
     within: str = ""
-    """What its beginning says that the beginnings of lines above may have said already, such as a year."""
+    """A part of the beginning that lines above may have stated, such as a year."""
     brief: str = ""
-    """Its text below a line with the same ``within`` and another ``under``."""
+    """The text to use below a line with the same ``within`` and a different ``under``."""
 
 
 _READ = 16_000
-"""Characters of a message that are looked through: reading takes a second for 500,000."""
+"""Characters of a message that are searched. Searching 500,000 characters takes a second."""
 
 
 def _looked_through(text: str) -> str:
@@ -121,87 +122,86 @@ def _each_looked_through(texts: Iterable[str]) -> tuple[str, ...]:
 
 @frozen
 class OtherStory:
-    """Another session of the same player, which may be told."""
+    """Another session of the same player whose turns may be recalled."""
 
     session: str
     name: str
-    """What it is called: its label, or its world's name."""
+    """The session's label or its world's name."""
     day: str
-    """When it was played last, as it is told."""
+    """The day on which the session was last played, as text for the prompt."""
     episodes: Episodes
-    """Its remembered turns, seen from its head."""
+    """The remembered turns on the path to the session's head."""
 
 
 @frozen
 class ReadRequest:
-    """One turn to read for. All of it is at hand: nothing here is fetched."""
+    """The input of a read for one turn. All of it is in memory; nothing is fetched."""
 
     session: str
     state: WorldState
-    """What is true at the turn that the request continues."""
+    """The state at the turn that the request continues."""
     world: World
     lore: LoreIndex
     player_words: str = field(converter=_looked_through)
     recent: tuple[str, ...] = field(default=(), converter=_each_looked_through)
-    """The texts of the last two messages, the player's words among them; they alone when empty."""
+    """The texts of the last two messages, including the player's words. If empty, only the player's words are used."""
     pinned: WorldState | None = None
-    """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed
-    since: that is told."""
+    """The state that the pages in the prefix show; None without pages. Changes since then are added to the block."""
     pages: str = ""
-    """Those pages."""
+    """The pages in the prefix."""
     missing: int | None = None
-    """The depth up to which turns do not stand in the history that is sent; None: nobody knows."""
+    """The depth up to which turns are missing in the sent history; None if unknown."""
     in_front: frozenset[str] = frozenset()
-    """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
+    """The lines of the pages, without their dashes. A piece with exactly such a text is left out."""
     by_hand: tuple[str, ...] = ()
-    """Remarks that a person added and that those pages do not show."""
+    """Notes that a user added and that the pages do not show."""
     language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""
     shown: frozenset[str] = frozenset()
-    """Turns that the sent history shows: never recalled."""
+    """Turns in the sent history. They are never recalled."""
     graph: Neighbors | None = None
-    """A graph that shows exactly ``state``: a store's scope whose watermark is its turn, or an image rendered from it.
-    One that lags behind would tell what is not true."""
+    """A graph of exactly ``state``: a store's scope whose watermark is its turn, or an image rendered from it. A graph
+    that lags behind would give false facts."""
     graph_scope: str = ""
     now: float = 0.0
-    """When it is asked, in seconds since the epoch; 0 when nobody knows."""
+    """The time of the request in seconds since the epoch; 0 if unknown."""
     due: tuple[str, ...] = ()
-    """Events and foreshadowing whose time has come, a line each."""
+    """Due events and foreshadowing, one line each."""
     memories: tuple[MemoryRecord, ...] = ()
-    """What memory strategies learned on this path, and in other sessions of the same player; none that expired."""
+    """Unexpired memories of strategies, from this path and from other sessions of the same player."""
     moment: KeptMoment | None = None
-    """What lore with rules of its own looks at; None where there is none."""
+    """The input of lore entries that follow their own rules; None if there are none."""
     elsewhere: tuple[OtherStory, ...] = ()
-    """Other stories, where the player asks for one: the one played last first."""
+    """Other stories, if the player asks for one, the most recently played first."""
     sent: str = ""
-    """What the client's own system messages tell: lore that stands there word for word is not told again."""
+    """The text of the client's own system messages. Lore that it contains word for word is left out."""
 
 
 @lru_cache(maxsize=64)
 def lines_of(pages: str) -> frozenset[str]:
-    """The lines of pages, without the dashes of lists. The same pages stand in front for many turns."""
+    """Return the lines of pages without list dashes. Cached: the same pages are sent for many turns."""
     return frozenset(line.removeprefix("- ") for line in pages.splitlines())
 
 
 @frozen
 class TurnContext:
-    """What a read found."""
+    """The result of a read."""
 
     text: str
-    """The volatile block; empty when there is nothing to tell."""
+    """The volatile block; empty if there is nothing to include."""
     tokens: int
     pieces: tuple[Piece, ...] = ()
-    """What is in the text, best first."""
+    """The pieces in the text, best first."""
     skipped: tuple[Piece, ...] = ()
-    """What did not fit, best first."""
+    """The pieces that did not fit, best first."""
     late: tuple[str, ...] = ()
-    """Sources, and stores behind them, that were left out because they were late or failed, ordered by name."""
+    """Sources and stores that were left out because they were late or failed, ordered by name."""
     timings: Mapping[str, float] = field(factory=dict)
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
     told: tuple[str, ...] = ()
-    """Entries of lore with times of their own that are in the text by themselves."""
+    """Timed lore entries in the text, without those that are there because they were active before."""
     pages: str = ""
-    """The pages that stood in the prompt's prefix."""
+    """The pages in the prompt's prefix."""
     missing: int | None = None
-    """The depth up to which turns did not stand in the history that was sent; None: nobody knows."""
+    """The depth up to which turns are missing in the sent history; None if unknown."""

@@ -1,4 +1,4 @@
-"""The order of sources: each after those that it needs, and no later than leaves time for those that need it."""
+"""The order of sources: each runs after the sources that it needs, with a deadline that leaves time for dependents."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from saga_core.context.sources.source import ContextSource
 from saga_core.errors import BadInput
 
 PATIENCE = 0.8
-"""The part of the deadline within which stores and the embedder must answer, so that sources can go on without."""
+"""The part of the deadline within which stores and the embedder must answer, so that sources can go on without them."""
 
 
 @frozen
 class SourceOrder:
-    """Sources that can run, and when each must be done."""
+    """The sources and their deadlines."""
 
     sources: tuple[ContextSource, ...]
     until: Mapping[str, float]
-    """Source to the part of the deadline, above ``PATIENCE`` and at most 1, by which it must be done.
+    """The part of the deadline, above ``PATIENCE`` and at most 1, by which each source must be done.
 
-    Those that follow each other share evenly what is behind ``PATIENCE``: who is needed ends earlier, so that who needs
-    it still has time when it is late.
+    Sources in a chain share the time after ``PATIENCE`` evenly. A needed source ends earlier, so that the sources that
+    need it still have time if it is late.
     """
 
 
 def order_of(sources: Sequence[ContextSource]) -> SourceOrder:
-    """The order of ``sources``. Raises ``BadInput`` for two of one name, a need that is none of them, and cycles."""
+    """Return the order of ``sources``. Raises ``BadInput`` for duplicate names, unknown needs and cycles."""
     for name, times in Counter(source.name for source in sources).items():
         if times > 1:
             raise BadInput(f"sources: {times} are named {name!r}; give each its own name")

@@ -1,4 +1,4 @@
-"""Guests: sources of context from other packages, found by name and switched on in ``recall.sources``."""
+"""Guests: context sources from other packages, found by name and enabled in ``recall.sources``."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from saga_core.registry import OpenOptions
 
 KIND = "context"
 MOST = 64
-"""Pieces that a guest may offer for one turn."""
+"""Maximum pieces of a guest for one turn."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 
 
 @frozen
 class Guest:
-    """A source of another package. What it offers is checked, for a mistake in it must not cost the turn."""
+    """A source from another package. Its pieces are validated, so that its errors do not fail the turn."""
 
     name: str
     needs: tuple[str, ...]
     _inner: ContextSource = field(repr=False)
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """Its pieces, each on one line and under its name. Raises ``BadInput`` for what are no pieces."""
+        """Return the source's pieces, each on one line and with its name. Raises ``BadInput`` for invalid pieces."""
         offered: Any = await self._inner.gather(scene, given)
         if not isinstance(offered, list | tuple):
             raise BadInput(f"gather gave a {type(offered).__name__}; give a list of pieces")
@@ -44,18 +44,18 @@ class Guest:
         return [_checked(piece, self.name) for piece in offered]
 
     async def aclose(self) -> None:
-        """Close it, if it can be closed."""
+        """Close the source if it has ``aclose``."""
         close = getattr(self._inner, "aclose", None)
         if close is not None:
             await close()
 
 
 async def open_plugin_source(name: str, config: Config, taken: Collection[str]) -> Guest:
-    """The guest that ``recall.sources`` switches on as ``name``, opened with its options.
+    """Open the guest that is enabled as ``name`` in ``recall.sources``, with its options.
 
-    Its files may lie in ``context.<name>`` of the data directory. Raises ``BadInput`` for a name that nobody
-    registered or that is among ``taken``, for options that it refuses, and for what is no source;
-    ``StoreUnavailable`` when it cannot be opened.
+    It may keep files in ``context.<name>`` of the data directory. Raises ``BadInput`` for a name that is invalid, not
+    registered or in ``taken``, for options that the guest rejects, and for an object that is not a source. Raises
+    ``StoreUnavailable`` if the guest cannot be opened.
     """
     where = f"recall.sources.{name}"
     if name in taken:
@@ -78,7 +78,7 @@ async def open_plugin_source(name: str, config: Config, taken: Collection[str]) 
 
 
 def _needs_of(source: Any, name: str, where: str) -> tuple[str, ...]:
-    """What it needs. Raises ``BadInput`` when it is no ``ContextSource``."""
+    """Return the source's needs. Raises ``BadInput`` if it is not a ``ContextSource``."""
     if getattr(source, "name", None) != name:
         raise BadInput(f"{where}: what it opens is named {getattr(source, 'name', None)!r}; its name must be {name!r}")
     if not inspect.iscoroutinefunction(getattr(source, "gather", None)):

@@ -1,4 +1,4 @@
-"""ContextReader: asks the sources in parallel, under one deadline, and packs what they offer.
+"""ContextReader: runs the sources in parallel under one deadline and packs their pieces.
 
 ```python
 reader = default_reader(config, counter, clock=clock, vectors=vectors, embedder=embedder)
@@ -41,16 +41,16 @@ from saga_core.stores import VectorStore
 log = logging.getLogger("saga.context")
 
 _FAREWELL = 0.02
-"""Seconds that a cancelled task has to end."""
+"""Seconds to wait for a cancelled task to end."""
 _COUNTED = 4_096
 _TRUSTED = 16_384
 
 USEFUL_HOPS = 2
-"""Beyond so many hops nothing is worth its tokens: the lorebook counts two, and lines from farther away score last."""
+"""Maximum useful hops. The lorebook uses two, and lines from farther away have the lowest scores."""
 
 
 class ContextReader:
-    """Reads the context of turns. One reader serves all sessions, and any number of reads at a time."""
+    """Reads the context of turns. One reader serves all sessions and any number of concurrent reads."""
 
     def __init__(
         self,
@@ -64,21 +64,20 @@ class ContextReader:
         embedder: Embedder | None = None,
         hops: int = 2,
     ) -> None:
-        """``deadline_ms``: what is not there by then is left out. ``hops``: how far the graph is walked.
+        """Sources that are not done within ``deadline_ms`` are left out. ``hops`` limits the walk over the graph.
 
-        Without ``vectors`` or ``embedder`` lore and turns are found by their words alone. Raises ``BadInput`` for a
-        deadline that is not above 0, for two sources of one name, and for sources that need each other, or one that is
-        not there.
+        Without ``vectors`` or ``embedder``, lore and turns are found only by their words. Raises ``BadInput`` for a
+        deadline that is not above 0, duplicate source names, cyclic needs and unknown needs.
         """
         if not deadline_ms > 0:
             raise BadInput(f"deadline_ms is {deadline_ms}; give milliseconds above 0")
         self.misses: Counter[str] = Counter()
-        """How often each source, or store behind one, was left out."""
+        """How often each source or store was left out."""
         self._order = order_of(sources)
         budget = budget or TokenBudget()
         self._most = budget.dynamic_context_max
         self._ceilings = ceilings(budget)
-        # Who asks for the past gets as much of it as there is room for: the whole is all that limits it.
+        # If the player asks for the past, earlier turns are limited only by the whole block.
         self._roomy = {**self._ceilings, Section.EARLIER: 2 * budget.dynamic_context_max}
         self._clock = clock or SystemClock()
         self._deadline = deadline_ms / 1_000
@@ -92,11 +91,12 @@ class ContextReader:
 
     @property
     def sources(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of the sources, each with those that it needs."""
+        """The needs of each source, by name."""
         return {source.name: tuple(source.needs) for source in self._order.sources}
 
     async def read(self, request: ReadRequest) -> TurnContext:
-        """The context of one turn. The same request, with the same answers of stores in time, gives the same bytes."""
+        """Return the context of one turn. The same request with the same timely answers of stores gives the same bytes.
+        """
         clock = self._clock.monotonic
         start = clock()
         if len(self._trusted) > _TRUSTED:
@@ -144,7 +144,7 @@ class ContextReader:
         )
 
     async def _dismiss(self, tasks: Iterable[asyncio.Future[Any]]) -> None:
-        """Cancel what still runs. What does not end at once is let go of, and its end is awaited by ``aclose``."""
+        """Cancel running tasks. ``aclose`` waits for tasks that do not end soon."""
         running: list[asyncio.Future[Any]] = []
         for task in tasks:
             if task.done():
@@ -158,13 +158,13 @@ class ContextReader:
             await asyncio.wait(running, timeout=_FAREWELL)
 
     def _forget(self, task: asyncio.Future[Any]) -> None:
-        """Take note of a task's end, so that no failure goes unseen."""
+        """Drop a finished task and log its exception."""
         self._strays.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.debug("context: %s ended with %s: %s", task, type(error).__name__, error)
 
     async def aclose(self) -> None:
-        """Cancel what earlier reads left running, and wait for its end."""
+        """Cancel tasks that earlier reads left running and wait for them to end."""
         for task in self._strays:
             task.cancel()
         if self._strays:
@@ -172,7 +172,7 @@ class ContextReader:
 
 
 def own_sources(config: Config) -> tuple[ContextSource, ...]:
-    """SAGA's own sources, set up as configured."""
+    """Return SAGA's own sources, configured by ``config``."""
     return (
         Deaths(),
         Briefing(),
@@ -193,7 +193,7 @@ def default_reader(
     embedder: Embedder | None = None,
     guests: Sequence[ContextSource] = (),
 ) -> ContextReader:
-    """The reader with SAGA's own sources and ``guests``, set up as configured."""
+    """Return a reader with SAGA's own sources and ``guests``, configured by ``config``."""
     return ContextReader(
         (*own_sources(config), *guests),
         counter,

@@ -1,4 +1,4 @@
-"""The volatile block as text, in a fixed shape that programs read back too.
+"""Renders the volatile block as text, in a fixed format that programs can parse.
 
 ```
 block     = opening NL section* closing
@@ -12,12 +12,11 @@ value     = item (", " item)*                  item    = name [" ×" count]
 ```
 
 Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; Dead (``name (since turn 12)``); and
-Changed, whose items are separated by "; ". All of these words are those of the request's language (its ``Labels``). An
-empty inventory is "none", any other empty field is left out, and so is an empty section. A line of Lore is
-``name: text``. One of Earlier begins with ``(turn 12) `` or a day, then tells the place and what happened, unless the
-line above it told the same, then what was said. The year of a day is that of the line above which tells none. Nothing
-from the story can open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or
-"/SAGA" becomes "(".
+Changed, whose items are separated by "; ". All words are in the request's language (its ``Labels``). An empty inventory
+is "none"; other empty fields and empty sections are left out. A line of Lore is ``name: text``. A line of Earlier has
+``(turn 12) `` or a day, then the place and the events unless the line above has the same, then what was said. A day
+without a year is in the last year stated above it. Text from the story cannot open or close a block or begin a line:
+its line breaks become spaces, and a "[" before "SAGA" or "/SAGA" becomes "(".
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ from saga_core.language import language_of, without_signs
 
 
 def labels(language: str) -> Labels:
-    """The words of the block in a language; English for one that has none."""
+    """Return the words of the block in a language, English if the language has none."""
     return language_of(language).labels
 
 
 def one_line(text: str) -> str:
-    """Text of the story as it may stand in the block."""
-    # No white space is printable but the space: most texts are one line already.
+    """Return text of the story on one line, safe for the block."""
+    # The space is the only printable white space. Most texts are one line already.
     line = text.strip(" ") if text.isprintable() and "  " not in text else " ".join(text.split())
     return without_signs(line)
 
 
 @lru_cache(maxsize=4_096)
 def one_field(name: str) -> str:
-    """A name as it may stand in a field: without the bar that separates fields."""
+    """Return a name on one line without the bar that separates fields."""
     return one_line(name).replace("|", "/")
 
 
 def render(pieces: Iterable[Piece], language: str) -> str:
-    """The block with these pieces; empty for none."""
+    """Return the block with these pieces, or an empty string without pieces."""
     words = labels(language)
     sections: dict[Section, list[Piece]] = {}
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""The scene of a read: what several sources need to know, found out once."""
+"""The scene of a read: computes once what several sources need."""
 
 from __future__ import annotations
 
@@ -37,26 +37,24 @@ LORE_HITS = 30
 
 @define(eq=False)
 class StateNames:
-    """The names of a state's entities, to their ids; and what else of the entities is found out once for several reads,
-    for few of them change from one to the next.
-    """
+    """Name indexes of a state's entities, and other data about entities that is cached across reads."""
 
     everything: NameIndex[str]
     characters: NameIndex[str]
     dead: tuple[Mapping[str, Entity], dict[str, Entity]] | None = None
-    """Entities, and those of them that are dead."""
+    """The entities, and the dead characters among them."""
     lore: dict[str, tuple[Entity, LoreIndex, frozenset[str]]] = field(factory=dict)
-    """By id the entity, an index, and the entries of it that are named as the entity is."""
+    """By entity id: the entity, an index, and the entries of the index with a name of the entity."""
 
 
 class EntityNames:
-    """The names of states, one kept per session and made anew only when a name changed."""
+    """A cache of state names, one per session. They are rebuilt only when a name changes."""
 
     def __init__(self) -> None:
         self._kept: LRUCache[str, tuple[Mapping[str, Entity], StateNames]] = LRUCache(_SESSIONS)
 
     def of(self, session: str, state: WorldState) -> StateNames:
-        """The names of the state's entities."""
+        """Return the names of the state's entities."""
         kept = self._kept.get(session)
         if kept is not None and _same_names(kept[0], state.entities):
             return kept[1]
@@ -85,8 +83,10 @@ def _names(entities: Collection[Entity]) -> StateNames:
 
 
 def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]]:
-    """The word by which a character with title and name is called ("크룩" of "고블린왕 크룩", "Krook" of "Krook the
-    Goblin King", "Maren" of "Elder Maren"), where no two characters share it."""
+    """Return the short names of characters with title and name, unless two characters share one.
+
+    For example "크룩" of "고블린왕 크룩", "Krook" of "Krook the Goblin King" and "Maren" of "Elder Maren".
+    """
     called: dict[str, list[str]] = {}
     for entity in entities:
         if entity.kind is not Kind.CHARACTER or " " not in entity.name:
@@ -100,8 +100,11 @@ def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]
 
 
 class Scene:
-    """A request, and what follows from it. What needs a store or the embedder is asked for once, by whoever wants it
-    first, and is None when it did not come in time or failed: the sources go on without it."""
+    """A request and the data derived from it.
+
+    Stores and the embedder are asked once, at the first use. An answer that is late or failed is treated as empty, and
+    the sources go on without it.
+    """
 
     def __init__(
         self,
@@ -115,8 +118,8 @@ class Scene:
         patience: float = 0.2,
         trusted: set[str] | None = None,
     ) -> None:
-        """``count``: the tokens of a line. ``trusted``: scopes of ``vectors`` that were seen to be this embedder's;
-        those seen now are added."""
+        """``count`` returns the tokens of a line. ``trusted`` has the scopes of ``vectors`` that are known to be made
+        by this embedder; newly checked scopes are added."""
         self.request = request
         self.state = request.state
         self.count = count
@@ -136,12 +139,12 @@ class Scene:
 
     @property
     def spelling(self) -> bool:
-        """Whether the embedder sees no more than spelling, as the lexical index does."""
+        """Whether there is no embedder, or it compares only spelling, as the lexical index does."""
         return self._embedder is None or not self._embedder.semantic
 
     @cached_property
     def passage(self) -> Passage | None:
-        """The last two messages without the player's words, if these stand among them; None for no others."""
+        """The last two messages without the player's words; None if there are no others."""
         recent, words = self.request.recent, self.request.player_words
         others = recent[:-1] if recent and recent[-1] == words else recent
         return Passage.of(*others) if others else None
@@ -153,7 +156,7 @@ class Scene:
 
     @cached_property
     def looks_back(self) -> bool:
-        """Whether the player asks for something or speaks of the past: then earlier turns may have all the room."""
+        """Whether the player asks for something or speaks of the past. Earlier turns may then use the whole block."""
         return looks_back(self.request.player_words)
 
     @cached_property
@@ -171,7 +174,7 @@ class Scene:
         return known[1]
 
     def lore_about(self, entity: Entity) -> frozenset[str]:
-        """The names of the entries that are named as ``entity`` is."""
+        """Return the names of the lore entries that share a name with ``entity``."""
         index, known = self.request.lore, self._names.lore.get(entity.id)
         if known is None or known[0] is not entity or known[1] is not index:
             known = self._names.lore[entity.id] = entity, index, index.named(entity.names)
@@ -201,13 +204,13 @@ class Scene:
 
     @property
     def _says_words(self) -> bool:
-        """Whether the player's words are the last message, or all that there is."""
+        """Whether the player's words are the last message or the only one."""
         recent = self.request.recent
         return not recent or recent[-1] == self.request.player_words
 
     @cached_property
     def seeds(self) -> tuple[str, ...]:
-        """The ids that the scene is about: the player, the place, those near and those named, 12 at most."""
+        """The ids that the scene is about, at most 12: the player, the place, named entities and nearby characters."""
         state = self.state
         place = (state.location,) if state.location else ()
         about = (state.player, *place, *sorted(self.asked), *state.present, *sorted(self.named), *self.near)
@@ -215,7 +218,7 @@ class Scene:
 
     @cached_property
     def names_asked(self) -> tuple[str, ...]:
-        """The names and aliases of the characters that the player's words mention, the player's own left out."""
+        """The names and aliases of the characters that the player's words mention, except the player character's."""
         entities = self.state.entities
         found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
         return tuple(dict.fromkeys(name for each in found if each.kind is Kind.CHARACTER for name in each.names))
@@ -229,22 +232,22 @@ class Scene:
 
     @cached_property
     def other_names(self) -> tuple[str, ...]:
-        """The names, old ones among them, of what the player's words mention, that stand not in these words."""
+        """The aliases of the entities that the player's words mention, except those in the words themselves."""
         entities, spoken = self.state.entities, self.spoken.folded
         found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
         return tuple(dict.fromkeys(name for each in found for name in each.aliases if name.casefold() not in spoken))
 
     def entity(self, id_: str) -> Entity | None:
-        """The entity, if the state has it."""
+        """Return the entity, or None if the state does not have it."""
         return self.state.entities.get(id_)
 
     def ask_graph(self) -> None:
-        """Begin what ``walked`` waits for."""
+        """Start the walk that ``walked`` waits for."""
         if self.request.graph is not None and self._hops:
             self._begin("graph", self._walk, self._graph_is_here)
 
     async def walked(self) -> Walk:
-        """The graph around the scene; nothing without a graph."""
+        """Return the walk over the graph around the scene, empty without a graph or an answer."""
         if self.request.graph is None or not self._hops:
             return Walk()
         found = await self._once("graph", self._walk, self._graph_is_here)
@@ -262,20 +265,22 @@ class Scene:
         return await walk(graph, self.request.graph_scope, self.seeds, hops=self._hops, limit=_FAN_OUT)
 
     def ask_meaning(self) -> None:
-        """Begin what ``similar_lore`` and ``similar_episodes`` wait for first: the player's words as a vector."""
+        """Start embedding the player's words, which ``similar_lore`` and ``similar_episodes`` wait for."""
         if self._embedder is not None and self._vectors is not None and self._has_meaning:
             self._begin("embedder", self._embed, self._embeds_at_once)
 
     async def similar_lore(self) -> dict[str, float]:
-        """The 30 entries nearest to the player's words, by name, and their cosines."""
+        """Return the cosines of the 30 lore entries nearest to the player's words, by name."""
         if not self.request.lore.entries:
             return {}
         hits = await self._nearest("vectors.lore", lore_scope(self.request.world.digest), LORE_HITS)
         return {hit.id: hit.score for hit in hits}
 
     async def similar_episodes(self, k: int = EPISODE_HITS) -> dict[str, float]:
-        """The ``k`` turns of the session nearest to the player's words, on any path, and their cosines. Turns as deep
-        as those at the end that the history shows anyway are left out."""
+        """Return the cosines of the ``k`` turns of the session nearest to the player's words, on any path.
+
+        Turns at the depths that the end of the sent history covers are left out.
+        """
         hits = await self._nearest("vectors.episodes", episodes_scope(self.request.session), k, self._hidden_depth)
         return {hit.id: hit.score for hit in hits}
 
@@ -303,8 +308,8 @@ class Scene:
         return await self._once(what, ask, answers_at_once(vectors)) or []
 
     async def _made_by_this_embedder(self, vectors: VectorStore, scope: str) -> bool:
-        """Whether a scope is there. Raises ``ScopeMismatch`` when it is of another embedder: vectors of two of the same
-        size can be compared, and say nothing."""
+        """Whether the scope exists. Raises ``ScopeMismatch`` if another embedder made it: vectors of equal size could
+        be compared, but the result would be meaningless."""
         made = await vectors.describe(scope)
         if made is None or self._embedder is None:
             return False
@@ -326,7 +331,7 @@ class Scene:
         return any(map(str.isalnum, self._meant))
 
     async def _vector(self) -> array[float] | None:
-        """The player's words as a vector, the characters' names left out: those are found by spelling."""
+        """Return the vector of the player's words without character names, which are found by spelling."""
         if self._embedder is None or self._vectors is None or not self._has_meaning:
             return None
         found = await self._once("embedder", self._embed, self._embeds_at_once)
@@ -340,10 +345,10 @@ class Scene:
         return await self._embedder.embed([self._meant], "query") if self._embedder is not None else ()
 
     async def _once(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> T | None:
-        """The answer to ``ask``, the same one for everybody who asks for ``what``; None when it is late or failed."""
+        """Return the answer to ``ask``, shared by all callers with the same ``what``; None if it is late or failed."""
         answer = self._begin(what, ask, at_once)
         if not answer.done():
-            # What is resident answers soon: one turn of the loop is enough, without a timer.
+            # Stores in memory answer within one turn of the event loop, without a timer.
             await asyncio.sleep(0)
         if not answer.done():
             await asyncio.wait((answer,), timeout=max(0.0, self._until - asyncio.get_running_loop().time()))
@@ -372,9 +377,9 @@ class Scene:
 
     @property
     def answered(self) -> bool:
-        """Whether stores and the embedder have answered all that they were asked so far."""
+        """Whether stores and the embedder have answered all requests so far."""
         return all(answer.done() for answer in self._answers.values())
 
     def asked_for(self) -> list[asyncio.Future[Any]]:
-        """Everything that was asked of stores and the embedder, answered or not."""
+        """Return all requests to stores and the embedder, answered or not."""
         return list(self._answers.values())

@@ -1,7 +1,7 @@
-"""Lore that is told by its own rules, as its author meant them in another tool (mode ``keep``).
+"""Lore entries in mode ``keep``, which follow the activation rules that their author wrote for another tool.
 
-docs/import.md has the rules in words. What chance decides is decided by the turn: the same turn read again tells the
-same, and a swipe rolls anew.
+The rules are described in docs/import.md. Random decisions are seeded by the turn: reading the same turn again gives
+the same entries, and a swipe draws again.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ from attrs import define, field, frozen
 from saga_core.world import KEEP, READ, USER, KeySearch, LoreEntry, LoreRule, draw, is_pattern, key_search
 
 SCAN = 2
-"""Messages that an entry without a scan depth of its own looks at: the player's words and the last reply."""
+"""Default scan depth of an entry in messages: the player's words and the last reply."""
 PER_TURN = 2
 """Messages of a turn: the player's words and the reply."""
 _GREETING = 1
-"""Replies of a chat before its first turn."""
+"""Replies in a chat before its first turn."""
 _ROUNDS = 64
 
 
 @frozen(kw_only=True)
 class KeptMoment:
-    """What the rules look at."""
+    """The input of the rules."""
 
     messages: Sequence[str]
-    """The last messages, the newest first."""
+    """The last messages, newest first."""
     count: int
-    """Messages told so far, the player's words among them."""
+    """Number of messages so far, including the player's words."""
     replies: int
-    """Replies given so far, without the greeting."""
+    """Number of replies so far, without the greeting."""
     seed: str
-    """What decides chances: the turn to come."""
+    """Seed of random decisions: identifies the turn to come."""
     triggers: frozenset[str] = frozenset({"normal"})
-    """What kind of reply is asked for."""
+    """The kinds of reply that are requested."""
     characters: frozenset[str] = frozenset()
-    """Who is played, case folded."""
+    """The names of the played characters, case folded."""
     user: str = ""
-    """The player's name, which stands for ``{{user}}`` in keys."""
+    """The player's name, which replaces ``{{user}}`` in keys."""
     told: Mapping[str, int] = field(factory=dict)
-    """Timed entries to the count of messages at which they were told last by themselves."""
+    """For each timed entry, the message count at its last activation that was not ``sticky`` or ``kept``."""
     budget: int | None = None
     tokens: Callable[[str], int] = len
 
 
 @frozen
 class Kept:
-    """An entry that is told, and why: ``constant``, ``sticky``, ``kept``, or ``key``."""
+    """An active entry and the reason: ``constant``, ``sticky``, ``kept`` or ``key``."""
 
     entry: LoreEntry
     why: str
     later: bool = False
-    """Whether other lore opened it."""
+    """Whether the entry became active in a recursion round, by the text of other entries."""
 
 
 class _Group:
-    """Keys of one kind, ready to be looked for."""
+    """Keys of one kind, compiled for searching."""
 
     def __init__(self, keys: Iterable[str], search: Callable[[str], KeySearch | None]) -> None:
         self.words: list[KeySearch] = []
@@ -72,12 +72,12 @@ class _Group:
                 (self.patterns if is_pattern(key) else self.words).append(found)
 
     def count(self, folded: str, text: str) -> int:
-        """How many of them stand there. Patterns want the text as it is."""
+        """Return how many keys match. Words are searched in ``folded``, patterns in ``text``."""
         return sum(search(folded) for search in self.words) + sum(search(text) for search in self.patterns)
 
 
 class _Keys:
-    """The keys of an entry, ready to be looked for."""
+    """The keys of an entry, compiled for searching."""
 
     def __init__(self, rule: LoreRule, user: str = "") -> None:
         self.case = bool(rule.case_sensitive)
@@ -90,7 +90,7 @@ class _Keys:
 
 
 def _with_name(keys: Iterable[str], user: str) -> list[str]:
-    """The keys with the player's name in them; without one, keys that want it stand nowhere."""
+    """Return the keys with the player's name filled in. Without a name, keys that need one are left out."""
     found = []
     for key in keys:
         if USER in key:
@@ -102,12 +102,12 @@ def _with_name(keys: Iterable[str], user: str) -> list[str]:
 
 
 _LARGE, _TOO_LARGE = 5_000, 20_000
-"""Entries from which on the rules are applied in a thread: about 7 microseconds each in a short scene. Of still more a
-thread would not be done within a read's deadline, and what is found late is not told."""
+"""Number of entries above which the rules run in a thread: an entry takes about 7 microseconds in a short scene. With
+more than ``_TOO_LARGE`` entries, a thread would miss the read's deadline and its result would be dropped."""
 
 
 class KeptLore:
-    """The entries of a world that are told by their own rules."""
+    """The entries of a world that follow their own rules."""
 
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
         self.entries = [entry for entry in lore if entry.rule is not None and entry.rule.mode == KEEP]
@@ -116,23 +116,23 @@ class KeptLore:
         self._named: tuple[str, dict[str, _Keys]] = ("", self._keys)
         self._levels = sorted({_rule(entry).recursion_level for entry in self.entries} - {0})
         self.deepest = max((_rule(each).scan_depth or SCAN for each in self.entries), default=0)
-        """Messages that have to be looked at, at most."""
+        """The largest scan depth of all entries, in messages."""
         self.timed = frozenset(each.name for each in self.entries if _rule(each).timed)
-        """Entries for which it counts when they were told before."""
+        """Entries whose rules depend on when they were active before."""
         self.unread = sum(keys.unread for keys in self._keys.values())
-        """Patterns that cannot be matched in bounded time, and open nothing."""
+        """Number of patterns that are ignored because they cannot be matched in bounded time."""
 
     @property
     def large(self) -> bool:
-        """Whether finding out what is told takes so long that nobody else should wait for it, and is done in time."""
+        """Whether the rules should run in a thread: they would block the event loop, but finish before the deadline."""
         return _LARGE < len(self.entries) <= _TOO_LARGE
 
     def fire(self, moment: KeptMoment) -> list[Kept]:
-        """The entries that are told, by their order."""
+        """Return the active entries, in their insertion order."""
         return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels).run()
 
     def _keys_for(self, user: str) -> Mapping[str, _Keys]:
-        """The keys with the player's name where they want it; the last player's are kept."""
+        """Return the keys with the player's name filled in. Those of the last name are cached."""
         if not self._naming:
             return self._keys
         named = self._named
@@ -149,18 +149,18 @@ def _rule(entry: LoreEntry) -> LoreRule:
 
 @define
 class _Firing:
-    """One moment."""
+    """One run of the rules."""
 
     keys: Mapping[str, _Keys]
     moment: KeptMoment
     entries: Sequence[LoreEntry]
     levels: Sequence[int]
-    """The levels of recursion that entries wait for, the lowest first."""
+    """The recursion levels of the entries, lowest first."""
     found: dict[str, Kept] = field(factory=dict)
     out: set[str] = field(factory=set)
-    """Entries that are not told at this turn, whatever comes."""
+    """Entries that failed their probability check and stay inactive in this run."""
     said: list[str] = field(factory=list)
-    """What entries that were told say, for others to look at."""
+    """The texts of active entries, which later rounds scan for keys."""
     used: int = 0
     full: bool = False
     _texts: dict[tuple[int, bool], tuple[str, str]] = field(factory=dict)
@@ -184,7 +184,7 @@ class _Firing:
             news = len(self.said) > before
         return sorted(self.found.values(), key=lambda kept: (_rule(kept.entry).order, kept.entry.name))
 
-    # -- who may be told -----------------------------------------------------------------------------------------
+    # -- which entries are eligible ------------------------------------------------------------------------------
 
     def _able(self, entry: LoreEntry) -> bool:
         rule, moment = _rule(entry), self.moment
@@ -211,11 +211,11 @@ class _Firing:
         return not (rule.cooldown and rested <= since < rested + rule.cooldown)
 
     def _stays(self, entry: LoreEntry) -> bool:
-        """Whether an entry is told for having been told before."""
+        """Whether an entry stays active because it was active before."""
         return self._standing(entry) in ("sticky", "kept")
 
     def _standing(self, entry: LoreEntry) -> str:
-        """Why an entry is told whatever its keys say; empty when its keys decide."""
+        """Return why an entry is active regardless of its keys, or an empty string if its keys decide."""
         rule, last = _rule(entry), self.moment.told.get(entry.name)
         if last is not None and self.moment.count - last < rule.sticky:
             return "sticky"
@@ -263,7 +263,7 @@ class _Firing:
         return True
 
     def _opened(self, entry: LoreEntry, recursing: bool) -> bool:
-        """Whether its keys stand in the texts that the entry looks at, as its logic wants."""
+        """Whether the entry's keys match its scanned texts under its logic."""
         keys, rule = self.keys[entry.name], _rule(entry)
         texts = self._texts_for(entry, recursing)
         if not keys.first.count(*texts) or keys.excluded.count(*texts):
@@ -281,7 +281,8 @@ class _Firing:
         }[rule.logic]
 
     def _score(self, entry: LoreEntry, recursing: bool) -> int:
-        """How many of its keys stand there; second keys only where the logic wants them."""
+        """Return how many of the entry's keys match. Second keys count only with the logic ``and_any`` or
+        ``and_all``."""
         keys, rule = self.keys[entry.name], _rule(entry)
         texts = self._texts_for(entry, recursing)
         first, second = keys.first.count(*texts), keys.second.count(*texts)
@@ -289,13 +290,13 @@ class _Firing:
         return first + second if first and counted else first
 
     def _texts_for(self, entry: LoreEntry, recursing: bool) -> tuple[str, str]:
-        """What the entry looks at, as its words want it and as its patterns do."""
+        """Return the texts that the entry scans, once for its word keys and once for its patterns."""
         depth = _rule(entry).scan_depth
         text, folded = self._text(SCAN if depth is None else depth, recursing)
         return (text if self.keys[entry.name].case else folded), text
 
     def _text(self, depth: int, recursing: bool) -> tuple[str, str]:
-        """What an entry looks at: as it is, and in lower case."""
+        """Return the scanned texts unchanged and in lower case."""
         found = self._texts.get((depth, recursing))
         if found is None:
             parts = [text[:READ] for text in self.moment.messages[:depth]]
@@ -307,10 +308,10 @@ class _Firing:
     # -- groups --------------------------------------------------------------------------------------------------
 
     def _out_of_groups(self, entries: list[LoreEntry], whys: Mapping[str, str], recursing: bool) -> list[LoreEntry]:
-        """One entry of each group; an entry of several groups has to be the one of all of them.
+        """Return the entries that are left when each group has one; an entry in several groups must win all of them.
 
-        The group of the entry with the highest order is settled first. Who loses may come in a later round, if the
-        winner has failed by chance.
+        The group of the entry with the highest order is decided first. An entry that loses may become active in a later
+        round if the winner fails its probability check.
         """
         left = {entry.name: entry for entry in entries}
         groups: dict[str, list[LoreEntry]] = {}
@@ -323,7 +324,7 @@ class _Firing:
             members = [entry for entry in groups[group] if entry.name in left]
             if not members:
                 continue
-            # Those that are sticky stay what they are, even two that came at different times.
+            # Sticky entries stay active, even two of one group that became active at different times.
             stay = {entry.name for entry in members if whys[entry.name] == "sticky"}
             if not stay and group not in taken:
                 stay = {self._winner(group, members, recursing).name}
@@ -353,6 +354,6 @@ class _Firing:
 
 
 def worth(entry: LoreEntry) -> tuple[int, bool, int, str]:
-    """In what order the entries of a round take room: by priority, constant ones, and by order, the highest first."""
+    """Return the sort key for budget use in a round: highest priority, then constant entries, then highest order."""
     rule = _rule(entry)
     return -(1 if rule.priority is None else rule.priority), not entry.constant, -rule.order, entry.name

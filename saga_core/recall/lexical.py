@@ -1,9 +1,9 @@
-"""LexicalIndex: BM25 over short documents, in memory, built as they come.
+"""LexicalIndex: an incremental BM25 index over short documents, in memory.
 
-A query's cost does not grow with the number of documents. Its terms are read rarest first, newest document first,
-until 1,000 postings were read; the best 48 documents found so are then scored exactly for up to 4 terms that did not
-fit. Every document's length is measured against one fixed pivot instead of the running average, so that a document's
-own weights never change by what comes after it.
+The cost of a query does not grow with the number of documents. Its terms are read rarest first, newest document first,
+until 1,000 postings were read. The best 48 documents are then scored exactly for up to 4 terms that were not read in
+full. Document length is normalized by a fixed pivot instead of the running average, so that the weights of a document
+do not change when others are added.
 """
 
 from __future__ import annotations
@@ -24,62 +24,61 @@ from saga_core.recall.compounds import compounds
 from saga_core.recall.segments import Segment, mark_of, pack
 
 POSTINGS = 1_000
-"""Postings read for one query, at most."""
+"""Maximum postings read for one query."""
 QUERY_TERMS = 48
-"""Different terms of a query that count, at most: its rarest."""
+"""Maximum distinct terms of a query that are used. The rarest ones are kept."""
 ACCEPTS = 512
-"""Documents for which ``accept`` is asked, at most."""
+"""Maximum documents for which ``accept`` is called."""
 
 _FIRST_ASKED, _HIDDEN = 96, 32
-"""Documents that are ranked at first, and how many more than are asked for: some of them the history shows, and some
-stand on other paths."""
+"""Documents that are ranked at first, and the minimum number beyond ``k``: some documents are in the history already or
+on other paths."""
 _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
-"""What is left of the weight of a function word in a query, by default: it says how something is asked, and little of
-what."""
+"""Default factor for the weight of function words in a query. They say little about what is asked."""
 _FED_DOCUMENTS, _FED_TERMS, _FED_FROM = 3, 6, 16
-"""Feedback: how many of the best documents, how many of their rarest terms, and how many are ranked to find them."""
+"""Feedback: the number of best documents, of their rarest terms, and of documents ranked to find the best ones."""
 _COMMON = 4
-"""Numbers of documents for which the terms that stand in more are kept."""
+"""Maximum number of thresholds whose common terms are cached."""
 _COUNTED = 64
-"""Documents of a term that are looked at one by one to tell how many stand on a path."""
+"""Maximum documents of a term that are checked one by one for being on a path."""
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
-"""A posting's weight is kept as so many parts of one."""
+"""Fixed-point unit: a posting's weight is stored as an integer multiple of 1 / 4,096."""
 _HEAVIEST = 65_535
 
 _Postings: TypeAlias = "array[int]"
-"""Document numbers, ascending, and then the weight of the term in each: one small array takes half of what two do."""
+"""Ascending document numbers, followed by the term's weight in each. One small array takes half the memory of two."""
 
 
 @define
 class Fed:
-    """What came of feedback."""
+    """The results of feedback."""
 
     terms: list[str] = field(factory=list)
-    """The terms that were searched for besides."""
+    """The terms that were added to the query."""
     brought: dict[str, float] = field(factory=dict)
-    """Each document that has some to what they brought it."""
+    """The score that each document gained from these terms."""
 
 
 class LexicalIndex:
-    """Documents by id, found by their words. Not thread-safe."""
+    """A BM25 index of documents by id. Not thread-safe."""
 
     def __init__(self, *, pivot: int = 160) -> None:
-        """``pivot``: the length, in terms, of a document that is neither long nor short."""
+        """``pivot`` is the typical length of a document, in terms."""
         self._pivot = pivot
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._hashes: list[int] = []
-        # A term of one document is kept as one integer (most terms are); more become an array.
+        # A term with one document is stored as one integer (most terms are), a term with several as an array.
         self._postings: dict[str, int | _Postings] = {}
         self._count = 0
-        # Of documents that came in segments, a term's postings are brought together when it is first asked for.
+        # The postings of a term in segments are merged when the term is first needed.
         self._segments: list[tuple[int, Segment]] = []
         self._gathered: set[str] = set()
-        # By a number of documents, the terms that stand in more: kept up by ``add``, found anew after anything else.
+        # Common terms by threshold. ``add`` updates them; other changes clear them.
         self._common: dict[int, set[str]] = {}
 
     def __len__(self) -> int:
@@ -89,7 +88,7 @@ class LexicalIndex:
         return doc_id in self._numbers
 
     def add(self, doc_id: str, text: str) -> None:
-        """Index ``text`` under ``doc_id``. The same again changes nothing; another text replaces the old one."""
+        """Index ``text`` under ``doc_id``. An unchanged text is skipped; a different text replaces the old one."""
         number = self._numbers.get(doc_id)
         mark = hash(text)
         if number is not None:
@@ -99,8 +98,8 @@ class LexicalIndex:
         number = len(self._ids)
         found = terms(text)
         counted = Counter(found)
-        # A Korean word's first syllable, or a Han character beside its bigrams, is no more of the text: its length is
-        # as in a language without such terms.
+        # Single Korean syllables and Han characters are additional terms for the same text, so they do not count
+        # towards its length.
         length = len(found) - sum([times for term, times in counted.items() if len(term) == 1 and caseless(term)])
         norm = _K1 * (1 - _B + _B * length / self._pivot)
         weights: dict[int, int] = {}
@@ -126,7 +125,7 @@ class LexicalIndex:
             common.update([term for term in counted if term not in common and self.spread(term, most) > most])
 
     def take(self, segment: Segment, texts: Sequence[str]) -> None:
-        """Add the documents of a segment, none of which is here, at once. ``texts``: what it was made of."""
+        """Add all documents of a segment. None of them may be in the index. ``texts`` are their texts."""
         self._common.clear()
         self._segments.append((len(self._ids), segment))
         self._numbers.update(zip(segment.ids, range(len(self._ids), len(self._ids) + len(texts)), strict=True))
@@ -134,13 +133,16 @@ class LexicalIndex:
         self._hashes.extend(map(hash, texts))
 
     def packed(self, texts: Sequence[str]) -> bytes:
-        """The documents as a segment. ``texts`` are theirs, in order; none was removed, or came in a segment itself."""
+        """Return the documents as a segment. ``texts`` are their texts in order.
+
+        The index must not have removed documents or documents from segments.
+        """
         marks = [(id_, mark_of(text)) for id_, text in zip(self._ids, texts, strict=True)]
         postings = ((term, *_apart(known)) for term, known in self._postings.items())
         return pack(marks, postings)
 
     def _find(self, term: str) -> int | _Postings | None:
-        """The term's postings, those of segments among them."""
+        """Return the term's postings, including those in segments."""
         if self._segments and term not in self._gathered:
             self._gather(term)
         return self._postings.get(term)
@@ -161,17 +163,14 @@ class LexicalIndex:
             late = beside[0][0] > documents[-1]
             documents.extend(beside[0])
             weights.extend(beside[1])
-            if not late:  # between the segments others came with their texts
+            if not late:  # documents were added between segments
                 order = sorted(range(len(documents)), key=documents.__getitem__)
                 documents = array("I", map(documents.__getitem__, order))
                 weights = array("I", map(weights.__getitem__, order))
         self._postings[term] = documents + weights if len(documents) > 1 else documents[0] << 16 | weights[0]
 
     def remove(self, doc_id: str, text: str | None = None) -> None:
-        """Forget a document; an unknown one is no error.
-
-        Without its ``text`` this goes through the whole vocabulary: for rare use.
-        """
+        """Remove a document. An unknown id is ignored. Without its ``text``, the whole vocabulary is scanned."""
         number = self._numbers.get(doc_id)
         if number is None:
             return
@@ -215,15 +214,15 @@ class LexicalIndex:
         seldom: int = 0,
         fed: Fed | None = None,
     ) -> list[tuple[str, float]]:
-        """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
+        """Return the ``k`` best documents for ``query`` that pass ``accept``, with their scores (above 0), best first.
 
-        Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
-        The documents that ``beside`` names for the ``k`` follow when they have a score, whatever it is. With
-        ``feedback`` the six rarest terms of the three best documents are searched for too, and count so much: what is
-        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document, ``told`` the
-        parts of several texts whose terms may be searched for, all of them without it; with ``seldom`` only terms of
-        two letters or more that no more documents have. ``fed`` takes in what came of it. ``function``
-        is what is left of the weight of a function word.
+        Equal scores are ordered by id. ``accept`` is called in order of score until ``k`` documents passed or 512 were
+        checked. Documents that ``beside`` returns for the found ones are appended if they have a score. With
+        ``feedback``, the six rarest terms of the three best documents are searched as well, with that weight, to find
+        documents on the same subject. ``text`` returns the text of a document. ``told`` returns the parts of these
+        texts from which terms are taken; by default the whole texts. ``seldom`` restricts them to terms in at most that
+        many documents, and excludes single letters. ``fed`` receives the results of feedback. ``function`` is the
+        factor for the weight of function words.
         """
         wanted = self._query(query)
         scores, seen, unread = self._read(wanted, function)
@@ -252,8 +251,8 @@ class LexicalIndex:
         return list(known.items())
 
     def spread(self, term: str, most: int, accept: Callable[[str], bool] | None = None) -> int:
-        """In how many documents ``term`` stands that ``accept`` lets pass; when more than ``most``,
-        some number above it. ``accept`` is asked of the latest 64 at most, and of none when no more have the term."""
+        """Return the number of documents with ``term`` that pass ``accept``, or any number above ``most`` if more do.
+        ``accept`` is called for at most the latest 64 documents, and only if more than ``most`` have the term."""
         known = self._find(term)
         if known is None or isinstance(known, int):
             return 0 if known is None else 1
@@ -269,7 +268,7 @@ class LexicalIndex:
         return passed
 
     def having(self, term: str) -> Iterator[str]:
-        """The documents in which ``term`` stands, the latest first; of more than 64 the latest."""
+        """Yield the latest documents that contain ``term``, at most 64, latest first."""
         known = self._find(term)
         if isinstance(known, int):
             yield self._ids[known >> 16]
@@ -279,7 +278,7 @@ class LexicalIndex:
                 yield self._ids[known[at]]
 
     def common(self, most: int) -> AbstractSet[str]:
-        """The terms that stand in more than ``most`` documents. It grows with them: for reading at once."""
+        """Return the terms that occur in more than ``most`` documents. The set is live: it grows with the index."""
         found = self._common.get(most)
         if found is None:
             if len(self._common) == _COMMON:
@@ -327,8 +326,8 @@ class LexicalIndex:
         return found
 
     def _rarest(self, texts: Sequence[str], known: set[str], seldom: int) -> list[tuple[int, str]]:
-        """(documents, term) of the rarest terms of ``texts`` that some other document has as well, but for ``known``
-        ones; with ``seldom`` none that more documents have, or that is a part of too much else."""
+        """Return (documents, term) of the rarest terms of ``texts`` that occur in several documents and are not
+        ``known``. ``seldom`` is the maximum number of documents, 0 for no maximum; it also excludes single letters."""
         wanted = frozenset().union(*map(_distinct, texts)) - known
         if self._segments:
             for term in wanted - self._gathered:
@@ -348,7 +347,7 @@ class LexicalIndex:
         return self._find(term) is not None
 
     def _query(self, query: str) -> list[tuple[int, str]]:
-        """(documents, term) of the query's known terms, rarest first."""
+        """Return (documents, term) of the query's known terms, rarest first."""
         found: list[tuple[int, str]] = []
         for term in dict.fromkeys((*terms(query), *compounds(query, self._knows))):
             known = self._find(term)
@@ -360,8 +359,8 @@ class LexicalIndex:
     def _read(
         self, wanted: list[tuple[int, str]], function_share: float
     ) -> tuple[list[float], set[int], list[tuple[float, _Postings, int]]]:
-        """Scores by document number within the budget, the documents that have one, and the parts of postings that
-        were not read."""
+        """Return scores by document number within the postings budget, the numbers of scored documents, and the parts
+        of postings that were not read."""
         total = len(self._numbers)
         left = POSTINGS
         sums = [0.0] * len(self._ids)
@@ -395,9 +394,9 @@ class LexicalIndex:
     def _rank(
         self, scores: list[float], seen: set[int], unread: list[tuple[float, _Postings, int]], count: int
     ) -> list[tuple[str, float]]:
-        """About ``count`` of the best documents (more if they tie), best first."""
+        """Return about ``count`` of the best documents (more if there are ties), best first."""
         ids = self._ids
-        # Sorting all of them is faster than a heap of the best.
+        # Sorting all documents is faster than a heap of the best ones.
         order = sorted(seen, key=scores.__getitem__, reverse=True)
         if len(order) > count:
             least, end = scores[order[count - 1]], count
@@ -420,13 +419,13 @@ class LexicalIndex:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory the index takes: 8 bytes a posting, 160 a term, 180 a document, and the segments."""
+        """Estimated memory of the index: 8 bytes per posting, 160 per term, 180 per document, and the segments."""
         segments = sum(segment.size_bytes for _, segment in self._segments)
         return 8 * self._count + 160 * len(self._postings) + 180 * len(self._ids) + segments
 
 
 def _apart(known: int | _Postings) -> tuple[Sequence[int], Sequence[int]]:
-    """Document numbers and weights."""
+    """Return the document numbers and the weights."""
     if isinstance(known, int):
         return (known >> 16,), (known & 0xFFFF,)
     half = len(known) >> 1
@@ -435,5 +434,5 @@ def _apart(known: int | _Postings) -> tuple[Sequence[int], Sequence[int]]:
 
 @lru_cache(maxsize=256)
 def _distinct(text: str) -> frozenset[str]:
-    """The terms of a document that was found among the best: often it is so again."""
+    """Return the distinct terms of a document. Cached: the same documents are often among the best."""
     return frozenset(terms(text))

@@ -1,21 +1,21 @@
-"""The rules of the dynamic lorebook: which entries may enter the prompt, and what each is worth.
+"""The rules of the dynamic lorebook: which entries may enter the prompt, and how each is scored.
 
-Candidates are the entries nearest in meaning, those mentioned in the last two messages, those that a gate opens, and
-the constant ones. The worth of an entry is the sum of:
+Candidates are the entries nearest in meaning, entries mentioned in the last two messages, entries with an open gate,
+and constant entries. The score of an entry is the sum of:
 
 =============  =====  ==============================================================================
-``location``   3.0    the place's name equals its name, an alias or a tag; else
-               1.5    a tag of it is a whole word of the place's name
-``nearby``     2.0    the name of somebody near equals its name, an alias or a tag
-``graph``      1.0    it is one hop away in the graph; 0.5 for two
-``mention``    2.5    its name, an alias or a key is mentioned in the last two messages
+``location``   3.0    the place's name equals the entry's name, an alias or a tag; otherwise
+               1.5    a tag of the entry is a whole word of the place's name
+``nearby``     2.0    the name of a nearby character equals the entry's name, an alias or a tag
+``graph``      1.0    the entry is one hop away in the graph; 0.5 for two hops
+``mention``    2.5    the entry's name, an alias or a key is mentioned in the last two messages
 ``similar``    2·cos  with the embedder's baseline subtracted first, never below 0
 ``layer``             A1 2.0, A2 1.5, A3 0.5, A4 0.0
 =============  =====  ==============================================================================
 
-``location`` and ``nearby`` are gates. Then decay: an entry of a decaying layer stays out when its last mention is more
-than so many turns ago (A3 7, A4 3); one never mentioned counts from the opening, depth 0, and in A4 stays out from the
-start. An open gate, a mention or ``constant`` beats decay. Injection is no mention.
+``location`` and ``nearby`` are gates. Entries of the layers A3 and A4 decay: they stay out if their last mention is
+more than 7 (A3) or 3 (A4) turns ago. For an entry that was never mentioned, decay counts from depth 0 in A3; in A4 such
+an entry stays out. An open gate, a mention or ``constant`` overrides decay. Injection into the prompt is not a mention.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from saga_core.recall.lore_index import LoreIndex
 from saga_core.world import LoreEntry
 
 SIMILAR = 30
-"""How many of the nearest entries are candidates."""
+"""Number of nearest entries that are candidates."""
 
 LOCATION, LOCATION_WORD, NEARBY, MENTION, SIMILARITY = 3.0, 1.5, 2.0, 2.5, 2.0
 GRAPH: Mapping[int, float] = {1: 1.0, 2: 0.5}
 LAYERS: Mapping[str, float] = {"A1": 2.0, "A2": 1.5, "A3": 0.5, "A4": 0.0}
 HIDDEN = "A4"
-"""The layer whose entries stay out until they were mentioned once."""
+"""The layer whose entries stay out until they are first mentioned."""
 
 
 @frozen(kw_only=True)
 class LoreSituation:
-    """What the rules look at."""
+    """The input of the rules."""
 
     depth: int = 0
     """Turns played: the depth of the state."""
@@ -52,18 +52,18 @@ class LoreSituation:
     mentioned: Collection[str] = ()
     """Entries mentioned in the last two messages, by name."""
     last_mention: Mapping[str, int] = field(factory=dict)
-    """Entry to the depth of the turn that mentioned it last."""
+    """The depth of the last turn that mentioned each entry."""
     distance: Mapping[str, int] = field(factory=dict)
-    """Entry to its hops in the graph from what the scene is about."""
+    """The hops in the graph from the scene's seeds to each entry."""
     similar: Mapping[str, float] = field(factory=dict)
-    """The ``SIMILAR`` entries nearest to the player's words, and their cosines."""
+    """The cosines of the ``SIMILAR`` entries nearest to the player's words."""
     baseline: float = 0.0
     """The cosine of unrelated texts."""
 
 
 @frozen
 class ScoredLore:
-    """An entry that may enter the prompt; ``why`` has the parts of its score that are not 0."""
+    """An entry that may enter the prompt. ``why`` has the nonzero parts of its score."""
 
     entry: LoreEntry
     score: float
@@ -71,7 +71,7 @@ class ScoredLore:
 
 
 def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig) -> list[ScoredLore]:
-    """The entries that may enter, ordered by score (highest first), layer, name."""
+    """Return the entries that may enter the prompt, ordered by score (highest first), layer and name."""
     equal = index.keyed(situation.place)
     word = index.tagged_in(situation.place) - equal
     near = index.keyed(situation.nearby)
@@ -109,7 +109,7 @@ def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig
 
 
 def stays_out(entry: LoreEntry, last: int | None, depth: int, config: LorebookConfig) -> bool:
-    """Whether an entry has decayed at ``depth`` whose last mention was at the depth ``last``; None: there was none."""
+    """Whether an entry has decayed at ``depth``. ``last`` is the depth of its last mention, None if there was none."""
     if last is None and entry.layer == HIDDEN:
         return True
     allowed = config.decay.get(entry.layer)

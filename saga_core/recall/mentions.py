@@ -1,4 +1,4 @@
-"""Finding many names in a text in one pass: what ``mentions`` says of each, for all at once."""
+"""Finds many names in a text in one pass, by the rules of ``mentions``."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ K = TypeVar("K", bound=Hashable)
 
 
 def fold_text(text: str) -> str:
-    """A text as names are looked for in it: NFC, folded by ``match_text``, each run of white space one space."""
+    """Return a text normalized for name search: NFC, folded by ``match_text``, runs of white space as one space."""
     return " ".join(match_text(nfc(text)).split())
 
 
 @frozen
 class Passage:
-    """A text prepared for finding names in it, by any number of indexes."""
+    """A text prepared for name search by any number of indexes."""
 
     folded: str
     words: frozenset[str]
     heads: Mapping[str, Sequence[str]]
-    """The words, by their first two letters."""
+    """The words by their first two letters."""
 
     @classmethod
     def of(cls, *texts: str) -> Passage:
-        """The passage of one text or several; no name reaches from one into the next."""
+        """Return the passage of one or more texts. No name is found across two texts."""
         if len(texts) == 1:
             return _passage(texts[0])
         parts = list(map(_passage, texts))
@@ -42,12 +42,12 @@ class Passage:
 
 @lru_cache(maxsize=64)
 def _passage(text: str) -> Passage:
-    """A reply is looked through when it is recorded, when it is continued and at each swipe of what follows."""
+    """Cached: a reply is searched when it is recorded, when it is continued and at each swipe of the next turn."""
     words: set[str] = set()
     rough: list[str] = []
     parts = match_text(nfc(text)).split()
     for part in set(parts):
-        # Most words need no pattern: it is several times as slow.
+        # Most words need no pattern, which is several times as slow.
         if part.isalnum():
             words.add(part)
         else:
@@ -67,15 +67,15 @@ def _heads(words: Iterable[str]) -> dict[str, list[str]]:
 
 
 class NameIndex(Generic[K]):
-    """Names, and what each of them means. One name may mean several things, and one thing have several names.
+    """An index from names to keys. A name may have several keys, and a key several names.
 
-    A Korean name with spaces is also found when it is written without them: spacing of compounds varies. A name of one
-    word is looked up by its first two letters among the words of the text; one of several words by its first. A name in
-    a script without spaces is looked up by its first two letters at each place of the text.
+    A Korean name with spaces is also found without them, because the spacing of compounds varies. A name of one word is
+    looked up by its first two letters among the words of the text, a name of several words by its first word. A name in
+    a script without spaces is looked up by its first two letters at each position of the text.
     """
 
     def __init__(self, entries: Iterable[tuple[K, Iterable[str]]]) -> None:
-        # Lists of pairs, and no dict of names each: names with the same beginning are few, and a dict is large.
+        # Lists of pairs instead of dicts of names: few names share a beginning, and a dict is large.
         self._single: dict[str, list[tuple[str, K]]] = {}
         self._short: dict[str, list[K]] = {}
         self._several: dict[str, list[tuple[str, K]]] = {}
@@ -104,7 +104,7 @@ class NameIndex(Generic[K]):
             self._single.setdefault(name[:2], []).append((name, key))
 
     def found_in(self, passage: Passage) -> set[K]:
-        """What the passage mentions."""
+        """Return the keys of the names that the passage mentions."""
         found: set[K] = set()
         single, short = self._single, self._short
         for head in passage.heads.keys() & single.keys():
@@ -127,7 +127,7 @@ class NameIndex(Generic[K]):
         return found
 
     def _standing_in(self, folded: str) -> Iterator[tuple[int, int, K]]:
-        """Where names stand that are in a script without spaces: begin, end, and what is meant."""
+        """Yield start, end and key of each name in a script without spaces."""
         if not self._unspaced or folded.isascii():
             return
         starts = self._unspaced
@@ -142,11 +142,11 @@ class NameIndex(Generic[K]):
                     break
 
     def _is_meant(self, word: str) -> bool:
-        """Whether ``word`` is a name of one word, two letters or more, with a particle or without."""
+        """Whether ``word`` is an indexed one-word name of two or more letters, with or without a particle."""
         return any(_is_name(word, name) for name, _ in self._single.get(word[:2], ()))
 
     def cut_from(self, text: str) -> str:
-        """``text`` with the mentioned names taken out, particles and all; the rest as it was, spaces collapsed."""
+        """Return ``text`` without the mentioned names and their particles, with spaces collapsed."""
         text = " ".join(nfc(text).split())
         folded = match_text(text)
         if len(folded) != len(text):
@@ -175,7 +175,7 @@ class NameIndex(Generic[K]):
 
 
 def _is_name(word: str, name: str) -> bool:
-    """Whether a word is a name, or a name and a particle."""
+    """Whether ``word`` is ``name``, or ``name`` with a particle."""
     if not word.startswith(name):
         return False
     return len(word) == len(name) or hangs_on(word[len(name) :], name)

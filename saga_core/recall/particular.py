@@ -1,4 +1,4 @@
-"""Particular sentences: those with a word that few turns have. A talk is full of others: "How was your day?"."""
+"""Finds particular sentences, which have words that few turns have, unlike "How was your day?"."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from attrs import define
 from saga_core.language import folded_terms
 
 _RARE, _SELDOM = 0.25, 0.45
-"""A term is rare in no more turns than this power of all of them, and seldom in no more than that one: 3 and 10 of
-200. Three seldom terms tell as much as a rare one."""
+"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and seldom in at most ``turns ** _SELDOM``, which is 3
+and 10 of 200 turns. Three seldom terms count as much as one rare term."""
 
 
 @define(eq=False)
 class Worded:
-    """The terms by which the sentences of a text may be particular, found once for all questions."""
+    """The terms of a text's sentences, computed once for all questions."""
 
     places: Mapping[str, int]
-    """Each term to the sentences that have it, a bit each: bit 0 is the first one."""
+    """The sentences that have each term, as a bit mask. Bit 0 is the first sentence."""
     _seldom: AbstractSet[str] = frozenset()
     _rare: AbstractSet[str] = frozenset()
     _found: int | None = None
@@ -29,7 +29,7 @@ class Worded:
 
     @staticmethod
     def of(sentences: Iterable[str]) -> Worded:
-        """Those of ``sentences``, in lower case. A single syllable or letter is a part of too much else."""
+        """Return the terms of ``sentences``, which must be in lower case. Single syllables and letters are skipped."""
         places: dict[str, int] = {}
         for number, sentence in enumerate(sentences):
             bit = 1 << number
@@ -39,8 +39,10 @@ class Worded:
         return Worded(places)
 
     def beside(self, not_seldom: AbstractSet[str], not_rare: AbstractSet[str]) -> int:
-        """The bits of the sentences with three terms that are not among ``not_seldom``, or one that is not among
-        ``not_rare`` either. Both only grow: what of the terms was found in them before is not looked at again."""
+        """Return the bits of the sentences with three terms outside ``not_seldom`` or one term outside ``not_rare``.
+
+        Both sets only grow, so terms that were found in them before are not checked again.
+        """
         if self._among is None or self._among() is not not_seldom:
             self._seldom = self._rare = self.places.keys()
             self._among, self._found = ref(not_seldom), None
@@ -54,32 +56,33 @@ class Worded:
 
 
 def few(turns: int) -> tuple[int, int]:
-    """In how many of ``turns`` a term may stand that is rare, and one that is seldom."""
+    """Return the maximum number of turns for a rare term and for a seldom term, given the number of all turns."""
     return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
 
 
 class Counted(Protocol):
-    """Turns whose terms are counted."""
+    """A source of term counts over turns."""
 
     @property
     def aside(self) -> bool:
-        """Whether ``common`` has more than it should: terms of other turns as well."""
+        """Whether ``common`` also counts other turns, and may have too many terms."""
         ...
 
     def common(self, most: int) -> AbstractSet[str]:
-        """All terms that stand in more than ``most`` turns: a set that only grows, or another one."""
+        """Return all terms that occur in more than ``most`` turns. The same set only grows; otherwise a new set is
+        returned."""
         ...
 
     def spread(self, term: str, most: int) -> int:
-        """In how many turns ``term`` stands; when they are more than ``most``, some number above it."""
+        """Return the number of turns with ``term``, or any number above ``most`` if more have it."""
         ...
 
 
 class Particular:
-    """Which sentences tell what is told seldom. Made for one read: what it knows of a term, it keeps."""
+    """Finds the particular sentences of texts. Made for one read, because it caches the counts of terms."""
 
     def __init__(self, counted: Counted, turns: int) -> None:
-        """``turns``: how many are ``counted``."""
+        """``turns`` is the number of turns in ``counted``."""
         self._spread = counted.spread
         self._rare, self._seldom = few(turns)
         self._not_rare, self._not_seldom = counted.common(self._rare), counted.common(self._seldom)
@@ -87,7 +90,7 @@ class Particular:
         self._known: dict[str, int] = {}
 
     def __call__(self, worded: Worded) -> int:
-        """The bits of the sentences that are: those with a rare term or three seldom ones."""
+        """Return the bits of the particular sentences, which have one rare term or three seldom ones."""
         places = worded.places
         found = worded.beside(self._not_seldom, self._not_rare)
         if self._certain:
@@ -102,7 +105,7 @@ class Particular:
 
 
 def _with_enough(places: Mapping[str, int], seldom: Iterable[str], rare: Iterable[str]) -> int:
-    """The bits of the sentences with one of ``rare`` or three of ``seldom``."""
+    """Return the bits of the sentences with one of ``rare`` or three of ``seldom``."""
     one = two = three = 0
     for term in seldom:
         bits = places[term]

@@ -1,7 +1,7 @@
-"""Segments: runs of indexed documents as bytes, from which an index is put together without reading the texts again.
+"""Segments: serialized runs of indexed documents, from which an index is loaded without tokenizing the texts again.
 
-A segment is right only for the very texts it was made of, and for the terms that ``tokens.terms`` makes of them:
-``VERSION`` goes up with every change of terms or weights.
+A segment is valid only for the texts it was made of and for the terms that ``tokens.terms`` returns for them. Increment
+``VERSION`` with every change of terms or weights.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from zlib import crc32
 from attrs import frozen
 
 SIZE = 256
-"""Documents in a segment, at most: a number within it is one byte."""
+"""Maximum documents in a segment. A document number takes one byte."""
 VERSION = 4
 
 _HEAD = Struct("<4sIIIIII")
@@ -25,20 +25,20 @@ _MAGIC = b"SGT%c" % VERSION
 
 @frozen(eq=False)
 class Segment:
-    """Documents in their order, and for each term in which of them it stands, and how heavily."""
+    """A run of documents with the postings and weights of their terms."""
 
     ids: tuple[str, ...]
     marks: Sequence[int]
     """The fingerprint of each document's text (``mark_of``)."""
     terms: Sequence[str]
-    """In order."""
+    """The terms, sorted."""
     starts: array[int]
-    """Where the postings of each term begin, and, once more, where the last ones end."""
+    """The offset of each term's first posting, followed by the end of the last postings."""
     numbers: bytes
     weights: array[int]
 
     def find(self, term: str) -> slice | None:
-        """Where the postings of ``term`` are in ``numbers`` and ``weights``."""
+        """Return the slice of ``term``'s postings in ``numbers`` and ``weights``, or None for an unknown term."""
         at = bisect_left(self.terms, term)
         if at == len(self.terms) or self.terms[at] != term:
             return None
@@ -46,22 +46,22 @@ class Segment:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes: 3 bytes a posting, 100 a term, 100 a document."""
+        """Estimated memory: 3 bytes per posting, 100 per term, 100 per document."""
         return 3 * len(self.numbers) + 100 * len(self.terms) + 100 * len(self.ids)
 
 
 def mark_of(text: str) -> int:
-    """A fingerprint of a document's text that is the same in every process."""
+    """Return a fingerprint of a document's text that is stable across processes."""
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def pack(documents: Sequence[tuple[str, int]], postings: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> bytes:
-    """A segment of ``documents``, each an id and a mark, and of their ``postings`` by number, as bytes."""
+    """Serialize a segment of ``documents`` (id, mark) and their ``postings`` (term, document numbers, weights)."""
     starts, numbers, weights = array("I", (0,)), bytearray(), array("H")
     known: list[str] = []
     for term, found, heavy in sorted(postings):
         known.append(term)
-        numbers += bytes(list(found))  # an array itself would be taken for its own bytes
+        numbers += bytes(list(found))  # ``bytes`` of an array would copy its raw memory
         weights.extend(heavy)
         starts.append(len(numbers))
     parts = (
@@ -76,7 +76,7 @@ def pack(documents: Sequence[tuple[str, int]], postings: Iterable[tuple[str, Seq
 
 
 def unpack(raw: bytes) -> Segment:
-    """The segment that ``pack`` made ``raw`` of. Raises ``ValueError`` for anything else, and for another version."""
+    """Deserialize the output of ``pack``. Raises ``ValueError`` for any other bytes or another version."""
     if raw[:4] != _MAGIC or len(raw) < _HEAD.size:
         raise ValueError("no segment of this version")
     _, *sizes = _HEAD.unpack_from(raw)
@@ -104,7 +104,7 @@ def unpack(raw: bytes) -> Segment:
 
 
 def _little(numbers: array[int]) -> bytes:
-    """Little-endian on every machine."""
+    """Return the bytes of ``numbers`` in little-endian order."""
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()

@@ -1,4 +1,4 @@
-"""Telling: what of a turn of a talk is told, without the sentences that anybody says anytime."""
+"""Shortens the turns of a conversation to their particular sentences."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from saga_core.recall.particular import Worded
 from saga_core.recall.passages import PLAYER
 
 _WHOSE = re.compile(rf"{PLAYER}|[^\n:>\"“”]{{1,40}}:\s")
-"""What stands before somebody's words in a line: the player's mark, or a name."""
+"""The speaker mark at the start of a line: the player's mark or a name."""
 _ASKS = ("?", "？")
 _LINES = 8
-"""Lines that are kept of a turn: what is told of it seldom changes."""
+"""Shortened lines that are cached per turn. The same sentences are chosen most of the time."""
 
 
 def telling(text: str, particular: Callable[[Worded], int]) -> str:
-    """``text`` on one line, without the sentences that are not ``particular``; "" if none is.
+    """Return ``text`` on one line with only the ``particular`` sentences, or an empty string if there are none.
 
-    ``particular`` is asked with the terms of all sentences and gives the bits of those that are. A question is left out
-    with what would stand behind it, if there is anything else. What is left out is marked with "…". What says whose
-    words a line has stays as long as some of them do.
+    ``particular`` takes the terms of all sentences and returns the bits of the particular ones. A question is omitted
+    if the sentence after it is omitted, unless only such questions are left. Omissions are marked with "…". The speaker
+    mark of a line is kept if any of its sentences is kept.
     """
     talk = _talk(text)
     kept = particular(talk.worded)
-    # Who asks last in a turn is answered in the next one.
+    # The answer to the last question of a turn is in the next turn.
     return talk.told(kept & ~(talk.asks & ~(kept >> 1)) or kept)
 
 
 def resembling(text: str, weights: Mapping[str, float]) -> str:
-    """The sentence of ``text`` that is worth most by ``weights`` (as for ``excerpt``), the first of several, marked as
-    in ``telling``; "" if none is worth anything. What follows a question is told with it."""
+    """Return the sentence of ``text`` that is worth most by ``weights`` (see ``excerpt``), marked as in ``telling``.
+
+    Of equal sentences the first one is returned. A question is returned with the sentence after it. Returns an empty
+    string if no sentence has any worth.
+    """
     talk = _talk(text)
     worth = worth_of(talk.folded, talk.starts, weights)
     if not worth:
@@ -46,13 +49,13 @@ def resembling(text: str, weights: Mapping[str, float]) -> str:
 
 @frozen(eq=False)
 class _Talk:
-    """A turn, laid out once for all questions."""
+    """A turn split into sentences, once for all questions."""
 
     line: str
     """The text on one line."""
     sentences: list[str]
     whose: list[str | None]
-    """For each that begins a line what says whose words it has; "" if nothing does."""
+    """The speaker mark of each sentence that begins a line, "" if it has none; None for other sentences."""
     asks: int
     """The bits of the questions."""
     worded: Worded
@@ -62,7 +65,7 @@ class _Talk:
     _lines: dict[int, str] = field(factory=dict)
 
     def told(self, kept: int) -> str:
-        """The sentences with these bits on one line; "" for none."""
+        """Return the sentences with these bits on one line, or an empty string for none."""
         found = self._lines.get(kept)
         if found is None:
             if len(self._lines) == _LINES:
@@ -92,7 +95,7 @@ class _Talk:
 
 @lru_cache(maxsize=1_024)
 def _talk(text: str) -> _Talk:
-    """A talk is told of a hundred turns at a time, most of them those of the question before."""
+    """Split a turn. Cached: a read shortens about a hundred turns, most of them the same as in the read before."""
     text, folded, starts, stops = laid_out.__wrapped__(text)
     sentences, whose, worded, asks = list[str](), list[str | None](), list[str](), 0
     for start, stop in zip(starts, stops, strict=True):

@@ -1,7 +1,7 @@
-"""Time words: which earlier turns the player means by "yesterday", "three days ago", "on March 16" or "at the start".
+"""Resolves time words such as "yesterday", "three days ago", "on March 16" or "at the start" to earlier turns.
 
-Days are those of the story where it tells that they pass ("The next morning …", "Three days later …"); otherwise those
-on which the turns were played.
+Days are counted by the story if its turns say that days pass ("The next morning …", "Three days later …"). Otherwise
+they are counted by the dates on which the turns were played.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Language:
 
 @cache
 def _languages() -> tuple[_Language, ...]:
-    """Those with words of time; the default one last, for a text in another may have some of its words."""
+    """Return the patterns of all languages. The default language is last: other texts may have some of its words."""
     found = [
         _Language(
             each.past,
@@ -44,55 +44,55 @@ def _languages() -> tuple[_Language, ...]:
 
 @cache
 def _any(words: str) -> re.Pattern[str]:
-    """The pattern of that name, of any language. Made when it is first needed: a start does without."""
+    """Return the named pattern of all languages combined. Compiled on first use to keep startup fast."""
     return re.compile("|".join(getattr(each.past, words) for each in every()))
 
 
 @cache
 def _hints() -> re.Pattern[str]:
-    """What all words of time have in them: most messages have none of it."""
+    """Return a pattern that every time word matches. Most messages do not match it and need no further check."""
     return re.compile("|".join(re.escape(hint) for each in every() for hint in each.past.hints))
 
 
 _LOOKED_THROUGH = 400
-"""Turns that are looked through for days that pass, and for a first meeting, at most."""
+"""Maximum turns that are searched for passing days. Four times as many are searched for a first meeting."""
 _OPENING, _OPENING_PART = 8, 0.04
 _DAY = 86_400.0
 _A_WEEK = 7
 _ELSEWHERE = 10 / 24
-"""The part of a day by which it begins earlier in the east than in UTC, and ends later in the west."""
+"""The part of a day by which a date begins earlier in eastern time zones than in UTC and ends later in western ones."""
 _YEARS = 30
-"""Years that are looked through for a day that has none."""
+"""Years that are searched for a date without a year."""
 _DIGIT = re.compile("[0-9]")
 
 
 @frozen
 class Dated:
-    """A day of the calendar."""
+    """A calendar date."""
 
     month: int
     day: int
     year: int = 0
-    """0 when nobody says."""
+    """0 if not given."""
 
 
 @frozen
 class Meant:
-    """What time words speak of."""
+    """The time that time words refer to."""
 
     days: int | None = None
-    """So many days ago."""
+    """This many days ago."""
     meeting: bool = False
-    """When somebody was met first."""
+    """The time of a first meeting."""
     latest: bool = False
-    """When it happened last."""
+    """The most recent time."""
     beginning: bool = False
     date: Dated | None = None
 
 
-@lru_cache(maxsize=8)  # it is asked three times in a read
+@lru_cache(maxsize=8)  # called three times in a read
 def time_meant(words: str) -> Meant | None:
-    """What the player's words say of time; None when they say nothing. Expected in NFC, in any case."""
+    """Return the time that the player's words refer to, if any. ``words`` must be in NFC; case does not matter."""
     words = words.casefold()
     date = _date(words)
     if date is not None:
@@ -117,9 +117,9 @@ def time_meant(words: str) -> Meant | None:
 
 
 def turns_meant(meant: Meant, episodes: Episodes, names: Sequence[str], now: float) -> range:
-    """The depths of the turns that are meant; none when the story and its turns do not tell.
+    """Return the depths of the turns that are meant, or an empty range if they cannot be determined.
 
-    ``names``: who is named, for a first meeting. ``now``: when it is asked, in seconds since the epoch.
+    ``names`` are the characters of a first meeting. ``now`` is the request's time in seconds since the epoch.
     """
     if meant.days is not None:
         found = _by_story(episodes, meant.days)
@@ -134,7 +134,7 @@ def turns_meant(meant: Meant, episodes: Episodes, names: Sequence[str], now: flo
 
 
 def _date(words: str) -> Dated | None:
-    """The first day of the calendar that is named."""
+    """Return the first calendar date in ``words``."""
     if _DIGIT.search(words) is None:
         return None
     for language in languages_in(words):
@@ -154,7 +154,7 @@ def _dated(pattern: str) -> re.Pattern[str]:
 
 
 def _count(match: re.Match[str], words: PastWords) -> int:
-    """The days that a count of days, weeks or months makes; 1 where nothing is counted."""
+    """Return the days of a count of days, weeks or months; 1 if nothing is counted."""
     found = match.groupdict()
     if found.get("days"):
         return words.days[found["days"]]
@@ -164,7 +164,7 @@ def _count(match: re.Match[str], words: PastWords) -> int:
 
 @lru_cache(maxsize=1_024)
 def _passed(text: str) -> int:
-    """How many days an episode says have passed. The same turns are looked through for one question and the next."""
+    """Return how many days have passed according to an episode. Cached: successive questions search the same turns."""
     said = text.partition("\n")[2].casefold()
     for language in _languages()[-1:] if said.isascii() else _languages():
         later = language.later.search(said)
@@ -175,12 +175,12 @@ def _passed(text: str) -> int:
 
 @cache
 def _met() -> tuple[str, ...]:
-    """What stands before those who were met, in an episode's line of facts."""
+    """Return the labels of met characters in an episode's line of facts, one per language."""
     return tuple(f"{each.texts.episode['met']}: ".casefold() for each in every())
 
 
 def _by_story(episodes: Episodes, days: int) -> range | None:
-    """The turns of the story's day ``days`` ago; None when the latest turns tell of no day that passed."""
+    """Return the turns ``days`` story days ago, or None if the latest turns mention no passing day."""
     slack = days // 4
     gone, last = 0, 0
     told = False
@@ -199,17 +199,17 @@ def _by_story(episodes: Episodes, days: int) -> range | None:
 
 
 def _by_play(episodes: Episodes, days: int, now: float) -> range:
-    """The turns that were played about so many days before ``now``."""
+    """Return the turns that were played about ``days`` days before ``now``."""
     early, late = (days / 3, days / 3) if days >= _A_WEEK else (0.75, 0.6)
     first = episodes.since(now - (days + early) * _DAY)
     return range(max(1, first), episodes.since(now - (days - late) * _DAY))
 
 
 def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
-    """The turns that were played on that day, in Los Angeles or in Sydney, or on the next, when it was "yesterday".
+    """Return the turns that were played on that date in any time zone, or on the next day, when it was "yesterday".
 
-    Unless a year is named, in the latest of the years that had such turns. None when they are most of the story: then
-    the day tells nothing apart.
+    Without a year, the latest year with such turns is used. Returns an empty range if they are more than half of the
+    story, because the date then does not narrow the search.
     """
     latest = datetime.fromtimestamp(now, UTC).year
     for year in (date.year,) if date.year else range(latest, latest - _YEARS, -1):
@@ -224,7 +224,8 @@ def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
 
 
 def _first_meeting(episodes: Episodes, names: Sequence[str]) -> range:
-    """The turn that tells of meeting one of those named, or the first that tells of one; none in a talk of two."""
+    """Return the turn in which a named character was met, or the first turn that mentions one. Only turns whose line
+    of facts has a turn number count, which excludes plain conversations."""
     folded = [name.casefold() for name in names]
     first = 0
     for depth in range(1, min(episodes.last, _LOOKED_THROUGH * 4) + 1):

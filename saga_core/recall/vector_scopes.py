@@ -1,4 +1,4 @@
-"""The vector scopes of sessions and of worlds: their names, and by what their vectors must have been made."""
+"""The vector scopes of sessions and worlds: their names and the required embedder."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ _EPISODES = "episodes:"
 
 
 def episodes_scope(session_id: str) -> str:
-    """The vector scope of a session's episodes."""
+    """Return the vector scope of a session's episodes."""
     return f"{_EPISODES}{session_id}"
 
 
 def session_of_episodes(scope: str) -> str | None:
-    """The session whose episodes ``scope`` holds; None for any other."""
+    """Return the session whose episodes ``scope`` holds, or None for any other scope."""
     return scope.removeprefix(_EPISODES) if scope.startswith(_EPISODES) else None
 
 
 def lore_scope(world_digest: str) -> str:
-    """The vector scope of a world's lore."""
+    """Return the vector scope of a world's lore."""
     return f"lore:{world_digest}"
 
 
 def spec_of(scope: str, embedder: Embedder) -> ScopeSpec:
-    """What ``scope`` is to be: of this embedder, and of the passages that are made of episodes today."""
+    """Return the required spec of ``scope``: this embedder, and for episodes the current version of passages."""
     form = f" passages-{PASSAGES}" if scope.startswith(_EPISODES) else ""
     return ScopeSpec(f"{embedder.id}{form}", embedder.dimension)

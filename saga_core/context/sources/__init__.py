@@ -1,4 +1,4 @@
-"""The sources of context: each offers pieces for one turn."""
+"""The sources of context. Each returns pieces for one turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ContextSource: anything that can offer pieces of context for a turn."""
+"""ContextSource: the interface of sources that return pieces of context for a turn."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ from saga_core.context.scene import Scene
 
 @frozen
 class Given:
-    """What the sources offered that a source needs."""
+    """The results of the sources that a source needs."""
 
     pieces: Mapping[str, Sequence[Piece]] = field(factory=dict)
-    """Source to its pieces, as it gave them; none for one that is missing."""
+    """The pieces of each needed source, empty for a missing one."""
     missing: frozenset[str] = frozenset()
-    """The needed sources that failed, or were not done in time."""
+    """The needed sources that failed or were not done in time."""
 
 
 NOTHING_GIVEN = Given()
 
 
 class ContextSource(Protocol):
-    """One kind of context. It never calls a model that writes, never changes anything and never blocks the loop.
+    """One kind of context. A source must not call a generating model, change any data or block the event loop.
 
-    SAGA's own may have ``prepare(scene)`` besides: called before any source is asked, it begins to ask stores for what
-    ``gather`` will wait for. One that is ``at_once`` needs no other and waits for nothing: it is asked without a task.
-    So is one without needs whose ``ready(scene)`` says that all that it will wait for is there.
+    SAGA's own sources may also have ``prepare(scene)``, which is called before any ``gather`` and starts the store
+    requests that ``gather`` will await. A source with ``at_once`` has no needs and awaits nothing; it runs without a
+    task. So does a source without needs whose ``ready(scene)`` returns that everything it awaits is available.
     """
 
     @property
     def name(self) -> str:
-        """Names it in ``late`` and ``timings``, and its pieces' origin."""
+        """The name of the source in ``late``, in ``timings`` and in its pieces."""
         ...
 
     @property
     def needs(self) -> Sequence[str]:
-        """The sources whose pieces it wants to see. It is asked as soon as these are done; without any, at once."""
+        """The names of sources whose pieces this source needs. It runs when these are done, without needs at once."""
         ...
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """Its pieces for the scene, scored as ``saga_core.context.model`` says, in any order. One that raises or is
-        late is left out of the turn. ``given`` has what the sources that it needs offered, and nothing else."""
+        """Return the pieces for the scene in any order, scored by the scale in ``saga_core.context.model``.
+
+        A source that raises or is late is left out of the turn. ``given`` has only the results of the needed sources.
+        """
         ...
