@@ -85,7 +85,8 @@ class Learner:
         }
         records = await self._ask(view, shown)
         learned = [self._proposal(each, view, shown, now) for each in records[:MOST]]
-        return (*(self._gone(record) for record in own if not record.live(now)), *learned, *self._let_go(own, learned))
+        live = [record for record in own if record.live(now)]
+        return (*(self._gone(record) for record in own if not record.live(now)), *learned, *self._let_go(live, learned))
 
     async def _ask(self, view: CurationView, shown: Mapping[str, MemoryRecord]) -> list[Mapping[str, Any]]:
         plan = question.ask(self.strategy, view, shown, self.count, MAX_TEXT)

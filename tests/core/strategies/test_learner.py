@@ -218,6 +218,18 @@ async def test_records_expire_by_the_clock_and_are_then_let_go() -> None:
         assert await texts(saga, session) == []
 
 
+async def test_an_expired_record_goes_once_and_takes_no_room() -> None:
+    clock = SetClock()
+    small = model(*(answer(fact(f"{name} 홀로 문을 지킨다", number)) for number, name in ((1, "가온"), (4, "나래"))))
+    async with Saga.open(config(facts={"most": 1, "expires_days": 2}), extractor=small, clock=clock) as saga:
+        chat = Frontend(saga)
+        await play(chat)
+        clock.time += 3 * 86_400
+        session = await play(chat, EVERY, EVERY)
+        assert await texts(saga, session) == ["나래 홀로 문을 지킨다"]
+        assert [each["refused"] for each in await saga.memory.reviews(session)] == [[], []]
+
+
 async def test_the_oldest_go_when_a_namespace_is_full_and_that_can_be_undone() -> None:
     clock = SetClock()
     keepers = ((1, "가온"), (4, "나래"), (7, "다솜"))
