@@ -37,7 +37,7 @@ class Origin(StrEnum):
     PAGES = "pages"
     """The pinned pages."""
     HISTORY = "history"
-    """The earlier messages, with any system messages between them."""
+    """The earlier messages, with anything else the client put between them."""
     CONTEXT = "context"
     """The current state of the world, if there is no message of the player to put it before."""
     WORDS = "words"

@@ -13,7 +13,7 @@ _PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 def replace_file(new: Path, place: Path) -> None:
     """Rename ``new`` to ``place`` and replace any existing file. Raises ``OSError``.
 
-    Windows refuses while another program has ``place`` open. The rename is then retried for just over a second in all.
+    Windows refuses while another program has ``place`` open. The rename is then retried for less than a second in all.
     On other systems a refusal is final.
     """
     for pause in _PAUSES if os.name == "nt" else ():

@@ -149,7 +149,7 @@ class Saga:
         """All parts of the engine, for tests and tools that look inside."""
         return self._parts
 
-    # -- doing -------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------------------
 
     async def begin(
         self,

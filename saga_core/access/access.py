@@ -100,7 +100,7 @@ class Access:
             self.audit.note(entry)
             self._news.set()
 
-    # -- beside ------------------------------------------------------------------------------------------------
+    # -- background --------------------------------------------------------------------------------------------
 
     def _hear(self, event: str, about: Mapping[str, Any]) -> None:
         if event == "billed" and self.keys.any:

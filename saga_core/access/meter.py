@@ -87,7 +87,7 @@ class Meter:
         """Whether counts are waiting to be written."""
         return bool(self._dirty)
 
-    # -- letting in --------------------------------------------------------------------------------------------
+    # -- admission ---------------------------------------------------------------------------------------------
 
     async def admit(self, key: KeyRecord, turns: int = 1) -> Taken:
         """Count ``turns`` more turns of a key. Raises ``QuotaExceeded``."""

@@ -129,7 +129,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
     )
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, base.settings, clock, counters)
-    # Each job depends on the ones before it.
+    # Ordered by dependency.
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     base.views.followers += [extraction, personas, reviews, vectors]

@@ -29,7 +29,7 @@ _MODULES = (
 _RECORDS = (Session, Turn, Node, WorldState, World, Bill, Kept, KeptVolatile, KeptPage)
 """The records that a turn reads and writes."""
 _LONG = 300
-"""A number of combining marks above the fast path of normalisation."""
+"""A number of letters with combining marks that is too large for the fast path of normalisation."""
 
 
 def warm_up_steps() -> Iterator[Callable[[], None]]:

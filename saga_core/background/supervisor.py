@@ -101,7 +101,7 @@ class Supervisor:
                 self._end_rest(work)
         self._dispatch(queue)
 
-    # -- what others ask ---------------------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------------------
 
     def busy(self, session: str) -> bool:
         """Whether a session must stay in memory, because it is being written or has running work."""
@@ -245,7 +245,7 @@ class Supervisor:
             log.info("session %s: %s is left to another server: %s", work.session, job.kind, error)
             job.forget(work.session)
             return False
-        except Exception as error:  # noqa: BLE001 - whatever a step raises is told, and tried again
+        except Exception as error:  # noqa: BLE001 - any error of a step is reported and retried
             late = isinstance(error, TimeoutError) and limit.expired()
             self._failed(queue, work, error, f"a store did not answer within {job.patience:g} s" if late else "")
             return True
@@ -304,7 +304,7 @@ class Supervisor:
         if not failing:
             self.counters.recover(queue.job.mode)
 
-    # -- ending ------------------------------------------------------------------------------------------------
+    # -- draining and closing ----------------------------------------------------------------------------------
 
     async def drain(self, timeout: float, *jobs: Job) -> DrainReport:
         """Do all due work for at most ``timeout`` seconds. Work that pauses after a failure is tried once more.

@@ -30,7 +30,10 @@ DAY = 86_400.0
 LONGEST_LABEL = 200
 """The largest number of characters of a label."""
 _UNHEARD_OF = 30 * DAY
-"""Nothing is collected if nobody played for this many seconds beyond the configured age: the clock may have jumped."""
+"""Nothing is collected if no session was played for this many seconds beyond the configured age.
+
+The clock may then have jumped.
+"""
 
 LettingGo = Callable[[str], AbstractAsyncContextManager[None]]
 """A context manager around a removal: ends the session's reviews, and lets curators forget the session afterwards."""

@@ -177,7 +177,7 @@ def _secret(value: Any, environ: Mapping[str, str]) -> Any:
         return None
 
 
-# -- saying what is wrong ----------------------------------------------------------------------------------------
+# -- error messages ----------------------------------------------------------------------------------------------
 
 
 def _culprits(error: BaseException, path: str, tree: Any) -> Iterator[str]:

@@ -235,7 +235,7 @@ class Leases:
         for listener in self.on_stale:
             listener(session)
 
-    # -- what is in memory -------------------------------------------------------------------------------------
+    # -- state in memory ---------------------------------------------------------------------------------------
 
     async def is_current(self, session: str) -> bool:
         """Whether the data in memory of a session matches the journal. No read while the lease is safely held."""
@@ -289,7 +289,7 @@ class Leases:
         key = keys.order(session)
         return read_order((await self.kv.get([key])).get(key))
 
-    # -- life --------------------------------------------------------------------------------------------------
+    # -- heartbeats --------------------------------------------------------------------------------------------
 
     def is_gone(self, server: str) -> bool:
         """Whether a server has written no heartbeat for long enough, as of the last look."""

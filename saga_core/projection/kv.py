@@ -6,7 +6,10 @@ from saga_core.model import WorldState
 
 
 def render_kv(state: WorldState) -> dict[str, str]:
-    """Return turn, location, name, mood and hit points of the player, and the manual entries, as text."""
+    """Return the view as text: facts about the turn and the player, and the manual entries.
+
+    The keys are ``turn``, ``player``, ``player_location``, ``player_mood``, ``player_hp`` and ``player_max_hp``.
+    """
     player = state.entities.get(state.player)
     view: dict[str, str] = {"turn": str(state.depth)}
     if state.location:

@@ -31,7 +31,7 @@ def read_at_hand(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_onc
         except StopIteration as done:
             answer.set_result(done.value)
             return answer
-        except Exception as error:  # noqa: BLE001 - whoever takes the answer is told
+        except Exception as error:  # noqa: BLE001 - the caller that awaits the answer gets it
             answer.set_exception(error)
             return answer
         running.close()
