@@ -1,4 +1,4 @@
-"""A curator with its memory on a Letta server, which has one agent per session with memory blocks that it edits itself.
+"""A curator with its memory on a Letta server. There is one agent per session, which edits its own memory blocks.
 
 The journal remains the source of truth. Before a review, the agent knows nothing of earlier reviews except its blocks.
 SAGA writes these as they are on the branch under review, so they contain nothing from other branches. The agent makes

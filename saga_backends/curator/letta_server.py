@@ -118,7 +118,7 @@ class LettaServer:
         return await self._told(agent, {"type": "tool_return", "tool_returns": said}, tools, steps)
 
     async def remove(self, session: str) -> None:
-        """Remove every agent of a session. Blocks are removed first, so that a retry after a failure finds the agent."""
+        """Remove every agent of a session. Blocks are removed first, so that a retry after a failure finds the rest."""
         for _ in range(_PAGES):
             found = await self._agents(session)
             for agent in found:

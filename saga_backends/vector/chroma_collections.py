@@ -367,7 +367,7 @@ class ChromaCollections:
             found = collection.get(include=["metadatas"], **which)
         return self._split(name, found)
 
-    # --- items as they are kept ----------------------------------------------------------------------------------
+    # --- stored items --------------------------------------------------------------------------------------------
 
     def _split(self, name: str, found: Any) -> _Block:
         """Split items from the engine. Raises ``StoreCorrupt`` for an item that is not in the format of ``_pack``."""

@@ -68,7 +68,7 @@ class _Scope:
 
 
 class VectorFile:
-    """The open file."""
+    """A ``VectorEngine`` with a SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
