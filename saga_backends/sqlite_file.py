@@ -79,8 +79,8 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
     With ``synchronous="full"``, a commit is on disk when it returns. With ``"normal"``, commits survive a crash of the
     process, but a power failure may lose the latest ones. ``shared`` means that other SAGA processes use the file too.
 
-    Raises ``NewerSchema`` if the file is too new (it is left unchanged), ``StoreCorrupt`` if it is not a database of
-    ours, and ``StoreUnavailable`` if it cannot be written.
+    Raises ``NewerSchema`` if the file is too new (it is left unchanged), ``StoreCorrupt`` if it is not a database or
+    belongs to another program, and ``StoreUnavailable`` if it cannot be written.
     """
     if synchronous not in ("full", "normal"):
         raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")

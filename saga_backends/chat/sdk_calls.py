@@ -1,4 +1,4 @@
-"""Calls through an official SDK, which contributes its headers and its error handling.
+"""Calls through an official SDK, which contributes connection handling, error handling and up-to-date headers.
 
 The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON. The SDK's typed layer takes
 135 ms for a prompt of 400 messages and 0.16 ms per chunk, instead of a few microseconds, and drops fields that it does

@@ -1,1 +1,1 @@
-"""Curators: they review a story and make proposals."""
+"""Curators, which review a story and make proposals."""

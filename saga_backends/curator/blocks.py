@@ -1,4 +1,4 @@
-"""The curator with memory: a model edits memory blocks and makes proposals through tools, in a few steps."""
+"""A curator with memory, in which a model edits memory blocks and makes proposals through tools in a few steps."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from saga_core.stores import CurationView, Curator
 from saga_core.values import Proposal
 
 _UNUSABLE = 2
-"""Answers without a call that end the work when nothing came of it."""
+"""The number of replies without a usable tool call after which a review ends."""
 
 
 class BlocksCurator(CuratorLife):
-    """Makes at most ``steps`` calls per review. Its memory is read from the state and returned as proposals."""
+    """Makes at most ``steps`` model calls per review. Its memory is read from the state and returned as proposals."""
 
     def __init__(self, asked: Asking, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:
         super().__init__("blocks")
@@ -28,10 +28,9 @@ class BlocksCurator(CuratorLife):
         self._steps = steps
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What came of the steps. What was sound before a step failed is kept.
+        """Return the proposals of all steps. If a step fails, the proposals of earlier steps are kept.
 
-        Raises ``ModelCallFailed`` when nothing in any answer could be used, and ``UpstreamError`` as the provider does
-        when nothing came of it before.
+        If there are none, raises ``ModelCallFailed`` when no reply could be used, and the provider's ``UpstreamError``.
         """
         self._alive()
         if not view.turns:

@@ -1,4 +1,4 @@
-"""The direct curator: asks a model once, for one JSON object."""
+"""The direct curator, which asks a model once for one JSON object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 120
 
 
 class DirectCurator(CuratorLife):
-    """Makes one call per review, and one more if the answer cannot be read."""
+    """Makes one call per review, and one more if the reply cannot be read."""
 
     def __init__(self, asked: Asking, count: Callable[[str], int]) -> None:
         super().__init__("direct")
@@ -26,7 +26,7 @@ class DirectCurator(CuratorLife):
         self._count = count
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What the model proposes. Raises ``ModelCallFailed`` and ``UpstreamError``."""
+        """Return the proposals of the model. Raises ``ModelCallFailed`` and ``UpstreamError``."""
         self._alive()
         if not view.turns:
             return ()

@@ -1,8 +1,8 @@
-"""The curator whose memory is on a Letta server: one agent per session, with blocks that it edits itself.
+"""A curator with its memory on a Letta server. There is one agent per session, which edits its own memory blocks.
 
-The journal remains the truth. Before a review, the agent knows nothing of earlier ones except its blocks, and these are
-written as they are on the path under review; what it did on another branch is not in them. It makes proposals through
-the tools of ``blocks``, which run here. They are validated and journaled like every curator's.
+The journal remains the source of truth. Before a review, the agent knows nothing of earlier reviews except its blocks.
+SAGA writes these as they are on the branch under review, so they contain nothing from other branches. The agent makes
+proposals through the tools of ``blocks``, which run here. Proposals are validated and journaled as for every curator.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class LettaCurator(CuratorLife):
         self._agents = asyncio.Lock()
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What came of the steps. What was sound before a step failed is kept.
+        """Return the proposals of all steps. If a step fails, the proposals of earlier steps are kept.
 
-        Raises ``ModelCallFailed`` and ``UpstreamError`` when nothing came of it: the server is away, slow, or its agent
-        says nothing that can be used.
+        If there are none, raises ``ModelCallFailed`` or ``UpstreamError``, because the server is unreachable or too
+        slow, or because its agent says nothing usable.
         """
         self._alive()
         if not view.turns:
@@ -91,7 +91,7 @@ class LettaCurator(CuratorLife):
                     calls = read_calls(reply.text, ())
                 except Unusable as problem:
                     if taken:
-                        return  # it used the tools, and closes with words
+                        return  # the agent has used the tools, and ends with a text
                     unusable += 1
                     if unusable >= _UNUSABLE:
                         raise ModelCallFailed(f"the Letta agent calls no tool: {problem}") from None
@@ -120,7 +120,7 @@ class LettaCurator(CuratorLife):
 
     @staticmethod
     def _returns(desk: Desk, reply: AgentReply) -> dict[str, tuple[bool, str]]:
-        """What came of each call. Every one of them has to be answered, or the agent waits for ever."""
+        """Return the result of each call. Every call must be answered, or the agent waits forever."""
         returns: dict[str, tuple[bool, str]] = {}
         for at, (id_, tool, arguments) in enumerate(reply.calls):
             (call,) = read_calls("", [{"function": {"name": tool, "arguments": arguments}}])
@@ -132,7 +132,7 @@ class LettaCurator(CuratorLife):
         return returns
 
     async def _remember(self, session: str, agent: str, desk: Desk, given: dict[str, str]) -> None:
-        """Take what the agent wrote into its blocks with tools of the server's own, and write there what is new."""
+        """Take over what the agent wrote to its blocks with the server's own tools, then write all blocks back."""
         for label, text in (await self._server.read(agent)).items():
             if label in given and text != given[label] and desk.blocks[label] == given[label]:
                 desk.take(Call("memory_replace", {"block": label, "text": text}))
@@ -145,7 +145,7 @@ class LettaCurator(CuratorLife):
             await self._server.remove(session)
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Whether the server is there, and its version."""
+        """Check that the server is reachable, and report its version."""
         self._alive()
         try:
             version = await self._server.version(min(_CHECK, self._server.timeout))
@@ -154,7 +154,7 @@ class LettaCurator(CuratorLife):
         return Health(True, f"Letta {version} at {self._server.url}, agents think with {self._server.model}")
 
     async def aclose(self) -> None:
-        """Let go of connections. A second call does nothing."""
+        """Close the connections. Further calls have no effect."""
         if not self._closed:
             await super().aclose()
             await self._server.aclose()

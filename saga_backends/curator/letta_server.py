@@ -1,4 +1,4 @@
-"""A Letta server as the curator uses it: one agent per session, with memory blocks, through the official client."""
+"""Calls a Letta server through its official client. The server has one agent with memory blocks per session."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _SHOWN = 200
 _PAGES = 20
 _AGENTS = 50
 _FINE = frozenset({"end_turn", "no_tool_call", "tool_rule", "max_steps", "invalid_tool_call", "requires_approval"})
-"""Reasons to stop with which an answer may be whole."""
+"""Stop reasons with which a reply may be complete."""
 
 
 @frozen
 class AgentReply:
-    """An agent's reply: its text, and the calls of our tools whose results it waits for."""
+    """The reply of an agent, with its text and the calls of our tools whose results it waits for."""
 
     text: str
     calls: tuple[tuple[str, str, str], ...] = ()
-    """(id, tool, arguments as JSON)."""
+    """Triples of id, tool and arguments as JSON."""
     bill: UsagePart | None = None
 
 
 async def connect(base_url: str, api_key: str | None, model: str, embedding: str | None, timeout: float) -> LettaServer:
-    """A client of the server at ``base_url``, without contacting it. Raises ``ImportError``."""
+    """Create a client for the server at ``base_url``, without contacting it. Raises ``ImportError``."""
     sdk = await asyncio.to_thread(importlib.import_module, "letta_client")  # takes a second
     settings: dict[str, Any] = {
         "base_url": base_url,
-        "api_key": api_key or "",  # None would send the environment's key to any address
+        "api_key": api_key or "",  # with None, the client would send the key from the environment to any address
         "timeout": sdk.Timeout(timeout, connect=min(_CONNECT, timeout)),
         "max_retries": 0,
         "http_client": bounded(sdk.DefaultAsyncHttpxClient)(base_url=base_url),
@@ -54,7 +54,7 @@ async def connect(base_url: str, api_key: str | None, model: str, embedding: str
 
 @define(eq=False)
 class LettaServer:
-    """The calls. Each raises ``UpstreamError`` for what the server refuses, and ``ModelCallFailed`` for nonsense."""
+    """The calls to the server. Each raises ``UpstreamError`` for a refusal and ``ModelCallFailed`` for a bad reply."""
 
     sdk: ModuleType
     client: Any = field(repr=False)
@@ -63,17 +63,17 @@ class LettaServer:
     model: str
     embedding: str | None
     timeout: float
-    """Seconds that one call may take."""
+    """The maximum duration of one call, in seconds."""
 
     async def version(self, timeout: float) -> str:
-        """The server's version: whether it is there."""
+        """Return the version of the server, which also shows that it is reachable."""
         health = await self._asked(self.client.health, timeout=timeout)
         return self._text(health, "version")
 
     async def prepare(self, session: str, system: str, blocks: Mapping[str, str]) -> str:
-        """The session's agent, with these memory blocks, and with nothing said to it yet; its id.
+        """Prepare the agent of the session with these memory blocks and no messages, and return its id.
 
-        It is looked for by its tags, and made when there is none. Whatever its blocks held is written over.
+        The agent is found by its tags, and created if there is none. The previous contents of its blocks are replaced.
         """
         found = await self._agents(session)
         if not found:
@@ -86,7 +86,7 @@ class LettaServer:
         return agent
 
     async def write(self, session: str, agent: str, blocks: Mapping[str, str]) -> None:
-        """Give an agent's blocks these texts; make those that are missing, remove those that are no longer wanted."""
+        """Write these texts to an agent's blocks. Missing blocks are created, and unwanted ones are removed."""
         known = {self._text(each, "label"): each for each in await self._blocks(agent)}
         for label, text in blocks.items():
             if label not in known:
@@ -100,17 +100,17 @@ class LettaServer:
             await self._asked(self.client.blocks.delete, self._text(known[label], "id"))
 
     async def read(self, agent: str) -> dict[str, str]:
-        """An agent's blocks as they are by now."""
+        """Return the current texts of an agent's blocks."""
         return {self._text(each, "label"): _value(each) for each in await self._blocks(agent)}
 
     async def say(self, agent: str, text: str, tools: Sequence[Mapping[str, Any]], steps: int) -> AgentReply:
-        """Ask an agent."""
+        """Send a user message to an agent and return its reply."""
         return await self._told(agent, {"role": "user", "content": text}, tools, steps)
 
     async def answer(
         self, agent: str, returns: Mapping[str, tuple[bool, str]], tools: Sequence[Mapping[str, Any]], steps: int
     ) -> AgentReply:
-        """Give an agent what came of the calls that it waits for, by their ids: whether all was well, and words."""
+        """Send the results of pending tool calls. ``returns`` maps call ids to whether a call succeeded, and a text."""
         said = [
             {"type": "tool", "tool_call_id": call, "status": "success" if fine else "error", "tool_return": words}
             for call, (fine, words) in returns.items()
@@ -118,7 +118,7 @@ class LettaServer:
         return await self._told(agent, {"type": "tool_return", "tool_returns": said}, tools, steps)
 
     async def remove(self, session: str) -> None:
-        """Remove every agent of a session, its blocks first, so that what fails midway is found again."""
+        """Remove every agent of a session. Blocks are removed first, so that a retry after a failure finds the rest."""
         for _ in range(_PAGES):
             found = await self._agents(session)
             for agent in found:
@@ -131,7 +131,7 @@ class LettaServer:
         raise ModelCallFailed(f"the Letta server at {self.url} still lists agents of session {session} after deleting")
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self.client.close()
 
     # -- calls ---------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class LettaServer:
         page = await self._asked(
             self.client.agents.list, tags=tags, match_all_tags=True, order="asc", limit=_AGENTS, include=["agent.tags"]
         )
-        # Asked for once more here: a server that does not know how to filter must not lose its other agents.
+        # Filtered here again, so that no other agents are removed if the server ignores the filter.
         return [each for each in self._items(page) if set(tags) <= set(getattr(each, "tags", None) or ())]
 
     async def _blocks(self, agent: str) -> list[Any]:
@@ -203,7 +203,7 @@ class LettaServer:
         return AgentReply("\n".join(text), tuple(dict.fromkeys(calls)), self._bill(usage))
 
     def _bill(self, usage: Any) -> UsagePart | None:
-        """What the call cost, as the server counts it: the whole input, that of its cache among it."""
+        """Return the usage as the server reports it. The input includes cached tokens."""
 
         def tokens(name: str) -> int:
             value = getattr(usage, name, None)
@@ -239,7 +239,7 @@ class LettaServer:
             why = self._shown(str(error.__cause__ or error))
             raise UpstreamError(f"cannot reach the Letta server at {self.url} ({why}); is it running?") from None
         except (self.sdk.LettaError, ValueError, TypeError, AttributeError) as error:
-            # The client builds its types from whatever the server says.
+            # The client builds its types from unchecked data of the server.
             what = self._shown(f"{type(error).__name__}: {error}")
             raise ModelCallFailed(f"the Letta server at {self.url} answered nonsense ({what})") from None
 
@@ -259,7 +259,7 @@ class LettaServer:
         return ModelCallFailed(f"the Letta server at {self.url} answered nonsense ({self._shown(str(answer))})")
 
     def _shown(self, text: str) -> str:
-        """``text`` on one line, short, and without the key."""
+        """Return ``text`` on one line, shortened and without the key."""
         line = " ".join(text.split())
         return (line.replace(self._secret, "(key)") if self._secret else line)[:_SHOWN]
 

@@ -1,4 +1,4 @@
-"""The lifecycle of a curator without resources."""
+"""The lifecycle of curators that hold no resources."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class CuratorLife:
 
     @property
     def info(self) -> StoreInfo:
-        """Constant while the curator is open."""
+        """The description of the curator, which never changes."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """There is nothing that could be damaged."""
+        """Report good health, because there is nothing that could be damaged."""
         self._alive()
         return Health(True)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Close the curator. There are no resources to release."""
         self._closed = True
 
     def _alive(self) -> None:

@@ -25,24 +25,24 @@ class ModelOptions:
 
 
 async def at_once() -> None:
-    """There is nothing to wait for."""
+    """The default ``before_call``, which does not wait."""
 
 
 def uncounted(name: str, amount: int = 1) -> None:
-    """Counts nothing."""
+    """The default ``report``, which does nothing."""
 
 
 def counted(text: str) -> int:
-    """A rough token count, for callers without a counter."""
+    """Return a rough token count, for callers without a counter."""
     return len(text) // 3 + 1
 
 
 def take_model(name: str, options: OpenOptions) -> ModelOptions:
-    """The options of the curator ``name``. ``BadInput`` for unknown ones, and without a model.
+    """Validate the options of the curator ``name``. Raises ``BadInput`` for unknown options and without a model.
 
-    ``chat`` (a ``ChatModel``) has to be there. ``model``: its name for the provider. ``count``: tokens of a text.
-    ``before_call`` is awaited before each call, ``report`` told what was asked, ``paid`` awaited with what each call
-    cost, the session and the turn.
+    ``chat`` (a ``ChatModel``) is required. ``model`` is the name of the model at the provider. ``count`` returns the
+    tokens of a text. ``before_call`` is awaited before each call. ``report`` is called with the name of a counter and
+    an amount. ``paid`` is awaited with the usage of each call, the session and the turn.
     """
     found = options.take(
         chat=None,

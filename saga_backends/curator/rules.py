@@ -1,4 +1,4 @@
-"""The curator without a model: finds contradictions by rules, and summarises the story from journaled facts."""
+"""A curator without a model, which finds contradictions by rules and summarises the story from journaled facts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from saga_core.values import Proposal
 
 
 class RulesCurator(CuratorLife):
-    """Finds contradictions, and summarises turns that are at least ``compress_after`` turns back."""
+    """Finds contradictions, and summarises turns that are at least ``compress_after`` turns old."""
 
     def __init__(self, compress_after: int = 50) -> None:
         super().__init__("rules", frozenset({Capability.RESIDENT}))
         self._compress_after = compress_after
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """Findings, then parts of the story. The same view gives the same."""
-        from saga_core.curation import rules, story  # opening does without them
+        """Return the contradictions, then summaries of the story. The same view gives the same result."""
+        from saga_core.curation import rules, story  # imported here, so that opening is fast
 
         self._alive()
         found: list[Proposal] = []
         for part in rules.review_by_turn(view):
             found += part
-            await asyncio.sleep(0)  # others have their turn in between
+            await asyncio.sleep(0)  # lets other tasks run
         return (*found, *story.condense(view, self._compress_after))
 
 

@@ -24,7 +24,7 @@ VERSION = 1
 
 _REMEDY = remedy("onnx")
 _LONG = 8
-"""Characters per token, assumed at most. Longer texts are cut before tokenizing, since the tokenizer truncates too."""
+"""The assumed maximum of characters per token. Text that the tokenizer would cut anyway is cut before tokenizing."""
 
 
 @define(eq=False)

@@ -16,7 +16,7 @@ from saga_core.registry import OpenOptions
 
 ADDRESS = "https://api.openai.com/v1"
 SHORTEST = 200
-"""The number of characters to which a text may be cut at most."""
+"""Texts of at most this many characters are not cut."""
 _COMPONENT = 32
 """The maximum number of bytes that one component of a vector takes in a reply."""
 _FORMATS = ("base64", "float")

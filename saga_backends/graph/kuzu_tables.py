@@ -76,9 +76,9 @@ _ALL_TIES = Statement(f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $sco
 
 
 class KuzuTables:
-    """The operations on the tables. Arguments must have been checked, except that the nodes of edges exist.
+    """The operations on the tables, which raise ``StoreError``.
 
-    All methods raise ``StoreError``.
+    Arguments must have been checked, except for whether the nodes of edges exist.
     """
 
     def __init__(self, database: KuzuDatabase) -> None:

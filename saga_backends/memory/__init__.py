@@ -1,7 +1,7 @@
-"""Every store protocol in memory, plain and exact: the reference implementation, also used by tests.
+"""The reference implementation of every store protocol, in memory. It is also used by tests.
 
-Nothing outlives the process. Each store is the contract spelled out in dicts and sorted lists, without shortcuts. If
-another backend differs from this one, this one is meant to be right.
+Nothing outlives the process. Each store implements its contract literally, with dicts and sorted lists. If another
+backend behaves differently, the other one is wrong.
 """
 
 from __future__ import annotations

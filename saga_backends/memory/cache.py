@@ -1,4 +1,4 @@
-"""MdCache in memory: a dict of generations."""
+"""MdCache in memory, as a dict of pages by scope."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saga_core.stores import Limits, MdCache, Pages, check_pages, check_scope
 
 
 class MemoryCache(MemoryStore):
-    """Awaits nothing, so a generation is replaced at once."""
+    """A page cache in memory. It never awaits, so a write replaces all pages atomically."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("cache", limits)
@@ -39,7 +39,7 @@ class MemoryCache(MemoryStore):
         self._scopes.pop(scope, None)
 
     def locate(self, scope: str) -> str | None:
-        """None: there are no files."""
+        """Return None, because there are no files."""
         self._checked(scope)
         return None
 
@@ -49,7 +49,7 @@ class MemoryCache(MemoryStore):
 
 
 def _own(pages: Pages) -> Pages:
-    """A copy whose files nobody else holds."""
+    """Return a copy that does not share its dict of files."""
     return evolve(pages, files=dict(pages.files))
 
 

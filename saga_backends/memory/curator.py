@@ -11,14 +11,14 @@ from saga_core.values import Proposal
 
 
 class MemoryCurator(MemoryStore):
-    """Answers every review with the proposals that it was given: none, unless a test sets some."""
+    """Answers every review with the given proposals, which are none unless a test sets some."""
 
     def __init__(self, proposals: Iterable[Proposal] = (), limits: Limits = Limits()) -> None:  # noqa: B008
         super().__init__("curator", limits)
         self._proposals = tuple(proposals)
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """The same for every view."""
+        """Return the same proposals for every view."""
         self._alive()
         return self._proposals
 

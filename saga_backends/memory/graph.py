@@ -1,4 +1,4 @@
-"""GraphStore in memory: two dicts per scope."""
+"""GraphStore in memory, with two dicts per scope."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING = _Scope()
 
 
 class MemoryGraph(MemoryStore):
-    """Awaits nothing, so each call is atomic."""
+    """A graph store in memory. It never awaits, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("graph", limits)
@@ -123,12 +123,12 @@ class MemoryGraph(MemoryStore):
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
-        """Not declared: the core walks over ``neighbors``."""
+        """Raise ``NotSupported``. The core walks over ``neighbors`` instead."""
         self._alive()
         raise NotSupported("graph.memory has no native expand; walk over neighbors")
 
     async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """Not declared: there is no query language."""
+        """Raise ``NotSupported``, because there is no query language."""
         self._alive()
         raise NotSupported("graph.memory has no query language")
 
@@ -139,7 +139,7 @@ class MemoryGraph(MemoryStore):
 
 
 def _own_node(node: Node) -> Node:
-    """A copy whose properties nobody else holds."""
+    """Return a copy with its own properties."""
     return evolve(node, properties=_own(node.properties))
 
 

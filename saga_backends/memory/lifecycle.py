@@ -1,4 +1,4 @@
-"""What all stores in memory share: a description, a health check and ``aclose``."""
+"""The base class of all stores in memory, with a description, a health check and ``aclose``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class MemoryStore:
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Always well, while open."""
+        """Report good health while the store is open."""
         self._alive()
         return Health(ok=True, detail="in memory")
 
     async def aclose(self) -> None:
-        """Every other call raises ``Closed`` from here on."""
+        """Close the store. All other calls raise ``Closed`` from then on."""
         self._closed = True
 
     def _alive(self) -> None:

@@ -1,4 +1,4 @@
-"""StateKV in memory: a dict, and its keys in order."""
+"""StateKV in memory, as a dict and a sorted list of its keys."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from saga_core.stores import Batch, Key, Limits, StateKV, check_batch, check_key
 
 
 class MemoryState(MemoryStore):
-    """Awaits nothing, so each call is atomic."""
+    """A state store in memory. It never awaits, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("state", limits)
         self._values: dict[Key, bytes] = {}
-        # Tuples of str compare as the contract says: segment by segment, each by code point.
+        # Tuples of str compare as the contract requires, segment by segment and by code point.
         self._order: list[Key] = []
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:

@@ -1,4 +1,4 @@
-"""VectorStore in memory: every query looks at every item."""
+"""VectorStore in memory, in which every query scores every item."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Scope:
 
 
 class MemoryVector(MemoryStore):
-    """Awaits nothing, so each call is atomic."""
+    """A vector store in memory. It never awaits, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("vector", limits)
@@ -152,7 +152,7 @@ class MemoryVector(MemoryStore):
 
 
 def _own(item: VectorItem, vector: array[float] | None = None) -> VectorItem:
-    """A copy whose vector and metadata nobody else holds."""
+    """Return a copy with its own vector and metadata."""
     return evolve(item, vector=array("f", item.vector) if vector is None else vector, metadata=dict(item.metadata))
 
 

@@ -288,7 +288,7 @@ class _Own:
         self._edges = [(*each, edges[each]) for each in sorted(edges)]
 
     def steps(self, ask: _Statements) -> list[tuple[bytes, list[object]]]:
-        """The required statements, in the order that ``GraphStore.apply`` prescribes."""
+        """The required statements, in the order that ``Mutation`` prescribes."""
         found: list[tuple[bytes, list[object]]] = []
         if self._gone_edges:
             found.append((ask.delete_edges, [*_columns(self._gone_edges), self._scope]))

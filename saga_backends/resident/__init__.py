@@ -1,1 +1,1 @@
-"""The resident layer: stores that answer reads from memory and write through to a durable store behind them."""
+"""The resident layer, with stores that answer reads from memory and write through to a durable store."""

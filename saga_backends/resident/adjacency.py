@@ -1,4 +1,4 @@
-"""One scope's graph in memory: nodes by id, and the edges at both their ends."""
+"""The graph of one scope in memory, with nodes by id and edges indexed at both ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_backends.footprint import edge_bytes, node_bytes
 from saga_core.stores import Direction, Edge, EdgeKey, Mutation, Node
 
 _Identity: TypeAlias = tuple[str, str, str, str]
-"""Source, type, target and key: ordered as ``EdgeKey`` is, and compared faster."""
+"""The source, type, target and key of an edge. It sorts like ``EdgeKey``, but compares faster."""
 
 
 def _identity(edge: Edge | EdgeKey) -> _Identity:
@@ -21,7 +21,7 @@ def _identity(edge: Edge | EdgeKey) -> _Identity:
 
 
 class Adjacency:
-    """Expects checked arguments. Returned values are shared and cannot be changed."""
+    """The graph of one scope. Arguments must have been checked. Returned values are shared and read-only."""
 
     def __init__(self, watermark: str | None = None) -> None:
         self.watermark = watermark
@@ -33,11 +33,11 @@ class Adjacency:
 
     @property
     def size(self) -> int:
-        """Estimated bytes of memory."""
+        """The estimated memory in bytes."""
         return self._bytes + 1_024
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
-        """Put or replace nodes; their edges stay."""
+        """Add or replace nodes. Their edges are kept."""
         for node in nodes:
             sealed = evolve(node, properties=MappingProxyType(dict(node.properties)))
             old = self._nodes.get(node.id)
@@ -49,7 +49,7 @@ class Adjacency:
             self._bytes += node_bytes(sealed)
 
     def add_edges(self, edges: Iterable[Edge]) -> None:
-        """Put or replace edges, whose nodes are there."""
+        """Add or replace edges, the nodes of which must exist."""
         for edge in edges:
             self._remove_edge(_identity(edge))
             sealed = evolve(edge, properties=MappingProxyType(dict(edge.properties)))
@@ -58,7 +58,7 @@ class Adjacency:
             self._bytes += edge_bytes(sealed)
 
     def apply(self, mutation: Mutation) -> None:
-        """See ``GraphStore.apply``; the store behind has accepted the mutation."""
+        """See ``GraphStore.apply``. The durable store must have accepted the mutation."""
         for key in mutation.delete_edges:
             self._remove_edge(_identity(key))
         for node_id in mutation.delete_nodes:
@@ -90,7 +90,7 @@ class Adjacency:
         self._bytes -= edge_bytes(edge)
 
     def get(self, ids: Iterable[str]) -> dict[str, Node]:
-        """Those of ``ids`` that are here."""
+        """Return the nodes of ``ids`` that exist."""
         return {node_id: self._nodes[node_id] for node_id in ids if node_id in self._nodes}
 
     def neighbors(

@@ -1,6 +1,6 @@
-"""The resident layers as backends, for callers that open stores by name.
+"""Registers the resident layers as backends, for callers that open stores by name.
 
-Options: ``inner``, the wrapped store (closing the layer closes it too), and ``limit_mb``, megabytes of memory.
+Options: ``inner`` is the wrapped store, which is closed with the layer. ``limit_mb`` is the memory in megabytes.
 """
 
 from __future__ import annotations

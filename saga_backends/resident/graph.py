@@ -1,4 +1,4 @@
-"""A graph store's scopes kept in memory as adjacency dicts, written through."""
+"""Keeps the scopes of a graph store in memory as adjacency dicts, and writes through to the store."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _PAGE = 1_000
 
 
 class ResidentGraph:
-    """``inner`` with its scopes in memory: reads of a loaded scope neither wait nor change threads.
+    """The store ``inner`` with its scopes in memory. Reads of a loaded scope need no I/O and no thread.
 
-    Writes go to ``inner`` first. It must be written through this object only. Of a ``SHARED`` store only the scopes
-    that ``hold`` named are kept, and all others are read from ``inner``. A scope whose estimated size exceeds
-    ``scope_bytes`` (by default half of ``limit_bytes``) is read from ``inner``. ``query`` always is, ``expand`` for
-    such scopes only; both raise ``NotSupported`` when ``inner`` does not declare them.
+    Writes go to ``inner`` first, which must only be written through this object. Of a ``SHARED`` store, only the scopes
+    passed to ``hold`` are kept in memory, and all others are read from ``inner``. A scope whose estimated size exceeds
+    ``scope_bytes`` (by default half of ``limit_bytes``) is also read from ``inner``. ``query`` always uses ``inner``,
+    and ``expand`` only for such scopes. Both raise ``NotSupported`` if ``inner`` does not declare them.
     """
 
     def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
@@ -52,38 +52,38 @@ class ResidentGraph:
             scope_bytes=scope_bytes,
             shared=Capability.SHARED in inner.info.capabilities,
         )
-        """Says by its ``counters`` how it fares."""
+        """The cache of scopes. Its ``counters`` are statistics."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
         self._limits = inner.info.limits
 
     @property
     def info(self) -> StoreInfo:
-        """That of ``inner``, and ``RESIDENT``."""
+        """The info of ``inner`` with the additional capability ``RESIDENT``."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """See ``Store.check``: how ``inner`` is."""
+        """Check ``inner``; see ``Store.check``."""
         return await self.inner.check(thorough=thorough)
 
     async def aclose(self) -> None:
-        """Wait for writes that run, then close ``inner``."""
+        """Wait for writes in progress, then close ``inner``."""
         await self.cache.close()
         await self.inner.aclose()
 
     def hold(self, scope: str) -> None:
-        """Keep ``scope`` of a ``SHARED`` store in memory from now on: nobody else writes to it."""
+        """Keep ``scope`` of a ``SHARED`` store in memory from now on, because no other process writes to it."""
         self.cache.hold(scope)
 
     def release(self, scope: str) -> None:
-        """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
+        """Read ``scope`` of a ``SHARED`` store from the store again, because other processes may write to it."""
         self.cache.release(scope)
 
     def fence(self, fence_of: FenceOf) -> None:
-        """See ``Fenced``: of ``inner``."""
+        """Pass the fence on to ``inner``; see ``Fenced``."""
         cast(Fenced, self.inner).fence(fence_of)
 
     def forget(self, scope: str | None = None) -> None:
-        """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""
+        """Reload ``scope`` (or all scopes) at the next read, because another process may have written to it."""
         self.cache.forget(scope)
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
@@ -91,7 +91,7 @@ class ResidentGraph:
         self.cache.ensure_open()
         check_scope(scope, self._limits)
         check_mutation(mutation, self._limits)
-        # The write outlives a caller who is cancelled, and so must its values.
+        # The write continues if the caller is cancelled, so it needs its own copy of the values.
         own = evolve(
             mutation,
             put_nodes=tuple(evolve(node, properties=dict(node.properties)) for node in mutation.put_nodes),
@@ -139,7 +139,7 @@ class ResidentGraph:
         return image.scan(label, after, limit)
 
     async def watermark(self, scope: str) -> str | None:
-        """See ``GraphStore.watermark``. Asked of ``inner`` unless the scope is loaded: it alone is not worth a load."""
+        """See ``GraphStore.watermark``. If the scope is not loaded, ``inner`` is asked, which is cheaper."""
         image = self.cache.find(scope) or await self.cache.known(scope)
         return image.watermark if image is not None else await self.inner.watermark(scope)
 
@@ -183,7 +183,7 @@ class ResidentGraph:
         return await self.cache.fetch(scope)
 
     async def _load(self, scope: str, most: int) -> Adjacency | None:
-        """Every node in the order of ids, then every edge at its source."""
+        """Load every node, sorted by id, then every edge. Returns None if they would take more than ``most`` bytes."""
         image = Adjacency(await self.inner.watermark(scope))
         page = min(_PAGE, self._limits.batch)
         ids: list[str] = []

@@ -1,4 +1,4 @@
-"""Scopes in memory in front of a store: loaded once, written through, evicted when memory is short."""
+"""A cache of scopes in front of a store. Scopes are loaded once, written through, and evicted if memory is short."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from weakref import WeakValueDictionary
 from saga_core.errors import BadInput, Closed, NotFound, NotSupported, ScopeMismatch
 
 _REFUSALS = (BadInput, NotFound, NotSupported, ScopeMismatch)
-"""Errors that promise that nothing was changed. After any other, what the store holds is uncertain."""
+"""Errors that guarantee that nothing was changed. After any other error, the contents of the store are uncertain."""
 
 _REMEMBERED = 1_024
-"""Names of scopes that were too large, kept so that they are not tried again and again."""
+"""How many names of scopes that were too large are kept, so that their load is not attempted again."""
 
 
 class Image(Protocol):
-    """A scope's contents in memory."""
+    """The contents of a scope in memory."""
 
     @property
     def size(self) -> int:
-        """Estimated bytes of memory."""
+        """The estimated memory in bytes."""
         ...
 
 
@@ -31,18 +31,18 @@ R = TypeVar("R")
 
 
 class ScopeCache(Generic[D]):
-    """Images of scopes, least recently used out first, together at most ``limit_bytes``.
+    """An LRU cache of images of scopes, which together take at most ``limit_bytes``.
 
-    ``load(scope, most)`` reads a scope from the store; it gives None when the image would exceed ``most`` bytes. Such a
-    scope is bypassed from then on, until it is dropped or forgotten: loading it for each question would cost more
-    than asking the store.
+    ``load(scope, most)`` reads a scope from the store. It returns None if the image would exceed ``most`` bytes. Such a
+    scope is bypassed until it is dropped or forgotten, because loading it for each read would cost more than asking the
+    store.
 
-    Of a ``shared`` store, which others write to as well, only scopes that are held have images: ``hold`` says that
-    nobody else writes to one until it is released.
+    If the store is ``shared``, other processes write to it too. Then only held scopes have images. ``hold`` states that
+    no other process writes to a scope until ``release``.
 
-    One scope's writes and loads follow each other, and run to their end in tasks of their own, so that a caller who
-    is cancelled leaves no half-known scope. Reads of an image need no turn: they never wait, but for a write that its
-    caller left. Otherwise two reads, one behind the other, would see the scope without it and with it.
+    The writes and loads of one scope run one after the other, in their own tasks. They complete even if the caller is
+    cancelled, so an image is never incomplete. Reads of an image do not wait, except for a write whose caller was
+    cancelled. Otherwise, two consecutive reads could see the scope before and after that write.
     """
 
     def __init__(
@@ -69,27 +69,27 @@ class ScopeCache(Generic[D]):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._disowned: set[str] = set()
         self._left: dict[str, asyncio.Task[Any]] = {}
-        """By scope, the last of the writes that run on though their callers were cancelled."""
+        """For each scope, the last write that is still running although its caller was cancelled."""
         self._closed = False
         self.used_bytes = 0
-        """Estimated bytes of all images."""
+        """The estimated memory of all images in bytes."""
         self.hits = 0
-        """Reads that were answered from memory at once."""
+        """The number of reads that were answered from memory at once."""
         self.loads = 0
-        """Scopes that were read from the store."""
+        """The number of scopes that were loaded from the store."""
         self.evictions = 0
-        """Images that were given up for want of memory."""
+        """The number of images that were dropped because memory was short."""
         self.bypasses = 0
-        """Reads that went to the store because the scope is too large."""
+        """The number of reads that went to the store because the scope is too large or not held."""
         self.divergences = 0
-        """Writes whose result showed that the image was not what the store held; it was given up."""
+        """The number of writes that showed a difference between image and store, after which the image was dropped."""
 
     def __len__(self) -> int:
         return len(self._images)
 
     @property
     def counters(self) -> dict[str, int]:
-        """What there is and what happened, by name, for people."""
+        """The statistics by name."""
         return {
             "scopes": len(self),
             "bytes": self.used_bytes,
@@ -107,8 +107,8 @@ class ScopeCache(Generic[D]):
             raise Closed("the resident layer is closed, and the store behind it")
 
     def find(self, scope: str) -> D | None:
-        """The image, if it is there now; the fast path of every read."""
-        found = self._images.get(scope) if type(scope) is str else None  # what is no name is refused further on
+        """Return the image if it is in memory. This is the fast path of every read."""
+        found = self._images.get(scope) if type(scope) is str else None  # other types are rejected later
         if found is None or scope in self._left:
             return None
         self._images.move_to_end(scope)
@@ -116,16 +116,17 @@ class ScopeCache(Generic[D]):
         return found[0]
 
     async def known(self, scope: str) -> D | None:
-        """The image, if it is there when the writes have ended whose callers were cancelled."""
+        """Return the image if it is in memory, after waiting for writes whose callers were cancelled."""
         left = self._left.get(scope) if type(scope) is str else None
         if left is not None:
-            await asyncio.wait({left})  # writes follow each other: the last of them
+            await asyncio.wait({left})  # writes run in order, so waiting for the last one is enough
         return self.find(scope)
 
     async def fetch(self, scope: str) -> D | None:
-        """The image, loaded if need be; None when the scope is bypassed. Concurrent callers share one load.
+        """Return the image, and load it if necessary. Returns None if the scope is bypassed.
 
-        Raises what the load raises, and the next call tries again; ``Closed`` after ``close``.
+        Concurrent callers share one load. If the load raises, so does this, and the next call tries again. Raises
+        ``Closed`` after ``close``.
         """
         self.ensure_open()
         found = await self.known(scope)
@@ -142,10 +143,10 @@ class ScopeCache(Generic[D]):
         return found
 
     async def write(self, scope: str, store: Callable[[], Awaitable[R]], mirror: Callable[[D, R], bool]) -> R:
-        """Run ``store`` and give its result; before, if the scope has an image, ``mirror(image, result)``.
+        """Run ``store`` and return its result. If the scope has an image, ``mirror(image, result)`` updates it first.
 
-        The image is given up, so that the next read loads the truth, when ``mirror`` says that it disagrees with
-        the result (False), and when ``store`` fails otherwise than by a refusal.
+        The image is dropped, so that the next read reloads it, if ``mirror`` returns False because the image disagrees
+        with the result, or if ``store`` raises anything but a refusal.
         """
         self.ensure_open()
         task = self._start(self._write_in_turn(scope, store, mirror))
@@ -162,17 +163,17 @@ class ScopeCache(Generic[D]):
             del self._left[scope]
 
     def hold(self, scope: str) -> None:
-        """Nobody else writes to ``scope`` of a shared store from now on."""
+        """State that no other process writes to ``scope`` of a shared store from now on."""
         self._held.add(scope)
 
     def release(self, scope: str) -> None:
-        """Others may write to ``scope`` of a shared store again."""
+        """State that other processes may write to ``scope`` of a shared store again."""
         self._held.discard(scope)
         if self._shared:
             self.forget(scope)
 
     def forget(self, scope: str | None = None) -> None:
-        """Give up the image of ``scope`` (of all without one): somebody else may have changed what it shows."""
+        """Drop the image of ``scope`` (or all images), because another process may have changed the store."""
         if scope is None:
             self._images.clear()
             self.used_bytes = 0
@@ -184,7 +185,7 @@ class ScopeCache(Generic[D]):
             self._disowned.update({scope} & self._loading.keys())
 
     async def close(self) -> None:
-        """Refuse further calls, and wait for the writes and loads that run."""
+        """Reject further calls, and wait for the writes and loads in progress."""
         self._closed = True
         self.forget()
         if self._running:
@@ -199,7 +200,7 @@ class ScopeCache(Generic[D]):
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # when every caller was cancelled nobody asks for it, and asyncio would complain
+            task.exception()  # if all callers were cancelled, asyncio would log it as never retrieved
 
     def _lock(self, scope: str) -> asyncio.Lock:
         lock = self._locks.get(scope)
@@ -239,7 +240,7 @@ class ScopeCache(Generic[D]):
             return result
 
     def _admit(self, scope: str, image: D | None) -> None:
-        """Take the image in, or count it anew after a change, and make room."""
+        """Add the image, or measure it again after a change, and evict others to make room."""
         self._remove(scope)
         size = image.size if image is not None else 0
         if image is None or size > self._scope_limit:

@@ -1,4 +1,4 @@
-"""A vector store's scopes kept in memory, one matrix each, written through."""
+"""Keeps the scopes of a vector store in memory, with one matrix per scope, and writes through to the store."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _PAGE = 1_000
 
 
 def _matrix(dimension: int) -> Matrix:
-    from saga_backends.vector.matrix import Matrix  # numpy: a start does without it
+    from saga_backends.vector.matrix import Matrix  # imports numpy, which the start should not pay for
 
     return Matrix(dimension)
 
 
 class _Image:
-    """A scope: its spec and its matrix; without spec it does not exist."""
+    """The spec and the matrix of a scope. Without a spec, the scope does not exist."""
 
     def __init__(self, spec: ScopeSpec | None) -> None:
         self.spec = spec
@@ -56,22 +56,22 @@ class _Image:
 
     @property
     def size(self) -> int:
-        """Estimated bytes of memory."""
+        """The estimated memory in bytes."""
         return self.matrix.size if self.matrix is not None else 1_024
 
     def create(self, spec: ScopeSpec) -> bool:
-        """Begin to exist; whether that agrees with what is known."""
+        """Create the scope if it does not exist. Returns whether the spec agrees with that of the image."""
         if self.spec is None:
             self.spec, self.matrix = spec, _matrix(spec.dimension)
         return self.spec == spec
 
 
 class ResidentVectors:
-    """``inner`` with its scopes in memory: reads of a loaded scope neither wait nor change threads, and are exact.
+    """The store ``inner`` with its scopes in memory. Reads of a loaded scope are exact, and need no I/O and no thread.
 
-    Writes go to ``inner`` first. It must be written through this object only. Of a ``SHARED`` store only the scopes
-    that ``hold`` named are kept, and all others are read from ``inner``. A scope whose estimated size exceeds
-    ``scope_bytes`` (by default half of ``limit_bytes``) is read from ``inner``.
+    Writes go to ``inner`` first, which must only be written through this object. Of a ``SHARED`` store, only the scopes
+    passed to ``hold`` are kept in memory, and all others are read from ``inner``. A scope whose estimated size exceeds
+    ``scope_bytes`` (by default half of ``limit_bytes``) is also read from ``inner``.
     """
 
     def __init__(self, inner: VectorStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
@@ -82,43 +82,43 @@ class ResidentVectors:
             scope_bytes=scope_bytes,
             shared=Capability.SHARED in inner.info.capabilities,
         )
-        """Says by its ``counters`` how it fares."""
+        """The cache of scopes. Its ``counters`` are statistics."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
         self._limits = inner.info.limits
 
     @property
     def info(self) -> StoreInfo:
-        """That of ``inner``, and ``RESIDENT``."""
+        """The info of ``inner`` with the additional capability ``RESIDENT``."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """See ``Store.check``: how ``inner`` is."""
+        """Check ``inner``; see ``Store.check``."""
         return await self.inner.check(thorough=thorough)
 
     async def aclose(self) -> None:
-        """Wait for writes that run, then close ``inner``."""
+        """Wait for writes in progress, then close ``inner``."""
         await self.cache.close()
         await self.inner.aclose()
 
     def hold(self, scope: str) -> None:
-        """Keep ``scope`` of a ``SHARED`` store in memory from now on: nobody else writes to it."""
+        """Keep ``scope`` of a ``SHARED`` store in memory from now on, because no other process writes to it."""
         self.cache.hold(scope)
 
     def release(self, scope: str) -> None:
-        """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
+        """Read ``scope`` of a ``SHARED`` store from the store again, because other processes may write to it."""
         self.cache.release(scope)
 
     async def compact(self) -> None:
-        """See ``Compacting``: of ``inner``, where that declares it."""
+        """Compact ``inner``, if it supports that; see ``Compacting``."""
         self.cache.ensure_open()
         await cast(Compacting, self.inner).compact()
 
     def fence(self, fence_of: FenceOf) -> None:
-        """See ``Fenced``: of ``inner``."""
+        """Pass the fence on to ``inner``; see ``Fenced``."""
         cast(Fenced, self.inner).fence(fence_of)
 
     def forget(self, scope: str | None = None) -> None:
-        """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""
+        """Reload ``scope`` (or all scopes) at the next read, because another process may have written to it."""
         self.cache.forget(scope)
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:
@@ -128,7 +128,7 @@ class ResidentVectors:
         await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))
 
     async def describe(self, scope: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
+        """See ``VectorStore.describe``. If the scope is not loaded, ``inner`` is asked, which is cheaper."""
         image = self.cache.find(scope) or await self.cache.known(scope)
         return image.spec if image is not None else await self.inner.describe(scope)
 
@@ -137,7 +137,7 @@ class ResidentVectors:
         self.cache.ensure_open()
         check_scope(scope, self._limits)
         check_items(items, self._limits)
-        # The write outlives a caller who is cancelled, and so must its values.
+        # The write continues if the caller is cancelled, so it needs its own copy of the values.
         vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
         own = [
             evolve(item, vector=vector, metadata=dict(item.metadata))
@@ -187,8 +187,8 @@ class ResidentVectors:
                 best = image.matrix.best(question, k, wanted)
                 found.append([Hit(row.id, score, row.text, row.metadata) for score, row in best])
         if len(found) == 1:
-            return found[0][:k]  # in order already
-        # Equal ones of several scopes stand in the order of the scopes.
+            return found[0][:k]  # already sorted
+        # Sorting is stable, so equal hits of several scopes stay in the order of the scopes.
         return sorted(chain.from_iterable(found), key=lambda hit: (-hit.score, hit.id))[:k]
 
     async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
@@ -207,7 +207,7 @@ class ResidentVectors:
         return await self.cache.write(scope, lambda: self.inner.delete(scope, ids=own, where=where), mirror)
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
-        """See ``VectorStore.count``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
+        """See ``VectorStore.count``. If the scope is not loaded, ``inner`` is asked, which is cheaper."""
         image = self.cache.find(scope) or await self.cache.known(scope)
         if image is None:
             return await self.inner.count(scope, where=where)
@@ -236,7 +236,7 @@ class ResidentVectors:
         return await self.cache.fetch(scope)
 
     async def _load(self, scope: str, most: int) -> _Image | None:
-        """Every item in the order of ids, unless their number alone tells that they are too many."""
+        """Load every item, sorted by id. Returns None if they would take more than ``most`` bytes."""
         spec = await self.inner.describe(scope)
         image = _Image(spec)
         if spec is None or image.matrix is None:
@@ -256,5 +256,5 @@ class ResidentVectors:
 
 
 def _single(vector: Vector) -> array[float]:
-    """A vector that a store gave out: an ``array('f')`` as the contract has it, made one otherwise."""
+    """Return a vector from a store as ``array('f')``. It is converted if the store returned another type."""
     return vector if isinstance(vector, array) and vector.typecode == "f" else array("f", vector)

@@ -1,1 +1,1 @@
-"""Engines of the StateKV."""
+"""Backends of the StateKV."""

@@ -1,8 +1,8 @@
-"""Keys as bytes that sort as the keys do.
+"""Encodes keys as bytes that sort in the same order as the keys.
 
-Each segment is its UTF-8, whose byte order is the order of code points, with NUL escaped as ``00 FF``, and ends with
-``00 01``. The end sorts below every byte that could continue a segment, so a shorter segment comes first, and the
-entries under a prefix stand together: those that begin with its bytes.
+Each segment is encoded in UTF-8, whose byte order is the order of code points. NUL is escaped as ``00 FF``, and each
+segment ends with ``00 01``. This end mark sorts below every byte that could continue a segment, so a shorter segment
+comes first. All entries under a prefix are contiguous, because they begin with the bytes of the prefix.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ _ESCAPED = b"\x00\xff"
 
 
 def encode(key: Key) -> bytes:
-    """The bytes of ``key``; also of a prefix, and empty for the empty one."""
+    """Encode a key or a prefix. The empty prefix gives empty bytes."""
     return b"".join(segment.encode().replace(b"\x00", _ESCAPED) + _END for segment in key)
 
 
 def decode(raw: bytes) -> Key:
-    """The key that ``raw`` encodes."""
-    # Every NUL of a text is followed by FF, so the end mark stands nowhere else.
+    """Return the key that ``raw`` encodes."""
+    # Every NUL of a text is followed by FF, so the end mark occurs nowhere else.
     return tuple(part.replace(_ESCAPED, b"\x00").decode() for part in raw.split(_END)[:-1])
 
 
 def range_end(prefix: bytes) -> bytes:
-    """What all keys that begin with the encoded ``prefix`` are below; ``FF``, which no key begins with, for all."""
+    """Return the exclusive upper bound of all keys with the encoded ``prefix``.
+
+    For the empty prefix, this is ``FF``, with which no key begins.
+    """
     return prefix[:-1] + b"\x02" if prefix else b"\xff"

@@ -1,10 +1,10 @@
-"""StateKV in a SQLite file: a commit is on disk when it returns, and no read waits for one.
+"""StateKV in a SQLite file. A commit is on disk when it returns, and reads do not wait for commits.
 
-One connection writes and another one reads, each on a thread of its own: a commit takes some milliseconds until the
-disk has it, and where many sessions are played at once a turn's reading would stand in a queue behind those of others.
+One connection writes and another one reads, each on its own thread. A commit takes some milliseconds until the data is
+on disk. With many sessions at once, the reads of a turn would otherwise queue behind the commits of other sessions.
 
-The table is an ordinary one with an index on the key: with values of some kilobytes a turn, a table without rowids
-wrote 1.4 times as much and took 1.8 times the CPU, since values beyond a quarter page leave its tree.
+The table is an ordinary one with an index on the key. With some kilobytes of values per turn, a table without rowids
+wrote 1.4 times as much and took 1.8 times the CPU, because values above a quarter page are moved out of its tree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _MOST_ROWS = 2**62
-"""A limit that SQLite can hold, and no store reaches."""
+"""A limit that SQLite accepts and that no store reaches."""
 
 
 def _create_entries(database: sqlite_utils.Database) -> None:
@@ -52,26 +52,26 @@ _REMEDY = "put a backup in its place, or save what can be read with `saga restor
 
 
 class _Reading:
-    """Reads over one connection. Everything here runs on one thread."""
+    """Reads over one connection. All methods run on one thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_shared = False
-        """Whether other processes of SAGA have it open as well."""
+        """Whether other SAGA processes have the file open too."""
         self._connection: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Connect to the file, which is open for writing."""
+        """Connect to the file, which must be open for writing already."""
         self._connection = sqlite_file.connect_reader(self.path, shared=self.is_shared)
 
     def close(self) -> None:
-        """Let go of the connection, if there is one."""
+        """Close the connection, if there is one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
     def get(self, keys: dict[bytes, Key]) -> dict[Key, bytes]:
-        """All of one moment."""
+        """Return the entries of ``keys`` that exist, all from one snapshot."""
         found: dict[Key, bytes] = {}
         with sqlite_file.translated(self.path):
             connection = self._open_connection()
@@ -89,7 +89,7 @@ class _Reading:
         return found
 
     def scan(self, statement: str, start: bytes, end: bytes, limit: int) -> list[tuple[Key, bytes]]:
-        """The entries from or behind ``start`` and below ``end``."""
+        """Return the entries from ``start`` (or after it, depending on ``statement``) to below ``end``."""
         with sqlite_file.translated(self.path):
             rows = self._open_connection().execute(statement, (start, end, limit)).fetchall()
         try:
@@ -109,7 +109,7 @@ class _Reading:
 
 
 class _File(_Reading):
-    """The open file. It can be read here too, behind all commits."""
+    """The file, open for writing. Reads on this thread come after all earlier commits."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
         super().__init__(path)
@@ -117,7 +117,7 @@ class _File(_Reading):
         self._lock: PathLock | None = None
 
     def open(self) -> None:
-        """Lock, connect, migrate."""
+        """Lock the file, connect and migrate."""
         sqlite_file.prepare_path(self.path)
         sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
@@ -125,7 +125,7 @@ class _File(_Reading):
         self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous, shared=self.is_shared)
 
     def close(self) -> None:
-        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
         connection, self._connection = self._connection, None
         lock, self._lock = self._lock, None
         try:
@@ -141,7 +141,7 @@ class _File(_Reading):
         deletes: list[tuple[bytes]],
         expected: list[tuple[Key, bytes, bytes | None]],
     ) -> None:
-        """One transaction."""
+        """Check the expected values and write, in one transaction."""
         with sqlite_file.translated(self.path):
             connection = self._open_connection()
             connection.execute("BEGIN IMMEDIATE")
@@ -158,12 +158,12 @@ class _File(_Reading):
                 raise
 
     def compact(self) -> None:
-        """Leave no byte of what was deleted."""
+        """Remove all traces of deleted data."""
         with sqlite_file.translated(self.path):
             sqlite_file.compact(self._open_connection())
 
     def check(self, thorough: bool) -> Health:
-        """Reads the schema, or the whole file."""
+        """Read the schema, or the whole file if ``thorough``."""
         try:
             with sqlite_file.translated(self.path):
                 wrong = sqlite_file.check(self._open_connection(), thorough=thorough)
@@ -176,23 +176,23 @@ class _File(_Reading):
 
 
 class _Threads:
-    """The file and its two connections, each with its thread. What is asked of one of them is done in order."""
+    """The file and its two connections, each with its own thread. Calls on one thread run in order."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self.file, self.reading = _File(path, synchronous), _Reading(path)
         self.writer, self.reader = Worker(f"state.sqlite {path}"), Worker(f"state.sqlite read {path}")
         self.behind = 0
-        """How many are at work that reads have to stand behind: then they are asked of the writer."""
+        """The number of operations that reads must wait for. While there are any, reads run on the writer's thread."""
         self._settling: set[asyncio.Task[None]] = set()
 
     async def read(self, call: Callable[Concatenate[_Reading, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read without waiting for commits; but behind what nobody waits for any more, or must see nothing read."""
+        """Read without waiting for commits, except for commits whose caller was cancelled and for ``alone``."""
         if self.behind:
             return await self.writer.run(call, self.file, *args, **kwargs)
         return await self.reader.run(call, self.reading, *args, **kwargs)
 
     async def write(self, call: Callable[P, None], /, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Write. When its waiter is cancelled it completes all the same, and whoever reads from then on sees it."""
+        """Write. If the caller is cancelled, the write completes all the same, and later reads see it."""
         try:
             await self.writer.run(call, *args, **kwargs)
         except asyncio.CancelledError:
@@ -207,29 +207,29 @@ class _Threads:
         self.behind -= 1
         self._settling.discard(settling)
         if not settling.cancelled():
-            settling.exception()  # that it is closed by now is no news
+            settling.exception()  # retrieved, so that asyncio does not log it; the worker may be closed by now
 
     async def alone(self, call: Callable[[], None]) -> None:
-        """Run what no reader may look at meanwhile."""
+        """Run ``call`` on the writer's thread while no read is in progress."""
         self.behind += 1
         try:
-            await self.reader.run(_nothing)  # reads under way come to their end
+            await self.reader.run(_nothing)  # waits for reads in progress
             await self.writer.run(call)
         finally:
             self.behind -= 1
 
     async def open(self) -> None:
-        """Open both, or neither."""
+        """Open both connections, or neither."""
         try:
             await self.writer.run(self.file.open)
             self.reading.is_shared = self.file.is_shared
             await self.reader.run(self.reading.open)
         except BaseException:
-            await self.shut()  # a cancelled opening may have succeeded all the same
+            await self.shut()  # the opening may have succeeded even if it was cancelled
             raise
 
     async def shut(self) -> None:
-        """Finish what was given, close and unlock. A second call waits for the same end."""
+        """Finish the submitted calls, close and unlock. Further calls also wait until that is done."""
         try:
             if not self.reader.closed:
                 await self.reader.run(self.reading.close)
@@ -243,11 +243,11 @@ class _Threads:
 
 
 def _nothing() -> None:
-    """For whoever waits until a thread comes to it."""
+    """Do nothing. Running this on a thread waits for its earlier jobs."""
 
 
 class SqliteState:
-    """Made by ``BACKEND.open``. Each call makes one trip to a thread."""
+    """The state store, created by ``BACKEND.open``. Each call is one hop to a thread."""
 
     def __init__(self, threads: _Threads) -> None:
         self._threads = threads
@@ -265,7 +265,7 @@ class SqliteState:
 
     @property
     def info(self) -> StoreInfo:
-        """Engine version, limits and the file."""
+        """The version of the engine, the limits and the path of the file."""
         return self._info
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
@@ -281,7 +281,7 @@ class SqliteState:
         return await self._threads.read(_Reading.scan, *_asked(prefix, after), min(limit, _MOST_ROWS))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
-        """See ``StateKV.commit``. It completes also when the task that awaits it is cancelled."""
+        """See ``StateKV.commit``. A commit completes even if the task that awaits it is cancelled."""
         self._alive()
         check_batch(batch, expected, self._info.limits)
         puts = [(encode(key), value) for key, value in batch.puts.items()]
@@ -290,17 +290,17 @@ class SqliteState:
         await self._threads.write(self._file.commit, puts, deletes, wanted)
 
     async def compact(self) -> None:
-        """Rewrite the file, so that no byte of what was deleted is left in it."""
+        """Rewrite the file, so that no deleted data remains in it."""
         self._alive()
         await self._threads.alone(self._file.compact)
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """A read and the size with the write-ahead log; thorough: SQLite's quick check of the whole file."""
+        """Read from the file and measure its size with the log. If ``thorough``, run SQLite's quick check."""
         self._alive()
         return await self._threads.writer.run(self._file.check, thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, bring the log into the file, close it and unlock it."""
+        """Finish the submitted calls, checkpoint the log, and close and unlock the file."""
         self._closed = True
         await self._threads.shut()
 
@@ -310,7 +310,7 @@ class SqliteState:
 
 
 class Beside:
-    """Entries of a file that a server has open, read and never locked. Made by ``open_beside``."""
+    """Reads a file that a server has open, without locking it. Created by ``open_beside``."""
 
     def __init__(self, path: Path) -> None:
         self._reading, self._thread = _Reading(path), Worker(f"state.sqlite beside {path}")
@@ -320,13 +320,13 @@ class Beside:
         return await self._thread.run(_Reading.scan, self._reading, *_asked(prefix, after), min(limit, _MOST_ROWS))
 
     async def aclose(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         await self._thread.run(self._reading.close)
         await self._thread.aclose()
 
 
 async def open_beside(path: Path) -> Beside:
-    """Read the file at ``path`` beside the server that has it open. Raises ``StoreError``."""
+    """Open the file at ``path`` for reading while a server has it open. Raises ``StoreError``."""
     found = Beside(path)
     try:
         await found._thread.run(found._reading.open)
@@ -337,7 +337,7 @@ async def open_beside(path: Path) -> Beside:
 
 
 def _asked(prefix: Key, after: Key | None) -> tuple[str, bytes, bytes]:
-    """The statement that scans, where it begins, and where it ends."""
+    """Return the scan statement with its lower and upper bound."""
     start = encode(prefix)
     end = range_end(start)
     behind = encode(after) if after is not None else b""

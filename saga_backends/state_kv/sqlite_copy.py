@@ -1,8 +1,8 @@
-"""Copies of the SQLite state file: made while it is in use, sealed with a digest, and read back.
+"""Copies the SQLite state file while it is in use, seals the copy with a digest, and reads it back.
 
-A copy is made by SQLite's online backup, as of one moment, through a connection of its own: it takes no lock that a
-running server holds. It is a state file like any other, with one more entry, the seal: when it was made, how many
-entries it has, and the digest of them all.
+A copy is made by SQLite's online backup over a separate connection. It is a consistent snapshot, and needs no lock that
+a running server holds. A copy is an ordinary state file with one additional entry, the seal. The seal contains the time
+of the copy, the number of entries and a digest of them.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ _ALL = "SELECT key, value FROM entries ORDER BY key"
 
 @frozen
 class Seal:
-    """What a copy says about itself."""
+    """The seal of a copy."""
 
     made: float
-    """Seconds since the epoch."""
+    """The time of the copy, in seconds since the epoch."""
     saga: str
-    """The version that made it."""
+    """The version of SAGA that made the copy."""
     entries: int
     digest: str
-    """SHA-256 of every other entry, in order."""
+    """The SHA-256 of all other entries, in key order."""
 
 
 @frozen
 class Copy:
-    """A copy that was read and found complete."""
+    """A copy that was read and verified."""
 
     path: Path
     bytes: int
     journal: int
-    """The format of the journal in it."""
+    """The format of its journal."""
     sessions: tuple[str, ...]
     """The ids of its sessions, oldest first."""
     turns: int
     seal: Seal | None
-    """None for a state file that is no copy, such as one that was put aside."""
+    """None for a state file that was not made as a copy, such as one that was put aside."""
 
 
 def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
-    """Copy the state file at ``source``, which may be in use, to ``target``, and read it back. Blocks.
+    """Copy the state file at ``source``, which may be in use, to ``target``, and verify the copy. Blocks.
 
-    ``target`` appears whole or not at all. Raises ``BadInput`` when it is there, ``StoreUnavailable`` where nothing can
-    be read or written, ``StoreCorrupt`` for a damaged source, ``NewerSchema``.
+    ``target`` is created atomically. Raises ``BadInput`` if it exists, ``StoreUnavailable`` if a file cannot be read or
+    written, ``StoreCorrupt`` if the source is damaged, and ``NewerSchema``.
     """
     if target.exists():
         raise BadInput(f"{target}: exists already; give a new name, or a folder")
@@ -88,7 +88,7 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
     except StoreCorrupt as error:
         if str(error).startswith(f"{source}: "):
             raise
-        raise StoreCorrupt(  # it shows in the copy, which is what the source is
+        raise StoreCorrupt(  # the damage was found in the copy, but comes from the source
             f"{source}: is damaged, and no backup was made of it; put an earlier one in its place with `saga restore "
             f"FILE --force`, or save what can be read with `saga restore {source} --damaged --force`"
         ) from error
@@ -104,10 +104,10 @@ def _unwritable(target: Path, error: OSError) -> StoreUnavailable:
 
 
 def read_copy(path: Path) -> Copy:
-    """Read a copy, or another state file that is not in use, from end to end. Blocks.
+    """Read and verify a copy, or another state file that is not in use, completely. Blocks.
 
-    Raises ``StoreCorrupt`` when it is damaged or is not what it was when it was sealed, ``NewerSchema``, and
-    ``BadInput`` when nothing is there or it holds no journal.
+    Raises ``StoreCorrupt`` if it is damaged or was changed after it was sealed, ``NewerSchema``, and ``BadInput`` if it
+    does not exist or contains no journal.
     """
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a file that `saga backup` made")
@@ -179,7 +179,7 @@ def _under(file: sqlite3.Connection, name: str) -> sqlite3.Cursor:
 
 def _sync(path: Path) -> None:
     if os.name != "posix" and path.is_dir():
-        return  # Windows has no handle on a directory to sync
+        return  # directories cannot be synced on Windows
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,6 @@
-"""Salvage: copies what can be read of a damaged state file, entry by entry, into a fresh one.
+"""Salvages the readable entries of a damaged state file by copying them into a new file.
 
-SQLite gives up at the first page that it cannot interpret. Salvage continues after that page.
+SQLite stops at the first page that it cannot read. Salvage continues after that page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.stores import Key
 
 _LAST = 2**62
-"""Beyond every row that a file has."""
+"""Larger than every row number in a file."""
 _VIEW = ("view",)
 _BEHIND = "SELECT rowid, key, value FROM entries WHERE rowid > ? ORDER BY rowid"
 _PUT = "INSERT OR REPLACE INTO entries (key, value) VALUES (?, ?)"
@@ -34,16 +34,16 @@ class Salvaged:
 
     entries: int = 0
     gaps: int = 0
-    """Places that could not be read, each of one entry or of many."""
+    """The number of unreadable places, each of which may have contained one entry or many."""
     garbled: int = 0
-    """Entries that could be read, and make no sense."""
+    """The number of entries that could be read but are invalid."""
 
 
 def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvaged:
-    """Write every entry of ``source`` that can be read to ``target``, which must not be there. Blocks.
+    """Write every readable entry of ``source`` to ``target``, which must not exist. Blocks.
 
-    Those of ``missing`` are written where they were lost. ``source`` is not changed. Raises ``BadInput`` when it is not
-    there, ``StoreCorrupt`` when nothing of it can be read.
+    Entries of ``missing`` are written if ``source`` has lost them. ``source`` is not changed. Raises ``BadInput`` if it
+    does not exist, and ``StoreCorrupt`` if nothing of it can be read.
     """
     if not source.is_file():
         raise BadInput(f"{source}: there is no such file")
@@ -74,11 +74,14 @@ def _refuse_programs(damaged: sqlite3.Connection, source: Path) -> None:
     try:
         sqlite_file.refuse_programs(damaged, source)
     except sqlite3.DatabaseError:
-        return  # reading tells: it is damaged
+        return  # the damage is found when the entries are read
 
 
 def _makes_sense(key: bytes, value: bytes) -> bool:
-    """A page may be torn so that SQLite does not notice. Keys have a form; values are JSON or nothing, but in views."""
+    """Return whether an entry is valid, because SQLite does not notice every torn page.
+
+    Keys must be well-formed. Values must be JSON or empty, except those of views.
+    """
     try:
         segments = decode(key)
         if value and segments[:1] != _VIEW:
@@ -90,12 +93,12 @@ def _makes_sense(key: bytes, value: bytes) -> bool:
 
 @define
 class _Reading:
-    """The entries of a damaged file, in the order of rows."""
+    """Iterates over the readable entries of a damaged file, in row order."""
 
     file: sqlite3.Connection
     told: Salvaged
     _at: int = field(default=0, init=False)
-    """The row that was read last, or behind which it goes on."""
+    """The last row that was read, or the row after which reading continues."""
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         while True:
@@ -111,7 +114,7 @@ class _Reading:
                 return
 
     def _skip(self) -> bool:
-        """Go on behind the place that cannot be read; False when nothing can be read behind it."""
+        """Skip the unreadable place. Returns False if nothing after it can be read."""
         wide = 1
         while not self._reads(self._at + wide):
             wide *= 2
@@ -128,7 +131,7 @@ class _Reading:
         return True
 
     def _reads(self, row: int) -> bool:
-        """Whether the entry behind ``row`` can be read; also when there is none."""
+        """Return whether the entry after ``row`` can be read. True if there is none."""
         try:
             self.file.execute(_BEHIND, (row,)).fetchone()
         except sqlite3.DatabaseError:

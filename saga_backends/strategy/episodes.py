@@ -1,4 +1,4 @@
-"""Episodes: undertakings that ended and how, and reflections drawn from several of them."""
+"""Records episodes, which are finished undertakings and how they ended, and reflections on several episodes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from saga_core.registry import Backend, OpenOptions
 from saga_core.strategies import Detail, RecordKind, Strategy, told
 
 REFLECTIONS = "/reflections/{actor}/{session}"
-"""Where reflections lie. They speak of the story, so that another story is not told of them."""
+"""The namespace of reflections. It contains the session, because reflections are about one story only."""
 
 
 async def _open(options: OpenOptions) -> Strategy:
-    """Options: ``reflections``, the namespace of reflections; empty for none of them."""
+    """Options: ``reflections`` is the namespace of reflections. If it is empty, there are none."""
     place = options.take(reflections=REFLECTIONS)["reflections"]
     episode = RecordKind(
         "episode",

@@ -1,4 +1,4 @@
-"""Facts: what play established about people, places and things, beyond the state."""
+"""Records facts that the story establishes about people, places and things, beyond the state."""
 
 from __future__ import annotations
 

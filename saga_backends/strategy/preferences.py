@@ -1,4 +1,4 @@
-"""Preferences: what the player, not the character, likes and dislikes: style and limits."""
+"""Records preferences of the player (not the character) about style and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries: the threads of a session, one record each, kept up to date."""
+"""Records summaries of the threads of a session, one record per thread, and keeps them up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TokenCounter ``auto``: exact if tiktoken's tables are on this machine, otherwise the estimate."""
+"""TokenCounter ``auto``, which is exact if tiktoken's tables are on this machine, and otherwise an estimate."""
 
 from __future__ import annotations
 

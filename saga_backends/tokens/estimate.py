@@ -1,8 +1,8 @@
-"""TokenCounter without tables: counts kinds of characters and how they meet, and weighs them.
+"""TokenCounter without tables, which counts and weights kinds of characters and the transitions between them.
 
 The weights were fitted to OpenAI's ``o200k_base`` on role-play prose, pages with front matter and technical notes,
-in Korean and English, with some Japanese, Chinese, Russian, French and emoji. Measured on texts that were not fitted
-(whole text; typical and largest error of a paragraph of 150 to 500 characters):
+in Korean and English, with some Japanese, Chinese, Russian, French and emoji. The errors were measured on other texts
+(for the whole text, and the typical and the largest error of a paragraph of 150 to 500 characters):
 
 ==================================  =======  ========  ========
 text                                whole    typical   largest
@@ -13,8 +13,9 @@ Korean technical notes, Markdown    +4..7 %  7 %       17 %
 the same with tables of box signs            30 %      36 %
 ==================================  =======  ========  ========
 
-YAML, JSON and Markdown tables came out 8 % low where they were fitted. Other tokenizers differ from o200k by more than
-this estimate does: ``cl100k_base`` needs 1.6 times as many tokens for Korean. ``options.scale`` multiplies.
+YAML, JSON and Markdown tables are estimated 8 % too low on the fitted texts. Other tokenizers differ from o200k by more
+than this estimate does. For example, ``cl100k_base`` needs 1.6 times as many tokens for Korean. Estimates are
+multiplied by ``options.scale``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 def _kinds() -> bytes:
-    """A table from the first byte of a UTF-8 character to a letter for its kind."""
+    """Return a table that maps the first byte of a UTF-8 character to a letter for its kind."""
     table = bytearray(b"p" * 256)  # punctuation and control characters
     for kind, members in {
         "a": b"abcdefghijklmnopqrstuvwxyz",
@@ -54,9 +55,9 @@ def _kinds() -> bytes:
 
 _KINDS = _kinds()
 _RUNS = bytes(ord("a") if kind in b"aAL" else kind if kind in b"H0" else ord(" ") for kind in range(256))
-"""From kinds to what words are made of: letters, Hangul, digits; the rest parts them."""
+"""Maps kinds to the kinds of words (letters, Hangul, digits). All other characters separate words."""
 
-# What a character of a kind weighs; what two or four of them in a row weigh besides; and what begins a word.
+# The weights of single characters, additional weights of two or four in a row, and weights of the start of a word.
 _KIND_WEIGHTS = {b"A": 0.226, b"0": 0.711, b"p": 0.318, b"n": 0.997}
 _RARE_WEIGHTS = {b"C": 0.879, b"J": 0.85, b"L": 0.303, b"O": 0.42, b"P": 0.514, b"F": 1.6, b"E": 2.2}
 _PAIR_WEIGHTS = {b"aA": 1.557, b"AA": -0.27, b"a0": 0.56, b"0a": 0.56, b" p": 0.796, b"pn": -1.0, b"nn": -1.0}
@@ -76,7 +77,7 @@ def _estimate(text: str) -> float:
         pairs = kinds.count(kind * 2)
         if pairs:
             total += two * pairs + four * kinds.count(kind * 4)
-    # Without the bulk, the rest is soon counted.
+    # Remove the most common kinds first, so that counting the rest is fast.
     few = kinds.translate(None, b"aH ")
     for kind, weight in _KIND_WEIGHTS.items():
         total += weight * few.count(kind)
@@ -88,10 +89,13 @@ def _estimate(text: str) -> float:
 
 
 class EstimateCounter:
-    """Made by ``BACKEND.open``. About 3 µs for 100 characters; what was counted lately is remembered."""
+    """The estimating counter, created by ``BACKEND.open``.
+
+    Counting 100 characters takes about 3 µs. Recent counts are cached.
+    """
 
     note = "an estimate: some 3 % off in prose, up to 36 % in tables of signs"
-    """How good the counts are, in words."""
+    """A description of the accuracy."""
 
     def __init__(self, scale: float = 1.0) -> None:
         if not 0 < scale < 100:
@@ -101,11 +105,11 @@ class EstimateCounter:
 
     @property
     def id(self) -> str:
-        """Changes whenever counts do."""
+        """Changes whenever the counts change."""
         return "estimate-o200k-1" if self._scale == 1.0 else f"estimate-o200k-1x{self._scale:g}"
 
     def count(self, text: str) -> int:
-        """Tokens of ``text``: 0 for the empty one, else at least 1."""
+        """Return the tokens of ``text``, 0 for an empty text and otherwise at least 1."""
         return self._known.of(text)
 
     def _counted(self, text: str) -> int:

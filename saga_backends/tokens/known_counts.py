@@ -1,4 +1,4 @@
-"""Counts of recently counted texts: nearly all of a history was already counted for the previous request."""
+"""Caches recent token counts, because most of a history was already counted for the previous request."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ _SHORT = 4_096
 class KnownCounts:
     """Caches the results of ``count`` by fingerprint, so that long texts are not kept alive.
 
-    Several threads may ask: what is long is counted beside the event loop.
+    It may be used from several threads, because long texts are counted off the event loop.
     """
 
     count: Callable[[str], int]
     least: int = 64
-    """Texts with fewer characters, such as the lines of a page, are kept with their counts: that is faster."""
+    """Texts with fewer characters, such as the lines of a page, are cached by their text, which is faster."""
     _lately: dict[tuple[int, int], int] = field(factory=dict, init=False)
     _before: dict[tuple[int, int], int] = field(factory=dict, init=False)
-    """What was used before ``_lately`` was begun; it goes when that is full. Two dicts are several times as fast as one
-    that keeps the order of use, and this is asked for every message of every request."""
+    """The entries from before ``_lately`` was started. They are dropped when ``_lately`` is full.
+
+    Two dicts are several times as fast as one that keeps the order of use. Each message of each request is looked up.
+    """
     _lock: Lock = field(factory=Lock, init=False, repr=False)
     _of_short: Callable[[str], int] = field(init=False, repr=False)
 
@@ -33,7 +35,7 @@ class KnownCounts:
         self._of_short = lru_cache(maxsize=_SHORT)(self.count)
 
     def of(self, text: str) -> int:
-        """The count of ``text``."""
+        """Return the count of ``text``."""
         if len(text) < self.least:
             return self._of_short(text)
         key = (hash(text), len(text))

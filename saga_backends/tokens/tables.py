@@ -1,6 +1,6 @@
-"""tiktoken's tables: finds them, verifies their checksums, and fetches them if that is allowed.
+"""Finds tiktoken's tables, verifies their checksums, and downloads them if that is allowed.
 
-The library's own loader is not used: it goes to the network for a missing table, and deletes one with a wrong checksum.
+The library's own loader is not used, because it downloads missing tables and deletes tables with a wrong checksum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saga_core.errors import BadInput, SagaError
 from saga_core.replacing import replace_file
 
 Load = Callable[[str, str | None], Mapping[bytes, int]]
-"""From the address of a table and the sum that it should have to its tokens."""
+"""Loads the tokens of a table, given its URL and its expected checksum."""
 
 _CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _FETCH_SECONDS = 30.0
@@ -30,7 +30,7 @@ _LARGEST = 64 << 20
 
 
 class NoTable(SagaError):
-    """A table that is ``missing``, or is not what it should be; ``url`` is where it is published."""
+    """A table is ``missing`` or has the wrong content. ``url`` is the address where it is published."""
 
     def __init__(self, message: str, url: str, sum_: str | None, *, missing: bool = False) -> None:
         self.missing = missing
@@ -41,13 +41,13 @@ class NoTable(SagaError):
 
 @frozen
 class Places:
-    """Folders in which to look for tables, in this order."""
+    """The folders that are searched for tables, in this order."""
 
     folders: tuple[Path, ...]
 
     @classmethod
     def of(cls, directory: str | None, own: Path | None, environ: Mapping[str, str]) -> Places:
-        """The folder that is configured, our own, and those in which tiktoken itself keeps tables."""
+        """Return the configured folder, SAGA's own folder, and the folders where tiktoken caches tables."""
         found = [Path(directory).expanduser()] if directory else []
         found += [own] if own is not None else []
         found += [Path(environ[name]) for name in _CACHES if environ.get(name)]
@@ -55,7 +55,7 @@ class Places:
         return cls(tuple(dict.fromkeys(found)))
 
     def load(self, url: str, sum_: str | None) -> Mapping[bytes, int]:
-        """The table that is published at ``url``, by its own name or by the one that tiktoken gives it. ``NoTable``."""
+        """Load the table published at ``url``, under its own name or tiktoken's cache name. Raises ``NoTable``."""
         strange = []
         for folder in self.folders:
             for name in (Path(url).name, sha1(url.encode(), usedforsecurity=False).hexdigest()):
@@ -73,7 +73,7 @@ class Places:
 
 
 def read_table(raw: bytes, name: str) -> dict[bytes, int]:
-    """The tokens of a table in tiktoken's format: a line for each, base64 and rank. Raises ``BadInput``."""
+    """Parse a table in tiktoken's format, which has one line per token with base64 and rank. Raises ``BadInput``."""
     parts = raw.split()
     try:
         found = dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True))
@@ -86,13 +86,13 @@ def read_table(raw: bytes, name: str) -> dict[bytes, int]:
 
 
 def encoding_named(name: str, load: Load, constructors: Any = None) -> dict[str, Any]:
-    """What tiktoken makes the encoding ``name`` of, with tables from ``load``. Raises ``NoTable`` and ``BadInput``.
+    """Return the arguments from which tiktoken creates the encoding ``name``, with tables from ``load``.
 
-    The library's own constructors are run with our loader in the place of its own.
+    The library's own constructors are run with ``load`` instead of its loader. Raises ``NoTable`` and ``BadInput``.
     """
     module = constructors or importlib.import_module("tiktoken_ext.openai_public")
     names = {each: found.__name__ for each, found in module.ENCODING_CONSTRUCTORS.items()}
-    if name not in names or name == "gpt2":  # that one has tables of another format
+    if name not in names or name == "gpt2":  # the tables of gpt2 have another format
         known = ", ".join(sorted(each for each in names if each != "gpt2"))
         raise BadInput(f"token_budget.counter_options.encoding: {name!r} is not known to tiktoken; known: {known}")
 
@@ -109,7 +109,7 @@ def encoding_named(name: str, load: Load, constructors: Any = None) -> dict[str,
 
 
 def fetch(table: NoTable, folder: Path) -> Path:
-    """Fetch a table into ``folder``; its file. Blocks. Raises ``NoTable`` when it is damaged, ``OSError``."""
+    """Download a table into ``folder`` and return its path. Blocks. Raises ``NoTable`` for a bad table, ``OSError``."""
     with urllib.request.urlopen(table.url, timeout=_FETCH_SECONDS) as answer:
         raw = answer.read(_LARGEST + 1)
     if len(raw) > _LARGEST:

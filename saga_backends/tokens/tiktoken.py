@@ -1,8 +1,8 @@
-"""TokenCounter with tiktoken's tables: exact for the models of OpenAI.
+"""TokenCounter with tiktoken's tables, which is exact for the models of OpenAI.
 
-Tables that are found are loaded when the counter is opened, so that every turn is counted alike. That takes half a
-second, in a thread; for two tenths of it the library lets nobody else run, which is why it is not left to a turn.
-What is fetched is used from the next opening on. Until then, and where there are no tables, the estimate counts.
+Tables are loaded when the counter is opened, so that all turns are counted in the same way. Loading takes half a second
+in a thread. For 0.2 s of that, the library blocks all other threads, so it must not happen during a turn. Downloaded
+tables are used from the next opening on. Until then, and without tables, the counts are estimates.
 """
 
 from __future__ import annotations
@@ -32,27 +32,30 @@ _log = logging.getLogger(__name__)
 ENCODING = "o200k_base"
 
 _PIECE = 16_384
-"""Characters that are encoded at once: a run of half a million blanks overflows the library's stack."""
+"""The number of characters to encode at once. A run of half a million blanks overflows the library's stack."""
 _CUT = re.compile(r"(?<=\n)(?=\w)|(?=[ ]\w)")
-"""Where a text can be cut without another count: the library parts it there anyway."""
+"""Positions where cutting a text does not change its count, because the library splits there anyway."""
 _CACHED_FROM = 16
 
 
 @define(eq=False)
 class TiktokenCounter:
-    """Made by ``BACKEND.open``. About 0.1 ms for 1,000 characters; what was counted lately is remembered."""
+    """The exact counter, created by ``BACKEND.open``.
+
+    Counting 1,000 characters takes about 0.1 ms. Recent counts are cached.
+    """
 
     id: str
     _encode: Callable[[str], list[int]] = field(repr=False)
     note: str = "exact for the models of OpenAI that use this encoding"
-    """How good the counts are, in words."""
+    """A description of the accuracy."""
     _known: KnownCounts = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         self._known = KnownCounts(self._counted, _CACHED_FROM)
 
     def count(self, text: str) -> int:
-        """Tokens of ``text``: 0 for the empty one."""
+        """Return the tokens of ``text``, 0 for an empty text."""
         return self._known.of(text)
 
     def _counted(self, text: str) -> int:
@@ -62,7 +65,7 @@ class TiktokenCounter:
 
 
 def _pieces(text: str) -> list[str]:
-    """``text`` in pieces of at most ``_PIECE`` characters, cut between words where there are any."""
+    """Split ``text`` into pieces of at most ``_PIECE`` characters, between words if possible."""
     pieces, start = [], 0
     while len(text) - start > _PIECE:
         cuts = [found.start() for found in _CUT.finditer(text, start + _PIECE // 2, start + _PIECE)]
@@ -74,18 +77,18 @@ def _pieces(text: str) -> list[str]:
 
 @define(eq=False)
 class UncertainCounter:
-    """The estimate, where tables are wanted and not there; says why."""
+    """The estimating counter, used if tables are wanted but missing. ``note`` says why."""
 
     note: str
     _inner: EstimateCounter = field(factory=EstimateCounter, repr=False)
 
     @property
     def id(self) -> str:
-        """The estimate's."""
+        """The id of the estimating counter."""
         return self._inner.id
 
     def count(self, text: str) -> int:
-        """The estimate."""
+        """Return the estimated tokens of ``text``."""
         return self._inner.count(text)
 
 
@@ -98,7 +101,7 @@ def _made(arguments: dict[str, Any], mark: str = "") -> TiktokenCounter:
 
 
 def _from_file(file: Path, encoding: str) -> TiktokenCounter:
-    """A table of one's own, which parts texts as ``encoding`` does."""
+    """Create a counter from a custom table, which splits texts in the same way as ``encoding``."""
     if not file.is_file():
         raise BadInput(f"token_budget.counter_options.file: {file} is no file; give a table in tiktoken's format")
     raw = file.read_bytes()
@@ -111,7 +114,7 @@ def _from_file(file: Path, encoding: str) -> TiktokenCounter:
 
 
 def _fetch_later(table: NoTable, folder: Path, counter: UncertainCounter) -> None:
-    """Fetch a table on a thread of its own, which may end with the process."""
+    """Download a table on a daemon thread."""
 
     def work() -> None:
         try:
@@ -127,10 +130,10 @@ def _fetch_later(table: NoTable, folder: Path, counter: UncertainCounter) -> Non
 
 
 async def open_exact(options: OpenOptions, *, strict: bool) -> TokenCounter:
-    """The exact counter; without its tables the estimate, or ``StoreUnavailable`` when ``strict``.
+    """Open the exact counter. Without its tables, returns the estimate or, if ``strict``, raises ``StoreUnavailable``.
 
-    Options: ``encoding`` (one of tiktoken's), ``directory`` (where its tables lie), ``file`` (a table of one's own),
-    ``download`` (whether tables may be fetched in the background). Raises ``BadInput`` for bad ones.
+    Options: ``encoding`` (one of tiktoken's), ``directory`` (the folder with its tables), ``file`` (a custom table) and
+    ``download`` (whether tables may be downloaded in the background). Raises ``BadInput`` for invalid options.
     """
     given = options.take(encoding=ENCODING, directory=None, file=None, download=False)
     for name in ("directory", "file"):

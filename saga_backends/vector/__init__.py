@@ -1,1 +1,1 @@
-"""Vector stores, and the exact scoring that those without an engine of their own share."""
+"""Vector stores, and the exact scoring that they share."""

@@ -1,8 +1,8 @@
 """Vectors in Chroma, an embedded vector database.
 
-Acknowledged data survive the end of the process, including a kill; the last writes may be lost in a power cut. Search
-is exact, as everywhere in SAGA. Chroma's own search is approximate and not used, so a query reads the whole scopes that
-it covers and takes time in proportion. A resident layer in front answers from memory.
+Acknowledged data survives the end of the process, including a kill. A power cut may lose the last writes. Search is
+exact, as everywhere in SAGA. Chroma's own search is approximate and not used, so a query reads its scopes completely
+and takes time in proportion to their size. A resident layer in front answers from memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Chroma collections, one for each scope, and what is asked of them. All of it runs on the worker's thread.
+"""Stores vectors in Chroma, with one collection per scope. All code runs on the worker's thread.
 
-An item is kept whole in one metadata value, its vector in 32 bits, its text and its metadata: Chroma has no null,
-brings vectors to length 1, and keeps them in index files that a kill can tear (see ``chroma_index``). What Chroma
-calls the embedding is the same vector at length 1. Its index is approximate, and a query does not use it: it reads
-the scopes that it asks.
+One metadata value holds the whole item, with its 32-bit vector, its text and its metadata. This is because Chroma has
+no null, normalises vectors, and keeps them in index files that a kill can tear (see ``chroma_index``). The embedding
+of a Chroma item is the same vector at unit length. Chroma's index is approximate and is not used. A query reads its
+scopes completely.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ LAYOUT = Layout(
 _SCOPE, _EMBEDDER, _DIMENSION, _ITEM = "saga_scope", "saga_embedder", "saga_dimension", "item"
 
 _BLOCK = 2_000
-"""Items in memory at a time while a query reads a scope."""
+"""The number of items in memory at a time while a query reads a scope."""
 
 _LOADED = 32
-"""Collections in use at a time. Each takes four open files and some megabytes, and Chroma lets go of none of them
-before the process has hardly any files left."""
+"""The maximum number of open collections. Each takes four open files and some megabytes, and Chroma only closes them
+when the process runs out of files."""
 
 _SAVED = 32
-"""Writes after which Chroma saves a collection's index. Until then every write reads what was written since; a save
-writes the index whole."""
+"""The number of writes after which Chroma saves the index of a collection. Every write reads all writes since the last
+save, and a save rewrites the whole index."""
 
 _TEXT_BYTES = 1_024 * 1_024
-"""Chroma keeps every metadata value in an index too, and takes a second for a megabyte of it."""
+"""The maximum size of a value. Chroma also indexes every metadata value, which takes a second per megabyte."""
 
 
 class ChromaCollections:
-    """The directory at ``path`` as Chroma keeps it."""
+    """A ``VectorEngine`` with a Chroma database in the directory ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -80,7 +80,7 @@ class ChromaCollections:
         self._open = False
 
     def info(self) -> StoreInfo:
-        """The engine's version, what it can do and how much at once."""
+        """The version of the engine, its capabilities and its limits."""
         return StoreInfo(
             kind="vector",
             name=LAYOUT.name,
@@ -91,7 +91,7 @@ class ChromaCollections:
         )
 
     def open(self) -> None:
-        """Import the engine, lock the directory, mend what a killed process left, read which scopes there are."""
+        """Import the engine, lock the directory, repair what a killed process has left, and read the scopes."""
         self._chroma = import_engine("chromadb", LAYOUT.name)
         notes = self._folder.open()
         with self._folder.translated("opening"):
@@ -108,7 +108,7 @@ class ChromaCollections:
         self._open = True
 
     def close(self) -> None:
-        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        """Close the client and release the lock, also after a failed ``open``. Further calls have no effect."""
         self._open = False
         try:
             with self._folder.translated("closing"):
@@ -117,7 +117,7 @@ class ChromaCollections:
             self._folder.close()
 
     def check(self, thorough: bool) -> Health:
-        """Asks the engine something, or reads all of all."""
+        """Query the engine, or read every item if ``thorough``."""
         try:
             client = self._alive()
             with self._folder.translated("a check"):
@@ -162,7 +162,7 @@ class ChromaCollections:
         return sorted(self._specs)
 
     def drop(self, name: str) -> None:
-        """See ``VectorStore.drop``. The files of its index go when the store is opened again."""
+        """See ``VectorStore.drop``. The index files are removed the next time the store is opened."""
         client = self._alive()
         if name not in self._specs:
             return
@@ -212,7 +212,7 @@ class ChromaCollections:
         return list(self.get(name, ids[start : start + limit]).values())
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
-        """See ``VectorStore.query``. Holds ``k`` candidates and some thousand items at a time."""
+        """See ``VectorStore.query``. Keeps ``k`` candidates and some thousand items in memory at a time."""
         self._alive()
         nearest = Nearest(asked, k)
         places = {place: name for place, name in enumerate(names) if name in self._specs}
@@ -273,7 +273,7 @@ class ChromaCollections:
         try:
             return self._chroma.PersistentClient(path=str(self.path), settings=settings)
         except BaseException:
-            # Chroma keeps what it could not start, and would give it to the next who opens the path.
+            # Chroma caches the failed client, and would return it the next time the path is opened.
             shared = import_engine("chromadb.api.shared_system_client", LAYOUT.name)
             shared.SharedSystemClient._identifier_to_system.pop(str(self.path), None)
             raise
@@ -286,7 +286,7 @@ class ChromaCollections:
             client.close()
 
     def _read_scopes(self, torn: Sequence[str]) -> None:
-        """Which scopes there are; those whose index was thrown away get a new one."""
+        """Read the scopes, and rebuild the indexes that were removed."""
         for collection in self._client.list_collections():
             fields = collection.metadata or {}
             if _SCOPE in fields:
@@ -311,7 +311,7 @@ class ChromaCollections:
                 if len(self._loaded) >= _LOADED:
                     self._disconnect()
                 client = self._alive()
-                # The first look brings the index up to date, and may save it.
+                # The first access updates the index, and may save it.
                 with self._mark.writing(_collection_name(name)):
                     found = client.get_collection(_collection_name(name), embedding_function=None)
                     found.count()
@@ -326,7 +326,7 @@ class ChromaCollections:
             yield collection
 
     def _ids(self, name: str, wanted: Predicate | None = None, *, ids: Sequence[str] | None = None) -> list[str]:
-        """The ids of the items that are there: all, those that pass, or those of ``ids``."""
+        """Return the ids of all items, of those that pass the filter, or of those in ``ids`` that exist."""
         if wanted is not None:
             return [block.ids[index] for block in self._blocks(name) for index in self._passing(block, wanted)]
         if ids is not None and not ids:
@@ -361,7 +361,7 @@ class ChromaCollections:
 
 
 def _units(rows: Singles) -> Singles:
-    """The rows at length 1; zero rows stay."""
+    """Return the rows scaled to unit length. Zero rows stay zero."""
     lengths = np.sqrt(squared_norms(rows))
     lengths[lengths == 0] = 1.0
     units: Singles = (rows / lengths[:, None]).astype(np.float32)
@@ -369,6 +369,6 @@ def _units(rows: Singles) -> Singles:
 
 
 def _collection_name(scope: str) -> str:
-    """A name that Chroma takes: a hash, and what a person recognises of the scope before it."""
+    """Return a valid collection name, which is a readable part of the scope followed by a hash."""
     slug = re.sub(r"[^a-z0-9]+", "-", scope.lower()).strip("-")[:40] or "scope"
     return f"{slug}-{hashlib.sha256(scope.encode()).hexdigest()[:32]}"

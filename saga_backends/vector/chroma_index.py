@@ -1,9 +1,9 @@
-"""Chroma's index files after a kill: detects torn ones, and has them rebuilt.
+"""Detects index files of Chroma that are torn after a kill, and has them rebuilt.
 
-Chroma writes the index of a collection in place, five files one after the other, every few writes. A process that is
-killed meanwhile leaves them torn. The next one cannot open the collection, or hangs while opening it. The database
-beside them is intact. So the names of collections being written are kept in a file while that lasts, and the index of a
-collection found there is deleted before Chroma sees it.
+Every few writes, Chroma rewrites the index of a collection in place, as five files one after the other. If the process
+is killed meanwhile, the files are inconsistent, and the next process cannot open the collection or hangs while opening
+it. The database beside the index is intact. So the names of collections that are being written are kept in a file
+during the write. If a name is found there at the next start, that index is deleted before Chroma opens it.
 """
 
 from __future__ import annotations
@@ -27,27 +27,30 @@ _INDEX = (
 
 
 class WriteMark:
-    """The file in ``folder`` that names the collections being written. It outlives the process, not the power."""
+    """The file in ``folder`` with the names of the collections that are being written.
+
+    It survives a kill of the process, but not necessarily a power cut.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / _MARK
         self._names: dict[str, None] = {}
 
     def left(self) -> list[str]:
-        """The names that an earlier process left. They stay until ``clear``."""
+        """Return the names that an earlier process has left. They are kept until ``clear``."""
         if not self._file.exists():
             return []
         self._names = dict.fromkeys(self._file.read_text(encoding="ascii", errors="replace").split())
         return list(self._names)
 
     def clear(self) -> None:
-        """Nothing is being written, and all that was is whole."""
+        """Remove all names, once no write is in progress and all indexes are intact."""
         self._names = {}
         self._save()
 
     @contextmanager
     def writing(self, name: str) -> Iterator[None]:
-        """``name`` is in the file meanwhile, and stays there when the write fails: the index may be torn then too."""
+        """Keep ``name`` in the file during a write. It stays there if the write fails, as the index may be torn."""
         known = name in self._names
         self._names[name] = None
         self._save()
@@ -63,9 +66,9 @@ class WriteMark:
 
 
 def throw_away(folder: Path, names: Sequence[str]) -> None:
-    """Remove the index of each of these collections, so that Chroma begins a new one. No client may be open.
+    """Remove the index of each of these collections, so that Chroma creates a new one. No client may be open.
 
-    Raises ``sqlite3.Error`` for a damaged database.
+    Raises ``sqlite3.Error`` if the database is damaged.
     """
     with _database(folder) as database:
         if database is None:
@@ -73,14 +76,14 @@ def throw_away(folder: Path, names: Sequence[str]) -> None:
         for name in names:
             for (segment,) in database.execute(_INDEX, (name,)).fetchall():
                 _remove(folder / segment)
-                # Chroma would go on where the index had been.
+                # Otherwise Chroma would continue from the state of the removed index.
                 database.execute("DELETE FROM max_seq_id WHERE segment_id = ?", (segment,))
 
 
 def sweep(folder: Path) -> None:
-    """Remove the indexes of collections that were deleted, which Chroma leaves lying. No client may be open.
+    """Remove the indexes of deleted collections, which Chroma leaves behind. No client may be open.
 
-    Raises ``sqlite3.Error`` for a damaged database.
+    Raises ``sqlite3.Error`` if the database is damaged.
     """
     with _database(folder) as database:
         if database is None:
@@ -93,7 +96,7 @@ def sweep(folder: Path) -> None:
 
 @contextmanager
 def _database(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    """Chroma's database; None before it was made, whole."""
+    """Open Chroma's database. Gives None if it does not exist or is not complete yet."""
     file = folder / DATABASE
     if not file.exists():
         yield None

@@ -1,7 +1,7 @@
-"""The directory of a vector engine: its owner, its lock, and the meaning of its engine's errors.
+"""Manages the directory of a vector engine, with its label, its lock, and the translation of engine errors.
 
-An engine's files do not say which program made them and how. A small file beside them does, the label: the engine, the
-version of the layout, and notes of the backend's own.
+The files of an engine do not say which program made them. So a small file beside them, the label, records the engine,
+the version of the layout, and notes of the backend.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from saga_core.replacing import replace_file
 LABEL = "saga.json"
 
 REBUILD = "move the directory away, and make the vectors anew with `saga rebuild`"
-"""What helps against damage: vectors are made from the journal."""
+"""The remedy for damage. Vectors can be rebuilt from the journal."""
 
 _OURS = frozenset({LABEL, LABEL + ".new", ".lock"})
 _FULL = ("no space left", "disk is full", "database or disk is full", "disk quota")
@@ -36,7 +36,7 @@ _SHOWN = 300
 
 @frozen
 class Layout:
-    """What distinguishes a backend: ``name`` is the backend's, ``damage`` what errors of damaged files say."""
+    """The layout of a backend. ``name`` is the name of the backend, and ``damage`` are phrases that indicate damage."""
 
     name: str
     version: int
@@ -44,7 +44,7 @@ class Layout:
 
 
 class EngineFolder:
-    """The directory at ``path``, made when it is opened. Everything here may block."""
+    """The directory at ``path``, which ``open`` creates. All methods may block."""
 
     def __init__(self, path: Path, layout: Layout) -> None:
         self.path = path
@@ -52,10 +52,10 @@ class EngineFolder:
         self._lock: PathLock | None = None
 
     def open(self) -> dict[str, Any]:
-        """Lock the directory, and give the notes of its label, none when it is new.
+        """Lock the directory and return the notes of its label, which are empty if it is new.
 
-        Raises ``StoreUnavailable`` where it cannot be made, ``StoreLocked``, ``StoreCorrupt`` for a directory of
-        something else, and ``NewerSchema``. Whatever is refused stays as it was.
+        Raises ``StoreUnavailable`` if the directory cannot be created, ``StoreLocked``, ``StoreCorrupt`` if it belongs
+        to something else, and ``NewerSchema``. A rejected directory is left unchanged.
         """
         self._prepare()
         self._read()
@@ -71,13 +71,13 @@ class EngineFolder:
         return notes
 
     def close(self) -> None:
-        """Let others open the directory. A second call does nothing."""
+        """Release the lock. Further calls have no effect."""
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.release()
 
     def note(self, notes: Mapping[str, Any]) -> None:
-        """Put ``notes`` in place of the label's, all or nothing, on disk when it returns."""
+        """Replace the notes of the label atomically. They are on disk when this returns."""
         label = {"saga": "vectors", "engine": self._layout.name, "version": self._layout.version, "notes": notes}
         text = json.dumps(label, ensure_ascii=False, indent=1)
         new = self.path / (LABEL + ".new")
@@ -94,27 +94,27 @@ class EngineFolder:
             ) from error
 
     def size(self) -> int:
-        """Bytes of all files in the directory."""
+        """The size of all files in the directory, in bytes."""
         return sum((Path(where) / name).stat().st_size for where, _, names in os.walk(self.path) for name in names)
 
     @contextmanager
     def translated(self, doing: str, *, reading: bool = False) -> Iterator[None]:
-        """Let no exception of the engine out: each becomes a ``StoreError`` that names the path and a remedy.
+        """Turn every exception of the engine into a ``StoreError`` that names the path and a remedy.
 
-        ``reading`` for an engine that fails to read in no other case than when its files are damaged.
+        ``reading`` means that any failure counts as damage, unless the system has refused the access.
         """
         try:
             yield
         except SagaError:
             raise
         except BaseException as error:
-            # A panic in an engine written in Rust is no Exception.
+            # A panic of a Rust engine is not an Exception.
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
             raise self._translate(doing, error, reading) from error
 
     def corrupt(self, what: str) -> StoreCorrupt:
-        """The error for damage that was found in the directory."""
+        """Return the error for damage in the directory."""
         return StoreCorrupt(f"{self.path}: {what}; {REBUILD}")
 
     def _translate(self, doing: str, error: BaseException, reading: bool) -> StoreError:
@@ -140,7 +140,7 @@ class EngineFolder:
             ) from error
 
     def _read(self) -> dict[str, Any] | None:
-        """The label's notes; None without a label in a directory that holds nothing else."""
+        """Return the notes of the label, or None if there is no label and the directory is otherwise empty."""
         file = self.path / LABEL
         try:
             text = file.read_text(encoding="utf-8")
@@ -184,9 +184,9 @@ class EngineFolder:
 
 
 def import_engine(module: str, extra: str) -> ModuleType:
-    """The engine's module, imported when a store is opened: engines take seconds.
+    """Import the module of an engine. This is done when a store is opened, because it may take seconds.
 
-    Raises ``StoreUnavailable`` with what to install.
+    Raises ``StoreUnavailable`` with the package to install.
     """
     try:
         return importlib.import_module(module)
@@ -197,7 +197,7 @@ def import_engine(module: str, extra: str) -> ModuleType:
 
 
 def _sync_directory(path: Path) -> None:
-    """Make the names in ``path`` lasting. Where directories cannot be opened (Windows) the system does it itself."""
+    """Sync the entries of the directory to disk. Windows cannot open directories, and does this by itself."""
     if os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)

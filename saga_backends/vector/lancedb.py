@@ -1,8 +1,8 @@
 """Vectors in LanceDB, an embedded database of columnar files.
 
-Acknowledged data survive the end of the process, including a kill. The engine does not wait for the disk, so the last
-writes may be lost in a power cut. A query reads the scopes that it covers and scores them exactly: the engine's own
-search, in 32 bits and without ids for ties, takes as long.
+Acknowledged data survives the end of the process, including a kill. The engine does not wait for the disk, so a power
+cut may lose the last writes. A query reads its scopes completely and scores them exactly. The engine's own search works
+in 32 bits, does not order ties by id, and takes as long.
 """
 
 from __future__ import annotations

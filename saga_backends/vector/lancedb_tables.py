@@ -1,8 +1,8 @@
-"""LanceDB tables, one for each scope, and what is asked of them. All of it runs on the worker's thread.
+"""Stores vectors in LanceDB, with one table per scope. All code runs on the worker's thread.
 
-Which scope has which table stands in the folder's label and not in the engine: it is replaced as a whole, so that a
-scope is there or not, whatever was going on when the process ended. A table without a scope is removed at the next
-opening. Rows are found by the row ids that the engine gives, never by a filter in its own language, but to delete.
+The label of the folder, not the engine, records the table of each scope. The label is replaced atomically, so a scope
+either exists or not, even if the process is killed. A table without a scope is removed the next time the store is
+opened. Rows are found by the engine's row ids. Its filter language is only used to delete rows.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ LAYOUT = Layout(
 )
 
 _BLOCK = 2_048
-"""Rows in memory at a time while a query reads a scope."""
+"""The number of rows in memory at a time while a query reads a scope."""
 
 _OPEN_TABLES = 64
 _METADATA_CACHE = 8 * 1_024 * 1_024
 _INDEX_CACHE = 1_024 * 1_024
 
 _WRITES = 32
-"""Every write leaves a file of its own; after so many, and a few more where the table is large, they are made one."""
+"""Every write creates a file. After this many writes (more for a large table), the files are merged into one."""
 
 _ROWS_A_WRITE = 500
 _AT_ONCE = timedelta(milliseconds=1)
-"""The least that the engine takes without a warning about readers, which there are none of here."""
+"""The smallest age that the engine accepts without a warning about concurrent readers, which do not exist here."""
 
 
 @frozen
@@ -58,7 +58,7 @@ class _Scope:
 
 @define(eq=False)
 class _Table:
-    """An open table, and the files that it has beside its main one."""
+    """An open table and its number of files."""
 
     handle: Any
     writes: int
@@ -66,7 +66,7 @@ class _Table:
 
 @frozen(eq=False)
 class _Order:
-    """The ids of a scope in order, and the row of each: kept of the scope read last, until it is written to."""
+    """The sorted ids of a scope with their row ids. Kept for the last scope read, until that scope is written."""
 
     scope: str
     ids: list[str]
@@ -74,7 +74,7 @@ class _Order:
 
 
 class LanceTables:
-    """The directory at ``path`` as LanceDB keeps it."""
+    """A ``VectorEngine`` with a LanceDB database in the directory ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,7 +89,7 @@ class LanceTables:
         self._column: Any = None
 
     def info(self) -> StoreInfo:
-        """The engine's version and what it can do."""
+        """The version of the engine and its capabilities."""
         return StoreInfo(
             kind="vector",
             name=LAYOUT.name,
@@ -99,14 +99,14 @@ class LanceTables:
         )
 
     def open(self) -> None:
-        """Import the engine, lock the directory, remove what a killed process left half made."""
+        """Import the engine, lock the directory, and remove incomplete tables of a killed process."""
         self._lance = import_engine("lancedb", LAYOUT.name)
         self._arrow = import_engine("pyarrow", LAYOUT.name)
         self._column = import_engine("lancedb.expr", LAYOUT.name).col
         notes = self._folder.open()
         self._scopes, self._next = self._read_notes(notes)
         with self._folder.translated("opening"):
-            # The engine would give its caches gigabytes.
+            # By default, the caches of the engine may take gigabytes.
             session = self._lance.Session(
                 index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE
             )
@@ -115,14 +115,14 @@ class LanceTables:
         self._database = database
 
     def close(self) -> None:
-        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        """Close the database and release the lock, also after a failed ``open``. Further calls have no effect."""
         self._tables = {}
         self._order = None
         self._database = None
         self._folder.close()
 
     def check(self, thorough: bool) -> Health:
-        """Opens a table, or reads all of all."""
+        """Open a table, or read every item if ``thorough``."""
         try:
             self._alive()
             names = list(self._scopes) if thorough else list(self._scopes)[:1]
@@ -215,7 +215,7 @@ class LanceTables:
         return [items[item_id] for item_id in page]
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
-        """See ``VectorStore.query``. Holds ``k`` candidates and some thousand rows at a time."""
+        """See ``VectorStore.query``. Keeps ``k`` candidates and some thousand rows in memory at a time."""
         self._alive()
         nearest = Nearest(asked, k)
         places = {place: name for place, name in enumerate(names) if name in self._scopes}
@@ -278,7 +278,7 @@ class LanceTables:
         return self._database
 
     def _table(self, name: str, scope: _Scope) -> _Table:
-        """The open table of a scope; of those open, the one used longest ago is let go of."""
+        """Open the table of a scope. If too many tables are open, the least recently used one is closed."""
         table = self._tables.pop(name, None)
         if table is None:
             with self._folder.translated(f"opening scope {name!r}", reading=True):
@@ -296,7 +296,7 @@ class LanceTables:
 
     @contextmanager
     def _writing(self, name: str, scope: _Scope) -> Iterator[Any]:
-        """The table to write to, once. What a failure left of it in memory is let go of."""
+        """Give the table for one write. If the write fails, the cached table and ids are dropped."""
         table = self._table(name, scope)
         if self._order is not None and self._order.scope == name:
             self._order = None
@@ -314,8 +314,8 @@ class LanceTables:
     def _compact(self, table: _Table) -> None:
         if table.writes < _WRITES + table.handle.count_rows() // _ROWS_A_WRITE:
             return
-        # Nobody else has the folder: neither older versions nor what killed processes left are of use to anyone.
-        # One that was made within the last millisecond would be kept, and with it all its files: hence the pause.
+        # The folder is locked, so nothing needs older versions or files of killed processes. The pause is needed
+        # because a version from the last millisecond would be kept with all of its files.
         table.handle.optimize()
         time.sleep(2 * _AT_ONCE.total_seconds())
         table.handle.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
@@ -338,7 +338,7 @@ class LanceTables:
         return passing
 
     def _blocks(self, name: str, scope: _Scope, columns: Sequence[str]) -> Iterator[Any]:
-        """The scope's rows with their row ids, some thousand at a time."""
+        """Yield the rows of the scope with their row ids, some thousand at a time."""
         with self._folder.translated(f"reading scope {name!r}", reading=True):
             rows = self._table(name, scope).handle.search().select(list(columns)).with_row_id(True)
             reader = rows.to_batches(_BLOCK)
@@ -379,7 +379,7 @@ class LanceTables:
         self._scopes = dict(scopes)
 
     def _sweep(self) -> None:
-        """Remove tables that no scope has: of a scope that was being made, or dropped, when the process ended."""
+        """Remove tables without a scope. They remain if the process ends while a scope is created or dropped."""
         known = {scope.table for scope in self._scopes.values()}
         for entry in self.path.glob("*.lance"):
             if entry.stem not in known:
@@ -387,5 +387,5 @@ class LanceTables:
 
 
 def _slug(name: str) -> str:
-    """What a person looking at the files recognises of a scope's name."""
+    """Return a readable part of the scope's name, for users who look at the files."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "scope"

@@ -1,4 +1,4 @@
-"""The vectors of one scope in memory: one float32 matrix, with ids, texts and metadata beside it."""
+"""The vectors of one scope in memory, as a float32 matrix with separate ids, texts and metadata."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ Places: TypeAlias = NDArray[np.intp]
 
 _FIRST_ROWS = 16
 _FIRST_WALKED = 4
-"""Times as many items as are wanted: so many are put in order at first, for a filter to choose from."""
+"""With a filter, this many times the wanted number of items are sorted and filtered at first."""
 _COMPACTED_FROM = 256
 _ROW_OBJECTS = 250
-"""Python objects of a row besides id, text and metadata: places in lists and dicts."""
+"""Bytes per row besides id, text and metadata, for entries in lists and dicts."""
 
 
 class Row(NamedTuple):
-    """What stands beside a vector. Made by the thousand when a scope is loaded: a tuple is made fastest."""
+    """The data of an item besides its vector.
+
+    This is a tuple because tuples are created fastest, and loading a scope creates thousands.
+    """
 
     id: str
     text: str
@@ -44,10 +47,10 @@ class Row(NamedTuple):
 
 
 class Matrix:
-    """A scope's items. Rows are replaced in place, freed rows are used again, and growth is amortised.
+    """The items of a scope. Rows are replaced in place, freed rows are reused, and growth is amortised.
 
-    Arguments are taken as checked. Vectors are ``array('f')`` of ``dimension``. Metadata given out is shared and
-    cannot be changed.
+    Arguments must have been checked. Vectors are ``array('f')`` of ``dimension``. Returned metadata is shared and
+    read-only.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -56,7 +59,7 @@ class Matrix:
         self._squares: Doubles = np.zeros(_FIRST_ROWS)
         self._inverses: Singles = np.zeros(_FIRST_ROWS, dtype=np.float32)
         self._tame = True
-        """Whether the rough pass can be used: no vector is extremely long or short."""
+        """Whether the rough pass can be used, which requires that no vector is extremely long or short."""
         self._rows: list[Row | None] = []
         self._free: list[int] = []
         self._places: dict[str, int] = {}
@@ -68,12 +71,12 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """Estimated bytes of memory."""
+        """The estimated memory in bytes."""
         numbers = self._vectors.nbytes + self._squares.nbytes + self._inverses.nbytes
         return numbers + self._row_bytes + 1_024
 
     def put(self, items: Sequence[tuple[VectorItem, array[float]]]) -> None:
-        """Put or replace items, each with its vector in 32 bits; of one id the last counts."""
+        """Add or replace items, each with its 32-bit vector. If an id occurs twice, the last item is kept."""
         if not items:
             return
         latest = {item.id: (item, vector) for item, vector in items}
@@ -89,7 +92,7 @@ class Matrix:
             self._settle()
 
     def _put_row(self, item: VectorItem) -> int:
-        """Take in what stands beside the vector; the place of both."""
+        """Store the data besides the vector and return the row number for both."""
         metadata = MappingProxyType(dict(item.metadata))
         size = _ROW_OBJECTS + getsizeof(item.id) + getsizeof(item.text) + mapping_bytes(metadata)
         row = Row(item.id, item.text, metadata, size)
@@ -125,7 +128,7 @@ class Matrix:
             setattr(self, name, new)
 
     def delete(self, ids: Iterable[str]) -> int:
-        """Remove the items of ``ids``; how many there were."""
+        """Remove the items with these ids. Returns how many existed."""
         removed = 0
         for item_id in ids:
             place = self._places.pop(item_id, None)
@@ -147,7 +150,7 @@ class Matrix:
         return removed
 
     def _settle(self) -> None:
-        """See whether the rough pass works for the rows that there are now, and prepare it."""
+        """Check whether the rough pass works for the current rows, and prepare it."""
         self._tame = are_tame(self._squares)
         if self._tame:
             self._inverses = inverse_norms(self._squares)
@@ -160,17 +163,17 @@ class Matrix:
         self._free = []
 
     def matching(self, wanted: Predicate | None) -> list[str]:
-        """The ids of the items whose metadata pass, in no order."""
+        """Return the ids of the items whose metadata passes the filter, in no particular order."""
         if wanted is None:
             return list(self._places)
         return [row.id for row in self._rows if row is not None and wanted(row.metadata)]
 
     def get(self, ids: Iterable[str]) -> dict[str, VectorItem]:
-        """Those of ``ids`` that are here."""
+        """Return the items of ``ids`` that exist."""
         return {item_id: self._item(self._places[item_id]) for item_id in ids if item_id in self._places}
 
     def scan(self, after: str | None, limit: int) -> list[VectorItem]:
-        """Up to ``limit`` items in the order of their ids, behind ``after``."""
+        """Return up to ``limit`` items after the id ``after``, sorted by id."""
         if self._order is None:
             self._order = sorted(self._places)
         start = 0 if after is None else bisect_right(self._order, after)
@@ -182,7 +185,7 @@ class Matrix:
         return VectorItem(row.id, array("f", self._vectors[place].tobytes()), row.text, row.metadata)
 
     def best(self, question: Question, k: int, wanted: Predicate | None) -> list[tuple[float, Row]]:
-        """The ``k`` nearest items whose metadata pass, with their scores: highest first, equal ones by id."""
+        """Return the ``k`` nearest items that pass the filter, with scores, sorted by descending score, then by id."""
         places = self._candidates(question, k, wanted)
         if not places:
             return []
@@ -193,7 +196,7 @@ class Matrix:
         return found[:k]
 
     def _candidates(self, question: Question, k: int, wanted: Predicate | None) -> list[int]:
-        """Places of items that pass, among them the ``k`` nearest."""
+        """Return rows that pass the filter, including the ``k`` nearest."""
         used = len(self._rows)
         if not self._tame or (wanted is None and len(self) <= k):
             return [
@@ -211,7 +214,7 @@ class Matrix:
         return self._walk(rough, question.margin, k, wanted)
 
     def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
-        """The filter is asked from the nearest item on, until no item further away can be among the best."""
+        """Apply the filter to the nearest items first, until no further item can be among the best."""
         size = _FIRST_WALKED * k
         while True:
             order = _nearest(rough, size)
@@ -223,8 +226,8 @@ class Matrix:
     def _walk_along(
         self, order: Places, scores: Singles, margin: float, k: int, wanted: Predicate
     ) -> tuple[list[int], bool]:
-        """The places of ``order`` that pass, and whether none behind them can be among the ``k`` best."""
-        threshold = -2.0  # below every score, above that of a freed row
+        """Return the rows of ``order`` that pass, and whether no later row can be among the ``k`` best."""
+        threshold = -2.0  # below every score, but above the score of a freed row
         places: list[int] = []
         for place, score in zip(order.tolist(), scores.tolist(), strict=True):
             if score < threshold:
@@ -239,7 +242,7 @@ class Matrix:
 
 
 def _nearest(rough: Singles, size: int) -> Places:
-    """The places of the ``size`` highest scores, or of all, highest first."""
+    """Return the rows with the ``size`` highest scores, or all rows, highest first."""
     if size >= len(rough):
         return np.argsort(-rough)
     some = np.argpartition(rough, len(rough) - size)[len(rough) - size :]

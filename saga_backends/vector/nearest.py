@@ -1,4 +1,4 @@
-"""The nearest of many rows that arrive block by block, by exact scores."""
+"""Finds the nearest of many rows that arrive in blocks, by exact scores."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from saga_backends.vector.scoring import Question, Singles, are_tame, as_row, in
 
 
 class Nearest:
-    """The ``k`` best of the rows shown so far: highest score first, equal ones by id, then by the scope's place.
+    """The ``k`` best rows so far, sorted by descending score, then by id, then by the position of the scope.
 
-    Scores are those of ``saga_core.stores.vector.cosine``. Of each block only the rows that a rough pass in 32 bits
-    leaves in question are scored exactly; where lengths are extreme, all of them.
+    Scores are those of ``saga_core.stores.vector.cosine``. A rough 32-bit pass rules out most rows of a block, and only
+    the others are scored exactly. If vectors have extreme lengths, all rows are scored exactly.
     """
 
     def __init__(self, asked: array[float], k: int) -> None:
@@ -23,12 +23,12 @@ class Nearest:
         self._k = k
         wide = as_row(asked).astype(np.float64)
         self._unit = (wide / (float(wide @ wide) ** 0.5 or 1.0)).astype(np.float32)
-        # The squared lengths of the rough pass are sums of 32 bits themselves.
+        # The rough pass also computes the squared lengths in 32 bits.
         self._margin = self._question.margin + len(asked) * 2.0**-24
         self._best: list[tuple[float, str, int, int]] = []
 
     def show(self, place: int, ids: Sequence[str], numbers: Sequence[int], rows: Singles) -> None:
-        """Take in a block: the vectors ``rows`` of ``ids``. ``numbers`` come back in ``best``."""
+        """Add a block with the vectors ``rows`` of ``ids``. ``best`` returns ``numbers`` for the rows."""
         if not len(rows):
             return
         chosen = self._questionable(rows)
@@ -43,17 +43,17 @@ class Nearest:
 
     @property
     def best(self) -> list[tuple[float, str, int, int]]:
-        """Score, id, the scope's place and the row's number of each."""
+        """The score, id, scope position and row number of each of the best rows."""
         return [(0.0 - minus, item_id, place, number) for minus, item_id, place, number in self._best]
 
     def _questionable(self, rows: Singles) -> NDArray[np.intp]:
-        """Indexes of the rows that could be among the best."""
+        """Return the indexes of the rows that could be among the best."""
         with np.errstate(over="ignore", under="ignore"):
             squares = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-        # A row whose square vanished in 32 bits is not a zero row, but a very short one.
+        # A non-zero row whose square underflows in 32 bits is very short.
         if not are_tame(squares) or rows[squares == 0].any():
             return np.arange(len(rows))
-        # Not the product of numpy's linear algebra: for blocks of this size its threads cost more than they save.
+        # Not numpy's BLAS product, because its threads cost more than they save for blocks of this size.
         rough = np.einsum("ij,j->i", rows, self._unit) * inverse_norms(squares)
         lowest = -2.0
         if len(self._best) == self._k:

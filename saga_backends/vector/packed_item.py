@@ -1,4 +1,4 @@
-"""An item as stored by an engine without types of its own: 32-bit components, and metadata as canonical JSON."""
+"""Items as stored by an engine without suitable types, with 32-bit components and metadata as canonical JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_core.stores import Scalar, ScopeSpec, VectorItem, check_dimension
 
 @frozen
 class PackedItem:
-    """A checked item. JSON keeps 1, 1.0, true and null apart, which engines do not."""
+    """A checked item. JSON distinguishes 1, 1.0, true and null, which engines do not."""
 
     id: str
     vector: array[float]
@@ -22,7 +22,7 @@ class PackedItem:
 
     @classmethod
     def of(cls, item: VectorItem, vector: array[float]) -> PackedItem:
-        """``item`` with its vector in 32 bits."""
+        """Pack ``item`` with its 32-bit vector."""
         metadata = json.dumps(dict(item.metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return cls(item.id, vector, item.text, metadata)
 
@@ -30,9 +30,9 @@ class PackedItem:
 def read_metadata(
     ids: Sequence[str], texts: Sequence[str], damaged: Callable[[str], Exception]
 ) -> list[Mapping[str, Scalar]]:
-    """The metadata of the items ``ids``; raises what ``damaged`` makes of the words about one that is no JSON object.
+    """Parse the metadata of the items ``ids``. For an invalid one, raises ``damaged(message)``.
 
-    Read in one go, so that the items share the names of their fields.
+    All texts are parsed together, so that the items share the strings of their field names.
     """
     try:
         found = json.loads(f"[{','.join(texts)}]")
@@ -54,7 +54,7 @@ def _fields(item_id: str, text: str, damaged: Callable[[str], Exception]) -> Map
 
 
 def latest(items: Sequence[PackedItem], scope: str, spec: ScopeSpec) -> list[PackedItem]:
-    """What an upsert into ``scope`` puts there: of one id the last. Raises ``ScopeMismatch`` for a wrong dimension."""
+    """Return the items to upsert, the last one for each id. Raises ``ScopeMismatch`` for a wrong dimension."""
     for index, item in enumerate(items):
         check_dimension(f"items[{index}].vector", item.vector, scope, spec)
     return list({item.id: item for item in items}.values())

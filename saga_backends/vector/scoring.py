@@ -1,8 +1,8 @@
-"""Scores of many vectors at once: the same numbers as ``saga_core.stores.vector.cosine``, by numpy.
+"""Scores many vectors at once with numpy, with the same results as ``saga_core.stores.vector.cosine``.
 
-Two passes. A rough one in 32 bits over all rows is fast, and its error has a known bound; an exact one in 64 bits
-over those that could be among the best. What a 64-bit sum cannot decide (a value on the very edge between two
-rounded scores) is asked of ``cosine`` itself, so results agree to the last digit.
+There are two passes. The rough pass scores all rows in 32 bits. It is fast, and its error has a known bound. The exact
+pass scores the rows that could be among the best in 64 bits. If a 64-bit score is too close to the boundary between two
+rounded scores, ``cosine`` itself decides, so results agree to the last digit.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ Doubles: TypeAlias = NDArray[np.float64]
 
 _STEP = 10.0**SCORE_DECIMALS
 _EDGE = 1e-5
-"""How near, in steps, a value may come to the edge between two rounded scores before 64 bits are not trusted."""
+"""A score that is closer than this, in rounding steps, to a rounding boundary is not decided in 64 bits."""
 
 _SMALL, _LARGE = 1e-30, 1e30
-"""Squared norms between which 32-bit products neither overflow nor vanish."""
+"""Between these squared norms, 32-bit products neither overflow nor underflow."""
 
 _BLOCK = 1 << 18
-"""Numbers that are multiplied at a time: of more, BLAS would wake its threads, which cost more CPU than they save."""
+"""How many numbers are multiplied at a time. With more, BLAS uses threads, which cost more CPU than they save."""
 
 
 def as_row(vector: array[float]) -> Singles:
-    """An ``array('f')`` as numpy sees it, without a copy."""
+    """Return an ``array('f')`` as a numpy array, without copying it."""
     return np.frombuffer(vector, dtype=np.float32)
 
 
 def as_rows(vectors: Sequence[array[float]]) -> Singles:
-    """Vectors of one length as the rows of a new matrix."""
+    """Return vectors of equal dimension as the rows of a new matrix."""
     return np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(vectors), -1)
 
 
 def squared_norms(rows: Singles) -> Doubles:
-    """The squared length of each row, in 64 bits."""
+    """Return the squared length of each row, in 64 bits."""
     wide = rows.astype(np.float64)
     squares: Doubles = np.einsum("ij,ij->i", wide, wide)
     return squares
 
 
 def are_tame(squares: Doubles) -> bool:
-    """Whether the rough pass works for rows of these squared norms."""
+    """Return whether the rough pass works for rows with these squared norms."""
     return bool(np.all((squares == 0) | ((squares > _SMALL) & (squares < _LARGE))))
 
 
 def inverse_norms(squares: Doubles) -> Singles:
-    """1 / length of each row, 0 for a zero row. Only for tame rows."""
+    """Return 1 / length of each row, or 0 for a zero row. Only for tame rows."""
     inverse = np.zeros(len(squares), dtype=np.float32)
     some = squares > 0
     inverse[some] = 1.0 / np.sqrt(squares[some])
@@ -71,10 +71,10 @@ class Question:
         self._unit = (self._wide / norm if norm else self._wide).astype(np.float32)
         error = (len(vector) + 16) * 2.0**-24
         self.margin = 2 * error + 2 / _STEP
-        """Two rows whose rough scores differ by more are in the same order by their exact scores."""
+        """If the rough scores of two rows differ by more than this, their exact scores have the same order."""
 
     def rough(self, rows: Singles, inverses: Singles) -> Singles:
-        """The scores of tame ``rows`` in 32 bits, as a new array."""
+        """Return the 32-bit scores of tame ``rows`` as a new array."""
         scores = np.empty(len(rows), dtype=np.float32)
         step = max(1, _BLOCK // max(1, rows.shape[1]))
         for start in range(0, len(rows), step):
@@ -83,12 +83,12 @@ class Question:
         return scores
 
     def exact(self, rows: Singles, squares: Doubles) -> Doubles:
-        """The scores of ``rows``, whose squared norms are ``squares``, as ``cosine`` gives them."""
+        """Return the scores of ``rows``, whose squared norms are ``squares``, equal to those of ``cosine``."""
         scale = np.sqrt(squares * self._square)
         some = scale > 0
         scores = np.zeros(len(rows))
         np.divide(rows.astype(np.float64) @ self._wide, scale, out=scores, where=some)
-        np.minimum(np.maximum(scores, -1.0, out=scores), 1.0, out=scores)  # ``np.clip`` takes longer than both
+        np.minimum(np.maximum(scores, -1.0, out=scores), 1.0, out=scores)  # faster than ``np.clip``
         steps = scores * _STEP
         rounded: Doubles = np.rint(steps) / _STEP + 0.0
         for index in np.flatnonzero(np.abs(np.abs(steps - np.rint(steps)) - 0.5) < _EDGE):

@@ -1,10 +1,10 @@
-"""Vectors in a SQLite file, exact search by numpy.
+"""Vectors in a SQLite file, with exact search by numpy.
 
-The file is written in WAL mode with ``synchronous=normal``: what was acknowledged survives the end of the process,
-a kill included; the last writes may be lost with the power, and are then made anew from the journal.
+The file is written in WAL mode with ``synchronous=normal``. Acknowledged writes survive the end of the process,
+including a kill. A power cut may lose the last writes, which are then rebuilt from the journal.
 
-A query reads the scopes that it asks, some hundred rows in memory at a time (5 ms CPU for 1,500 vectors of 256
-components). Kept in memory they are the resident layer's.
+A query reads all items of its scopes, some hundred rows at a time (5 ms CPU for 1,500 vectors of 256 components). The
+resident layer keeps them in memory.
 """
 
 from __future__ import annotations

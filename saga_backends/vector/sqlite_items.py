@@ -1,4 +1,4 @@
-"""The tables of the SQLite vector store, and the operations on them. Runs on the worker's thread."""
+"""The tables of the SQLite vector store and the operations on them. All code runs on the worker's thread."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from saga_backends.vector.scoring import Singles
 
 _MOST_ROWS = 2**62
-"""A limit that SQLite can hold, and no store reaches."""
+"""A limit that SQLite accepts and that no store reaches."""
 
 _OF_SEVERAL = (Capability.SHARED, Capability.COMPACTS)
-"""What a file declares that several processes have open. One that a single process has is thrown away instead."""
+"""Capabilities of a file that several processes have open. With a single process, the file is deleted instead."""
 
 _CHUNK = 512
-"""Rows in memory at a time while a query reads a scope."""
+"""The number of rows in memory at a time while a query reads a scope."""
 
 
 def _create_tables(database: sqlite_utils.Database) -> None:
@@ -68,7 +68,7 @@ class _Scope:
 
 
 class VectorFile:
-    """The open file."""
+    """A ``VectorEngine`` with a SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -77,7 +77,7 @@ class VectorFile:
         self._connection: sqlite3.Connection | None = None
 
     def info(self) -> StoreInfo:
-        """SQLite's version and the file."""
+        """The version of SQLite and the path of the file."""
         return StoreInfo(
             kind="vector",
             name="sqlite",
@@ -87,19 +87,19 @@ class VectorFile:
         )
 
     def open(self) -> None:
-        """Lock, connect, migrate."""
+        """Lock the file, connect and migrate."""
         sqlite_file.prepare_path(self.path)
         sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
         self._is_shared = self._lock.is_shared
         try:
-            # Vectors can be made anew from the journal: surviving the end of the process is enough.
+            # It is enough that writes survive the end of the process, as vectors can be rebuilt from the journal.
             self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal", shared=self._is_shared)
         except StoreCorrupt as error:
             raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors again from the journal") from error
 
     def close(self) -> None:
-        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
         connection, self._connection = self._connection, None
         lock, self._lock = self._lock, None
         try:
@@ -110,7 +110,7 @@ class VectorFile:
                 lock.release()
 
     def check(self, thorough: bool) -> Health:
-        """Reads the schema, or the whole file."""
+        """Read the schema, or the whole file if ``thorough``."""
         try:
             with self._reading() as connection:
                 wrong = sqlite_file.check(connection, thorough=thorough)
@@ -123,7 +123,7 @@ class VectorFile:
         return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
 
     def compact(self) -> None:
-        """Leave no byte of what was deleted."""
+        """Remove all traces of deleted data."""
         with self._connected() as connection:
             sqlite_file.compact(connection)
 
@@ -173,8 +173,8 @@ class VectorFile:
         return self._items(rows, found.spec)
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
-        """See ``VectorStore.query``. Holds ``k`` candidates and some hundred rows at a time."""
-        import numpy as np  # a start does without it
+        """See ``VectorStore.query``. Keeps ``k`` candidates and some hundred rows in memory at a time."""
+        import numpy as np  # imported here, so that the start does not pay for it
 
         from saga_backends.vector.scoring import Question, squared_norms
 
@@ -240,9 +240,10 @@ class VectorFile:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One thread does everything in order, so that nothing changes between the reads of a call.
+        """Give a connection for consistent reads.
 
-        Where other processes write as well, a transaction sees to that.
+        All calls run in order on one thread, so nothing changes between the reads of a call. If other processes write
+        too, the reads are in a transaction.
         """
         with self._connected() as connection:
             if self._is_shared:
@@ -262,7 +263,7 @@ class VectorFile:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction."""
+        """Run the body in a write transaction."""
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -279,7 +280,7 @@ class VectorFile:
     def _chunks(
         self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None
     ) -> Iterator[tuple[list[str], Singles]]:
-        """The ids and vectors of the items that pass, some hundred at a time."""
+        """Yield the ids and vectors of the items that pass the filter, some hundred at a time."""
         import numpy as np
 
         cursor = connection.execute(_VECTORS, (scope.number,))
@@ -314,7 +315,7 @@ class VectorFile:
         return items
 
     def _metadata(self, rows: Sequence[tuple[str, str]]) -> list[Mapping[str, Scalar]]:
-        """The metadata of items given by id and JSON."""
+        """Parse the metadata of items, given as pairs of id and JSON."""
         return read_metadata([row[0] for row in rows], [row[1] for row in rows], self._corrupt)
 
     def _corrupt(self, what: str) -> StoreCorrupt:
@@ -322,7 +323,7 @@ class VectorFile:
 
 
 def _to_blob(vector: array[float]) -> bytes:
-    """Little-endian on every machine."""
+    """The vector as little-endian bytes on any machine."""
     if sys.byteorder == "big":
         vector = array("f", vector)
         vector.byteswap()

@@ -1,4 +1,4 @@
-"""A vector store over a blocking engine: checks the arguments, and calls the engine on a thread of its own."""
+"""A vector store over a blocking engine. It checks the arguments and calls the engine on a worker thread."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ from saga_core.stores import (
 
 
 class VectorEngine(Protocol):
-    """What is asked of an engine: the operations of ``VectorStore``, blocking, on one thread, with checked arguments.
+    """The interface of an engine, with blocking versions of the operations of ``VectorStore``.
 
-    It raises the errors of the contract and none of its own. ``info`` is asked for once, after ``open``.
+    All calls come from one thread and have checked arguments. An engine only raises the errors of the contract.
+    ``info`` is called once, after ``open``.
     """
 
     path: Path
@@ -78,7 +79,7 @@ class CompactingEngine(Protocol):
 
 
 class ThreadedVectors:
-    """Made by ``open_threaded``. Each call makes one trip to the thread, and calls are answered in order.
+    """The vector store, created by ``open_threaded``. Each call is one hop to the thread, and calls run in order.
 
     A write completes even if the task that awaits it is cancelled.
     """
@@ -92,23 +93,23 @@ class ThreadedVectors:
 
     @property
     def info(self) -> StoreInfo:
-        """Engine version, limits and the place."""
+        """The version of the engine, the limits and the location."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Whether the engine answers, and the size on disk; thorough: every item is read."""
+        """Check that the engine answers, and measure the size on disk. If ``thorough``, read every item."""
         self._alive()
         return await self._worker.run(self._engine.check, thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, close the engine and unlock its place."""
+        """Finish the submitted calls, close the engine and release its lock."""
         self._closed = True
         if not self._worker.closed:
             await _shut(self._engine, self._worker)
         await self._worker.aclose()
 
     async def compact(self) -> None:
-        """See ``Compacting``, where the engine declares it."""
+        """See ``Compacting``. Only available if the engine declares it."""
         self._alive()
         await self._worker.run(cast(CompactingEngine, self._engine).compact)
 
@@ -188,7 +189,7 @@ class ThreadedVectors:
 async def open_threaded(
     name: str, options: OpenOptions, engine: Callable[[Path], VectorEngine], *, place: str = "a directory"
 ) -> VectorStore:
-    """The store that ``engine`` makes of the path in ``options``, opened on its thread."""
+    """Create the engine with the path in ``options`` and open it on its thread."""
     options.take()
     if options.path is None:
         raise BadInput(f"storage.vector.path: the {name} backend keeps its data in {place}; give its path")
@@ -197,7 +198,7 @@ async def open_threaded(
     try:
         await worker.run(made.open)
     except BaseException:
-        await _shut(made, worker)  # a cancelled opening may have succeeded all the same
+        await _shut(made, worker)  # the opening may have succeeded even if it was cancelled
         raise
     return ThreadedVectors(made, worker)
 
@@ -210,12 +211,12 @@ async def _shut(engine: VectorEngine, worker: Worker) -> None:
 
 
 def unknown_scope(name: str) -> NotFound:
-    """What an upsert into no scope raises."""
+    """Return the error for an upsert into a scope that does not exist."""
     return NotFound(f"vector scope {name!r} does not exist; create it with its embedder's id first")
 
 
 def check_same(name: str, found: ScopeSpec, spec: ScopeSpec) -> None:
-    """Raise ``ScopeMismatch`` when the scope was made with another spec."""
+    """Raise ``ScopeMismatch`` if the scope was created with another spec."""
     if found != spec:
         raise ScopeMismatch(
             f"scope {name!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "

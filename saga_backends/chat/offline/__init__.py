@@ -1,4 +1,4 @@
-"""A narrator without a model: a scripted game master, for the demo and for tests."""
+"""A scripted game master without a model, for the demo and for tests."""
 
 from saga_backends.chat.offline.narrator import BACKEND, MODEL, OfflineNarrator
 

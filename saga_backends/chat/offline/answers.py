@@ -1,4 +1,4 @@
-"""Answers to questions about the player, the past and the world. They change nothing."""
+"""Answers questions about the player, the past and the world. Answers do not change the scene."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECRET = re.compile(
 
 
 def about_oneself(telling: Telling, act: Act) -> bool:
-    """What the player carries, where they are, how they are, or who is with them."""
+    """Tell what the player carries, where they are, how many hit points they have, or who is with them."""
     scene, voice = telling.scene, telling.voice
     if act is Act.ASK_INVENTORY:
         items = voice.listed([voice.amount(Amount(name, count)) for name, count in scene.inventory])
@@ -35,7 +35,10 @@ def about_oneself(telling: Telling, act: Act) -> bool:
 
 
 def past(telling: Telling, intent: Intent) -> bool:
-    """What was said or done, from what SAGA remembered, then from the chat itself: the line that names most of it."""
+    """Tell what was said or done, using the line that mentions most of the names asked about.
+
+    The remembered turns in SAGA's block are searched first, then the chat itself.
+    """
     wanted = [name for name in (intent.person, intent.topic) if name]
     for lines in (telling.scene.earlier, tuple(reversed(telling.scene.said))):
         best = max(lines, key=lambda line: _closeness(line, wanted), default="")
@@ -46,7 +49,10 @@ def past(telling: Telling, intent: Intent) -> bool:
 
 
 def lore(telling: Telling, intent: Intent) -> bool:
-    """What the lore in the prompt says; told by a character, if one was asked. A secret only by one who knows it."""
+    """Tell what the lore in the prompt says, through a character if one was asked.
+
+    A secret is only told by a character who knows it.
+    """
     name = resolve(intent.topic, (entry for entry, _ in telling.scene.lore))
     text, knowing = _secret(dict(telling.scene.lore).get(name, ""))
     topic = name or intent.topic
@@ -62,7 +68,7 @@ def lore(telling: Telling, intent: Intent) -> bool:
 
 
 def _secret(text: str) -> tuple[str, list[str] | None]:
-    """A lore entry's text, and who alone knows it; None when it is no secret."""
+    """Return the text of a lore entry and the only characters who know it, or None if it is not a secret."""
     found = _SECRET.search(text)
     if found is None:
         return shortened(text), None
@@ -71,11 +77,11 @@ def _secret(text: str) -> tuple[str, list[str] | None]:
 
 
 def _closeness(line: str, wanted: list[str]) -> tuple[int, bool]:
-    """How many of the names and topics a line speaks of, and whether somebody speaks in it."""
+    """Return how many of the names and topics a line mentions, and whether it contains quoted speech."""
     return sum(mentions(line, name) or _speaks_of(line, name) for name in wanted), bool(_QUOTE.search(line))
 
 
 def _speaks_of(line: str, topic: str) -> bool:
-    """Whether all words of a topic are in the line, whatever their endings."""
+    """Return whether the line contains all words of a topic, regardless of their endings."""
     stems = [word.casefold().removesuffix("s") for word in topic.split()]
     return all(len(stem) > 2 and stem in line.casefold() for stem in stems)

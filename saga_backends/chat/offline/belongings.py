@@ -1,4 +1,4 @@
-"""Belongings: taking, buying, giving, using up and losing things. Only what is carried can be used."""
+"""Handles taking, buying, giving, using up and dropping items. Only items that the player carries can be used."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from saga_backends.chat.offline.scene import resolve
 from saga_backends.chat.offline.telling import Telling
 
 HEALING = 30
-"""Hit points that a remedy gives back."""
+"""The hit points that a remedy restores."""
 MEAL = 5
-"""Hit points that food and drink give back."""
+"""The hit points that food and drink restore."""
 _REMEDY = re.compile(r"물약|포션|약|연고|potion|elixir|draught|tonic|salve|balm|herb", re.IGNORECASE)
 _SALVE = re.compile(r"연고|고약|salve|balm", re.IGNORECASE)
 _FOOD = re.compile(r"빵|육포|사과|음식|bread|biscuit|apple|ration|food|cake|meat", re.IGNORECASE)
@@ -22,7 +22,7 @@ _NO_THING = frozenset("hand hands arm seat step breath look care time aim notice
 
 
 def handle(telling: Telling, intent: Intent) -> bool:
-    """Do a deed with a thing. False when it could not be done."""
+    """Perform an action with an item. Returns False if it could not be done."""
     item = intent.item
     if item is None or not item.name or item.name.split()[-1].casefold() in _NO_THING:
         return telling.line("idle")
@@ -39,7 +39,7 @@ def handle(telling: Telling, intent: Intent) -> bool:
 
 
 def has_tool(telling: Telling, name: str) -> bool:
-    """Whether the player has it in hand; says so if not."""
+    """Return whether the player has the item. If not, the reply says so."""
     return bool(telling.owned(name)) or telling.refuse("lacking", item=name)
 
 

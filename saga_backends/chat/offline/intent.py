@@ -1,4 +1,4 @@
-"""Intents: what the player wants to do, as values."""
+"""Intents, which are values that describe what the player wants to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Act(StrEnum):
     GIVE = "give"
     DRINK = "drink"
     WIELD = "wield"
-    """Use something that stays in the hand."""
+    """Use an item that is not used up."""
     ATTACK = "attack"
     REST = "rest"
     THANK = "thank"
@@ -38,7 +38,7 @@ class Act(StrEnum):
 
 @frozen
 class Amount:
-    """A quantity of an item, in the player's words for it."""
+    """A quantity of an item, named in the player's words."""
 
     name: str
     quantity: int = 1
@@ -46,7 +46,7 @@ class Amount:
 
 @frozen
 class Intent:
-    """One action and its objects, in the player's words. Whether they exist is for the story to decide."""
+    """One action and its objects, in the player's words. The story decides whether these objects exist."""
 
     act: Act
     person: str = ""
@@ -56,13 +56,13 @@ class Intent:
     price: Amount | None = None
     """What the player offers for an item."""
     tool: str = ""
-    """What the deed is done with."""
+    """The item with which the action is performed."""
     deadly: bool = False
-    """Words that mean to end it."""
+    """Whether the player means to kill."""
 
     @property
     def complete(self) -> bool:
-        """Whether the deed has what it needs to be done at all, and no name that is too long to be one."""
+        """Whether the action has the objects that it needs, and no name is too long to be a name."""
         things = [amount.name for amount in (self.item, self.price) if amount]
         if any(len(name) > _LONGEST_NAME for name in (self.person, self.place, self.topic, self.tool, *things)):
             return False

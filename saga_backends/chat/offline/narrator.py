@@ -1,13 +1,13 @@
-"""The offline narrator: a chat model that is a small scripted game master.
+"""The offline narrator, a chat model that is a small scripted game master.
 
-Like a real model it knows only what is in the prompt. The place, the inventory and who is there come from SAGA's own
-block, so that it narrates rightly only if SAGA told it rightly; without that block it has the chat's history and
-nothing else. It understands plain deeds in Korean and English, and reports in its state block just what its prose
-tells. It is for trying SAGA out and for tests: no key, no network, no cost.
+Like a real model, it knows only what is in the prompt. The place, the inventory and the characters present come from
+SAGA's block, so the narration is only correct if the block is. Without the block, the narrator has only the history of
+the chat. It understands simple actions in Korean and English, and its state block reports exactly what its prose tells.
+It is meant for tests and for trying SAGA out, without a key, a network or costs.
 
-The same request gives the same reply, except that asking again is a swipe: a counter for each dialogue, kept in
-this process, chooses the next variant, with other words and another wound. A memory that took every reply at its
-word would therefore be wrong after a swipe, and visibly so.
+The same request gives the same reply, except that a repeated request is a swipe. A counter for each dialogue, kept in
+this process, then chooses the next variant, with other words and another wound. So a memory that kept replies which
+were swiped away would be visibly wrong.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _MAX_CHOICES = 16
 class OfflineNarrator:
     """A ``ChatModel``.
 
-    ``seed`` shifts which variant comes first. ``malformed`` is the share of replies (0 to 1) whose state block is
-    missing, cut off or not readable, always the same replies for the same seed. ``chunk`` is how many characters a
-    streamed piece has: few, so that fences arrive in pieces.
+    ``seed`` selects which variant comes first. ``malformed`` is the share of replies (0 to 1) whose state block is
+    missing, cut off or unreadable. The same seed always affects the same replies. ``chunk`` is the number of characters
+    in a streamed piece. It is small, so that code fences arrive in pieces.
     """
 
     seed: int = 0
@@ -60,14 +60,17 @@ class OfflineNarrator:
         return "offline"
 
     async def models(self) -> list[str]:
-        """The one model that there is."""
+        """Return the only model."""
         return [MODEL]
 
     async def aclose(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, because there are no resources to release."""
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The reply in parts, the choices in turns. Raises ``UpstreamError`` (400) for parameters it cannot serve."""
+        """Yield the reply in parts, alternating between choices.
+
+        Raises ``UpstreamError`` (400) for parameters that are not supported.
+        """
         choices = _whole(request.params, "n", 1, _MAX_CHOICES) or 1
         limit = _whole(request.params, "max_completion_tokens", 1) or _whole(request.params, "max_tokens", 1)
         heard = hear_request(request.plan)
@@ -87,7 +90,7 @@ class OfflineNarrator:
         yield UsagePart(Usage(input=estimate(request.plan.text()), output=spent))
 
     def _turns(self, digest: bytes, choices: int) -> int:
-        """Which variant is next for this dialogue; the most recent dialogues are remembered."""
+        """Return the next variant for this dialogue. Only the most recent dialogues are remembered."""
         turn = self._asked.get(digest, self.seed)
         self._asked[digest] = turn + choices
         return turn
@@ -110,13 +113,13 @@ class OfflineNarrator:
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text, roughly: four ASCII characters or one other are one."""
+    """Return a rough token count, with one token for four ASCII characters or for one other character."""
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain // 4) + len(text) - plain
 
 
 def _ended(text: str, stop: object, limit: int | None) -> tuple[str, str]:
-    """The text up to a stop sequence or the token limit, and why it ended."""
+    """Cut the text at a stop sequence or at the token limit. Returns the text and the finish reason."""
     marks = [stop] if isinstance(stop, str) else stop if isinstance(stop, list) else []
     ends = [at for mark in marks if isinstance(mark, str) and mark and (at := text.find(mark)) >= 0]
     if ends:

@@ -1,4 +1,4 @@
-"""People: those here who can be spoken to."""
+"""Finds the character that the player addresses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from saga_core.language import mentions
 
 
 def find(telling: Telling, person: str) -> str:
-    """The person meant, who is here; "" after saying that they are not, or that they are dead.
+    """Return the name of the character if they are present. If they are absent or dead, say so and return "".
 
-    Somebody of whom the prompt has nothing is a stranger, and strangers may turn up. So may anybody at a place that
-    was reached in this very reply: the prompt tells of the one before.
+    A character that the prompt does not mention is a stranger, who may turn up anywhere. If the player has moved in
+    this reply, anybody may turn up, because the prompt only describes the previous place.
     """
     scene = telling.scene
     here = resolve(person, scene.around)

@@ -1,4 +1,4 @@
-"""The narrator's English. Each line has variants, and a swipe takes the next; ``{word:a}`` adds the article."""
+"""The narrator's English texts. Each line has variants, one per swipe. ``{word:a}`` adds the article."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The narrator's Korean. Each line has variants, and a swipe takes the next; ``{word:은/는}`` chooses the particle."""
+"""The narrator's Korean texts. Each line has variants, one per swipe. ``{word:은/는}`` chooses the particle."""
 
 from __future__ import annotations
 

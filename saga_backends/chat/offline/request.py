@@ -1,4 +1,4 @@
-"""A request as a narrator sees it: the player's words, the scene, and whether a state block is wanted."""
+"""Parses a request for the narrator into the player's words, the scene, and whether a state block is wanted."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from saga_core.messages import PromptPlan, flatten
 
 _INSTRUCTION = re.compile(r"(?:`{3}|~{3})[ \t]{0,8}(?:state|상태)\b", re.IGNORECASE)
 _HEARD = 2_000
-"""Characters of the player's words that are listened to: it understands sentences, not books."""
+"""How many characters of the player's words are read. The rest is ignored."""
 
 
 @frozen
 class Heard:
-    """One request, parsed."""
+    """A parsed request."""
 
     words: str
-    """What the player said; empty when the dialogue ends with somebody else's words."""
+    """The player's words, empty if the dialogue does not end with a user message."""
     scene: Scene
     wants_block: bool
-    """Without words too: then the story is to go on by itself. A side request wants none."""
+    """Whether a state block is wanted. If so and there are no words, the story continues by itself.
+
+    A side request wants no block.
+    """
     digest: bytes
-    """Of the dialogue alone: the same for a swipe, whatever SAGA put around it."""
+    """A hash of the dialogue without SAGA's additions, so that it is the same for a swipe."""
 
 
 def hear_request(plan: PromptPlan) -> Heard:
-    """Read a plan as a narrator sees it: as the messages that its provider would get."""
+    """Parse a plan from the messages that a provider would get."""
     dialogue: list[tuple[str, str]] = []
     asked = False
     told: list[str] = []

@@ -1,6 +1,6 @@
-"""The scene: what the prompt says about the world, parsed back from SAGA's own block.
+"""Parses the scene, which is what the prompt says about the world, from SAGA's own block.
 
-The narrator knows nothing else. A prompt without the block gives a scene that is not ``told``.
+The narrator knows nothing else. Without the block, the scene is not ``told``.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ _FIELD_OF = {name: key for key, names in _FIELDS.items() for name in names}
 
 @frozen
 class Scene:
-    """One moment of the story, as far as the prompt tells it."""
+    """The current scene of the story, as far as the prompt describes it."""
 
     told: bool = False
-    """Whether the prompt held SAGA's block."""
+    """Whether the prompt contained SAGA's block."""
     place: str = ""
     hp: int | None = None
     max_hp: int | None = None
     inventory: tuple[tuple[str, int], ...] = ()
-    """(item, quantity)."""
+    """Pairs of an item and its quantity."""
     mood: str = ""
     player: str = ""
     present: tuple[str, ...] = ()
@@ -65,31 +65,31 @@ class Scene:
     ways: tuple[str, ...] = ()
     dead: tuple[str, ...] = ()
     lore: tuple[tuple[str, str], ...] = ()
-    """(entry, text)."""
+    """Pairs of an entry's name and its text."""
     earlier: tuple[str, ...] = ()
-    """Remembered turns, a line each."""
+    """Remembered turns, one line each."""
     related: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     said: tuple[str, ...] = field(default=(), repr=False)
-    """The earlier messages of the chat, oldest first: all that is known without the block."""
+    """The earlier messages of the chat, oldest first. Without the block, nothing else is known."""
 
     @property
     def around(self) -> tuple[str, ...]:
-        """Everybody who can be spoken to: those with the player, then those near."""
+        """All living characters who can be addressed, first those with the player, then those nearby."""
         return tuple(dict.fromkeys(name for name in (*self.present, *self.nearby) if name not in self.dead))
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The places named: this one, and where ways lead."""
+        """The current place, followed by the places to which ways lead."""
         return tuple(name for name in (self.place, *self.ways) if name)
 
     def count(self, item: str) -> int:
-        """How many of ``item`` the player carries."""
+        """Return how many of ``item`` the player carries."""
         return dict(self.inventory).get(item, 0)
 
 
 def read_scene(text: str, said: tuple[str, ...] = ()) -> Scene:
-    """The scene told by the last SAGA block in ``text``; ``said`` are the chat's earlier messages."""
+    """Parse the last SAGA block in ``text``. ``said`` are the earlier messages of the chat."""
     blocks = _BLOCK.findall(text)
     if not blocks:
         return Scene(dead=_dead(text, ()), said=said)
@@ -124,15 +124,15 @@ def read_scene(text: str, said: tuple[str, ...] = ()) -> Scene:
 
 
 def without_block(text: str) -> str:
-    """``text`` without any SAGA block: the player's own words."""
+    """Return ``text`` without any SAGA block."""
     return _BLOCK.sub("", text).strip()
 
 
 def resolve(phrase: str, names: Iterable[str]) -> str:
-    """The one of ``names`` that ``phrase`` means, or "".
+    """Return the one of ``names`` that ``phrase`` means, or "".
 
-    The same name but for spacing and case; else a name that has all of its words ("크룩" for "고블린왕 크룩",
-    "Captain Vey" for "Captain Lucan Vey"), when no other name does.
+    A name matches if it is equal except for spacing and case. Otherwise it matches if it is the only name that contains
+    all words of the phrase ("크룩" for "고블린왕 크룩", "Captain Vey" for "Captain Lucan Vey").
     """
     wanted = fold_name(phrase)
     if not wanted:
@@ -147,9 +147,9 @@ def resolve(phrase: str, names: Iterable[str]) -> str:
 
 
 def named_in(text: str, names: Iterable[str], *, whole: bool = False) -> list[str]:
-    """Those of ``names`` that ``text`` mentions, in the order in which they stand there, longest name first.
+    """Return the ``names`` that ``text`` mentions, in order of appearance, and the longest first at the same position.
 
-    One word of a longer name counts too ("크룩" for "고블린왕 크룩"), unless the ``whole`` name is asked for.
+    One word of a longer name is enough ("크룩" for "고블린왕 크룩"), unless ``whole`` is true.
     """
     found: dict[str, tuple[int, int]] = {}
     for name in dict.fromkeys(names):
@@ -161,13 +161,16 @@ def named_in(text: str, names: Iterable[str], *, whole: bool = False) -> list[st
 
 
 def _forms(name: str) -> list[str]:
-    """The name, then the words of it that may stand for it: proper-looking ones of two letters or more."""
+    """Return the name, then those of its words that can stand for it.
+
+    These are words of two letters or more that end in Hangul or begin with a capital.
+    """
     words = [word for word in name.split() if len(word) >= 2 and (is_hangul(word[-1]) or word[:1].isupper())]
     return [name, *reversed(words)] if len(words) > 1 or " " in name else [name]
 
 
 def _dead(text: str, told: tuple[str, ...]) -> tuple[str, ...]:
-    """The dead of the block and of the pages that stand earlier in the prompt: nobody comes back."""
+    """Return the dead from the block and from the pages earlier in the prompt. Death is permanent."""
     paged = (name for line in _PAGED_DEAD.findall(text) for name in _listed(line))
     return tuple(dict.fromkeys(_SINCE.sub("", name) for name in (*told, *paged)))
 

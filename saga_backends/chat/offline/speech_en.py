@@ -1,7 +1,7 @@
-"""English: parses the player's words into intents.
+"""Parses the player's English words into intents.
 
-English puts the verb first, so a sentence is split at its verbs. What follows a verb, up to the next one, are its
-objects, told apart by prepositions: "give two potions *to* Mara", "strike him *with* the sword".
+A sentence is split at its verbs. In English, the objects of a verb follow it, up to the next verb. Prepositions tell
+them apart, as in "give two potions *to* Mara" and "strike him *with* the sword".
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _CONSUMABLE = re.compile(
 
 
 def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
-    """The deeds in the player's words, in their order. Empty when nothing was understood."""
+    """Return the actions in the player's words, in order. Empty if nothing was understood."""
     found: list[Intent] = []
     for sentence in sentences(words.replace("’", "'")):
         found += _sentence(sentence, scene, found)
@@ -80,7 +80,7 @@ def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
 
 
 def consumable(item: str) -> bool:
-    """Whether an item of this name is used up by using it."""
+    """Return whether an item of this name is used up when it is used."""
     return bool(_CONSUMABLE.search(item))
 
 
@@ -195,7 +195,7 @@ def _giving(thing: str, after: dict[str, str], known: list[str], last: str) -> I
 
 
 def _joined(intents: list[Intent]) -> list[Intent]:
-    """Two verbs for one deed: "draw the sword and strike", "give three coins and buy a lamp"."""
+    """Merge two verbs for one purchase, as in "give three coins and buy a lamp"."""
     found: list[Intent] = []
     for intent in intents:
         before = found[-1] if found else None
@@ -211,7 +211,10 @@ def _persons(scene: Scene) -> tuple[str, ...]:
 
 
 def _parts(segment: str) -> tuple[str, dict[str, str]]:
-    """The direct object, and what each preposition governs; a name may hold one ("Warden of the Salt Gate")."""
+    """Return the direct object and the phrase after each preposition.
+
+    "of" does not split, because it occurs in names ("Warden of the Salt Gate").
+    """
     pieces = _PREPOSITION.split(_clean(segment))
     after: dict[str, str] = {}
     for preposition, phrase in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -229,14 +232,14 @@ def _keep_count(text: str) -> str:
 
 
 def _noun(text: str) -> str:
-    """A name or thing without its article or count."""
+    """Return a name or thing without its article or count."""
     text = _keep_count(_clean(text))
     count = _COUNT.match(text)
     return count[2] if count else text
 
 
 def _owner(text: str) -> str:
-    """Whose throat it is: "the wolf's throat" is the wolf's."""
+    """Return the owner of a body part, such as the wolf for "the wolf's throat"."""
     return re.split(r"'s\b", _noun(text))[0].strip()
 
 

@@ -1,7 +1,7 @@
-"""Korean: parses the player's words into intents.
+"""Parses the player's Korean words into intents.
 
-Korean puts the verb last, so a sentence is split at its verbs. What precedes a verb are its objects, told apart by
-particles: 을/를 the thing, 에게 the person, 으로 the goal or the tool. Their order is free.
+A sentence is split at its verbs. In Korean, the objects of a verb precede it, in any order. Particles tell them apart:
+을/를 marks the thing, 에게 the person, and 으로 the goal or the tool.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ABOUT = re.compile(r"(\S.*?)(?:에\s*(?:대해|대하여|관해|관하여|대�
 
 _OBJECT, _TO, _WITH, _TOWARD, _AT, _FROM, _BARE = "object", "to", "with", "toward", "at", "from", "bare"
 _PARTICLES: tuple[tuple[str, str, bool | None, int], ...] = (
-    # particle, role, what it follows (True a final consonant, False none, None either), least syllables before it
+    # particle, role, whether it follows a final consonant (None for either), minimum number of syllables before it
     ("에게서", _TO, None, 1), ("한테서", _TO, None, 1), ("에게", _TO, None, 1), ("한테", _TO, None, 1),
     ("이랑", _WITH, True, 2), ("하고", _WITH, None, 2), ("에서", _FROM, None, 1), ("으로", _TOWARD, True, 1),
     ("을", _OBJECT, True, 1), ("를", _OBJECT, False, 1), ("께", _TO, None, 2), ("와", _WITH, False, 2),
@@ -83,7 +83,7 @@ class _Phrase:
 
 
 def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
-    """The deeds in the player's words, in their order. Empty when nothing was understood."""
+    """Return the actions in the player's words, in order. Empty if nothing was understood."""
     found: list[Intent] = []
     for sentence in sentences(words):
         found += _sentence(sentence, scene, found)
@@ -91,7 +91,7 @@ def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
 
 
 def consumable(item: str) -> bool:
-    """Whether an item of this name is used up by using it."""
+    """Return whether an item of this name is used up when it is used."""
     return bool(_CONSUMABLE.search(item))
 
 
@@ -217,7 +217,7 @@ def _victim(to: str, thing: str, bare: str, known: list[str], last: str) -> str:
 
 
 def _joined(intents: list[Intent]) -> list[Intent]:
-    """Two verbs for one deed: giving and then buying is paying, thanks that are spoken are thanks."""
+    """Merge two verbs for one action. Giving before buying is paying, and thanking may include a verb of speech."""
     found: list[Intent] = []
     for intent in intents:
         before = found[-1] if found else None
@@ -235,7 +235,7 @@ def _persons(scene: Scene) -> tuple[str, ...]:
 
 
 def _phrases(text: str, scene: Scene) -> list[_Phrase]:
-    """The noun phrases of ``text`` with their roles; what ends without a particle is ``bare``."""
+    """Return the noun phrases of ``text`` with their roles. A phrase without a particle is ``bare``."""
     found: list[_Phrase] = []
     held: list[str] = []
     for raw in text.split():
@@ -271,7 +271,10 @@ def _particle(word: str) -> tuple[str, str]:
 
 
 def _long_enough(stem: str, particle: str, least: int) -> bool:
-    """One syllable before 로 must end in ㄹ: "칼로" is "with a knife", "미로" is a maze."""
+    """Check the length of the stem. A single syllable before 로 must end in ㄹ.
+
+    "칼로" is "with a knife", but "미로" is a maze.
+    """
     return len(stem) >= least or (
         particle == "로" and len(stem) == 1 and josa(stem, "으로/로") == stem + "로" and has_final(stem)
     )
@@ -288,7 +291,7 @@ def _is_subject(word: str, scene: Scene) -> bool:
 
 
 def _amount(text: str) -> Amount | None:
-    """An item phrase with its count: "치유 물약 두 개", "두 병의 치유 물약", "은화 3닢"."""
+    """Parse an item phrase with its count, such as "치유 물약 두 개", "두 병의 치유 물약" or "은화 3닢"."""
     if not text:
         return None
     head = _HEAD_COUNT.match(text)

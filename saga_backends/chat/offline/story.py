@@ -1,7 +1,7 @@
-"""The story: what an action leads to in a scene, in prose and as the fields of a state block.
+"""Turns actions in a scene into prose and into the fields of a state block.
 
-The narrator invents nothing about what the prompt says: an item that is not in the inventory cannot be used, and those
-who are absent or dead do not answer. The fields have every change that the prose tells, and no other.
+The narrator does not contradict the prompt. An item that is not in the inventory cannot be used, and characters who are
+absent or dead do not answer. The fields contain exactly the changes that the prose tells.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from saga_core.language import fold_name, mentions
 from saga_core.state_block import BlockFields
 
 WOUNDS = (15, 30, 5, 20)
-"""Hit points that a fight costs, by variant: a swipe hurts otherwise."""
+"""The hit points that a fight costs. They depend on the variant, so they change with a swipe."""
 REST = 10
 _MOST_DEEDS = 8
 
 
 def tell(intents: tuple[Intent, ...], scene: Scene, voice: Voice, variant: int) -> tuple[str, BlockFields]:
-    """The reply to the player's deeds, in order; one that cannot be done ends the turn there."""
+    """Return the prose and the fields for the player's actions, in order. The first impossible action ends the turn."""
     telling = Telling(scene, voice, variant)
     for intent in tuple(dict.fromkeys(intents))[:_MOST_DEEDS]:
         if not _do(telling, intent):
@@ -34,13 +34,13 @@ def tell(intents: tuple[Intent, ...], scene: Scene, voice: Voice, variant: int) 
 
 
 def recap(scene: Scene, voice: Voice) -> str:
-    """A plain answer without the player: the last thing that was said, shortened."""
+    """Return a short recap of the last message, for requests without the player's words."""
     last = next((text for text in reversed(scene.said) if text.strip()), "")
     return voice.say("side", 0, memory=shortened(last)) if last else voice.say("side_empty", 0)
 
 
 def _do(telling: Telling, intent: Intent) -> bool:
-    """Do one deed. False when it could not be done, and those after it shall not be."""
+    """Perform one action. Returns False if it was impossible, in which case later actions are skipped."""
     match intent.act:
         case Act.GO:
             return _go(telling, intent.place)
@@ -82,7 +82,7 @@ def _go(telling: Telling, place: str) -> bool:
 
 
 def _heard_of(scene: Scene, place: str) -> str:
-    """The name of a place that no way from here leads to, if anything in the prompt speaks of it."""
+    """Return the name of a place if anything in the prompt mentions it, although no way leads there."""
     entry = resolve(place, (name for name, _ in scene.lore))
     told = (*scene.earlier, *scene.related, *scene.said)
     return entry or next((place for text in told if mentions(text, place)), "")

@@ -1,4 +1,4 @@
-"""A reply under construction: its sentences, the changes that they tell, and the scene as it is by now."""
+"""A reply under construction, with its sentences, the changes that they tell, and the current scene."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHORT = 220
 
 @define
 class Telling:
-    """The reply so far. Later actions in the same reply see what earlier ones changed."""
+    """The reply so far. Later actions in the same reply see the changes of earlier ones."""
 
     scene: Scene
     voice: Voice
@@ -39,12 +39,12 @@ class Telling:
     _statuses: list[StatusChange] = field(factory=list)
 
     def line(self, key: str, **words: str) -> bool:
-        """Add a sentence. True, for a deed that is done with it."""
+        """Add a sentence. Returns True, which means that the action succeeded."""
         self.prose.append(self.voice.say(key, self.variant, **words))
         return True
 
     def refuse(self, key: str, **words: str) -> bool:
-        """Add a sentence that says why not. False, for a deed that ends with it."""
+        """Add a sentence about why the action is impossible. Returns False, which ends the turn."""
         self.line(key, **words)
         return False
 
@@ -53,7 +53,7 @@ class Telling:
         self._notes.append(self.voice.phrase(key, **words))
 
     def fields(self) -> BlockFields:
-        """What changed, for the state block."""
+        """Return the changes for the state block."""
         place = self.scene.place
         return BlockFields(
             location=place or None,
@@ -73,11 +73,11 @@ class Telling:
 
     @property
     def player(self) -> str:
-        """What the block calls the player."""
+        """The player's name in the state block."""
         return self.scene.player or self.voice.words["player"]
 
     def arrive(self, place: str) -> None:
-        """The player is at ``place`` now, with those who came along; a foe does not."""
+        """Move the player and their company to ``place``. Hostile characters stay behind."""
         for who in self.scene.present:
             if self._hostile(who):
                 self.leave(who)
@@ -86,23 +86,23 @@ class Telling:
         self.note("note_go", place=place)
 
     def meet(self, who: str) -> None:
-        """``who`` is with the player now."""
+        """Add ``who`` to the player's company."""
         if who not in self.scene.present:
             self._met.append(who)
             self.note("note_met", person=who)
             self.scene = evolve(self.scene, present=(*self.scene.present, who))
 
     def leave(self, who: str) -> None:
-        """``who`` is no longer with the player."""
+        """Remove ``who`` from the player's company."""
         self._separated.append(who)
         self.scene = evolve(self.scene, present=tuple(name for name in self.scene.present if name != who))
 
     def feel(self, who: str, feeling: str, delta: int) -> None:
-        """The player and ``who`` stand otherwise to each other."""
+        """Change the relationship between the player and ``who``."""
         self._relations.append(RelationChange(self.player, who, feeling, delta))
 
     def fall(self, who: str) -> None:
-        """``who`` dies."""
+        """Let ``who`` die."""
         if who in self.scene.present:
             self.leave(who)
         self._statuses.append(StatusChange(who, "dead"))
@@ -110,15 +110,15 @@ class Telling:
         self.scene = evolve(self.scene, dead=(*self.scene.dead, who))
 
     def fell(self, person: str) -> bool:
-        """Whether an earlier reply told of this person's death, when nothing else tells who is dead."""
+        """Return whether an earlier reply told of this person's death. Only used if there is no SAGA block."""
         marks = self.voice.words["death_marks"].split("|")
         said = () if self.scene.told else self.scene.said
         return any(mentions(text, person) and any(mark in text for mark in marks) for text in said)
 
     def gain(self, item: Amount, giver: str = "") -> None:
-        """The player has more of an item, under the name by which it is known, if it is.
+        """Give the player an item, under its known name if there is one.
 
-        It is the giver's no longer, if the prompt tells that it was.
+        If the prompt says that the giver had the item, it is transferred from them.
         """
         wanted = fold_name(item.name)
         known = (name for name, _ in (*self.scene.inventory, *self.scene.lore))
@@ -130,19 +130,19 @@ class Telling:
         self._carry(name, item.quantity)
 
     def lose(self, name: str, quantity: int) -> None:
-        """The player has less of an item."""
+        """Take some of an item from the player."""
         self._lost.append(ItemAmount(name, quantity))
         self._carry(name, -quantity)
 
     def hand_over(self, name: str, quantity: int, receiver: str) -> None:
-        """An item goes from the player to somebody."""
+        """Transfer an item from the player to ``receiver``."""
         self._transferred.append(ItemTransfer(name, self.player, receiver, quantity))
         self._carry(name, -quantity)
 
     def owned(self, name: str, quantity: int = 1) -> str:
-        """The item's own name if the player has so many of it, else "".
+        """Return the known name of the item if the player has at least ``quantity`` of it, else "".
 
-        Without a SAGA block, what the chat spoke of is taken to be there.
+        Without a SAGA block, the player is assumed to have any item that the chat mentions.
         """
         scene = self.scene
         own = resolve(name, dict(scene.inventory))
@@ -151,7 +151,7 @@ class Telling:
         return name if not scene.told and any(mentions(text, name) for text in scene.said) else ""
 
     def heal(self, amount: int) -> int:
-        """Hit points really gained: none beyond the maximum, where it is known."""
+        """Add hit points, up to the maximum if it is known. Returns how many were gained."""
         hp, top = self.scene.hp, self.scene.max_hp
         if hp is not None and top is not None:
             amount = max(0, min(amount, top - hp - self.hp))
@@ -159,7 +159,7 @@ class Telling:
         return amount
 
     def wound(self, amount: int) -> int:
-        """Hit points really lost: the player is left with one, where it is known how many there were."""
+        """Remove hit points. If their number is known, at least one is left. Returns how many were lost."""
         if self.scene.hp is not None:
             amount = max(0, min(amount, self.scene.hp + self.hp - 1))
         self.hp -= amount
@@ -179,7 +179,7 @@ class Telling:
 
 
 def shortened(text: str) -> str:
-    """The first sentences of a text, up to about two lines."""
+    """Return the first sentences of a text, up to about two lines."""
     text = " ".join(text.split())
     if len(text) <= _SHORT:
         return text

@@ -1,4 +1,4 @@
-"""Verbs: words for an action, and where they appear in a text. The tables are in ``verbs_ko`` and ``verbs_en``."""
+"""Finds verbs, which name actions, in a text. The tables of verbs are in ``verbs_ko`` and ``verbs_en``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_backends.chat.offline.intent import Act
 
 @frozen
 class Verb:
-    """Words for one action. ``deadly`` ones are meant to kill."""
+    """Words for one action. ``deadly`` means an intent to kill."""
 
     act: Act
     pattern: re.Pattern[str]
@@ -29,7 +29,10 @@ class Spoken:
 
 
 def spoken(text: str, verbs: tuple[Verb, ...]) -> Iterator[Spoken]:
-    """The verbs of ``text`` from left to right, the longest first where they overlap."""
+    """Yield the verbs of ``text`` from left to right.
+
+    Of overlapping verbs, only the first is used. If two begin together, the longer one is used.
+    """
     found = [Spoken(verb, match.start(), match.end()) for verb in verbs for match in verb.pattern.finditer(text)]
     reached = 0
     for one in sorted(found, key=lambda one: (one.begin, -one.end)):

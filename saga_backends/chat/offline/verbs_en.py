@@ -1,4 +1,4 @@
-"""English verbs, one form per line, matched as whole words and without regard to case."""
+"""English verbs, matched as whole words and regardless of case."""
 
 from __future__ import annotations
 

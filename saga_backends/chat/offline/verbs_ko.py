@@ -1,4 +1,4 @@
-"""Korean verbs, as the stems that conjugation leaves. ``_`` stands for a space that may be missing."""
+"""Korean verbs, given as conjugation stems. ``_`` stands for an optional space."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from saga_backends.chat.offline.verbs import Verb
 
 
 def _verb(act: Act, anywhere: str = "", *, alone: str = "", deadly: bool = False) -> Verb:
-    """``alone`` are stems too short to be looked for inside a word.
+    """Build a verb. The stems in ``alone`` are so short that they are only matched at the start of a word.
 
-    The rest of the word belongs to the verb: "발견" is all of "발견하고".
+    A match extends to the end of the word, so "발견" matches all of "발견하고".
     """
     forms = "|".join(anywhere.split())
     words = "|".join(alone.split())
@@ -70,4 +70,4 @@ VERBS: tuple[Verb, ...] = (
 )
 
 USING = ("사용", "쓴", "쓰", "써", "썼")
-"""Verbs of use that say nothing of how: a potion is drunk by them, a sword is swung."""
+"""Verbs for using an item without saying how. A potion is then drunk, and a sword is swung."""

@@ -1,4 +1,4 @@
-"""A voice: one language's lines, words and grammar, and the parser of the player's words in it."""
+"""Voices, which contain the texts, the grammar and the parser of one language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_core.language import has_final, is_hangul, josa
 
 
 class _Korean(str):
-    """A word whose format spec is a pair of particle forms, or one form for both."""
+    """A word whose format spec is a pair of particle forms, or a single form."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class _Korean(str):
 
 
 class _English(str):
-    """A word whose format spec ``a`` (or ``A``) puts an article before a single thing that is no name."""
+    """A word whose format spec ``a`` (or ``A``) adds an article, unless the word is a name or a plural."""
 
     __slots__ = ()
 
@@ -49,31 +49,30 @@ class Voice:
     hear: Callable[[str, Scene], tuple[Intent, ...]]
     consumable: Callable[[str], bool]
     count: str
-    """How so many of a thing are written, with ``{name}`` and ``{quantity}``."""
+    """The format of an item with its quantity, with ``{name}`` and ``{quantity}``."""
     word: type[str]
 
     def say(self, key: str, variant: int, **words: str) -> str:
-        """The line ``key``: its wording goes by the words in it, so that two places are not reached alike, and by the
-        variant."""
+        """Return the line ``key``. The wording depends on the variant, and on ``words`` so that two places differ."""
         choices = self.lines[key]
         return choices[(_spread(*words.values()) + variant) % len(choices)].format(**self._spoken(words))
 
     def phrase(self, key: str, **words: str) -> str:
-        """A short phrase of the state block."""
+        """Return a short phrase for the state block."""
         return self.words[key].format(**self._spoken(words))
 
     def saying(self, person: str, place: str, variant: int) -> str:
-        """What ``person`` has to say at ``place``: always the same there, and another thing on each swipe."""
+        """Return what ``person`` says at ``place``. It is always the same, except that each swipe changes it."""
         return self.sayings[(_spread(person, place) + variant) % len(self.sayings)]
 
     def amount(self, amount: Amount) -> str:
-        """An item and how many of it, in words."""
+        """Return an item and its quantity in words."""
         if amount.quantity == 1:
             return amount.name
         return self.count.format(name=amount.name, quantity=amount.quantity)
 
     def listed(self, names: Sequence[str]) -> str:
-        """Names in a row."""
+        """Return the names as a list in one text."""
         return self.words["and"].join(names)
 
     def _spoken(self, words: Mapping[str, str]) -> dict[str, str]:
@@ -81,7 +80,7 @@ class Voice:
 
 
 def _spread(*texts: str) -> int:
-    """A number that only the texts decide."""
+    """Return a number that depends only on the texts."""
     return int.from_bytes(blake2b("\0".join(texts).encode(), digest_size=4).digest())
 
 
@@ -106,5 +105,5 @@ ENGLISH = Voice(
 
 
 def voice_for(words: str) -> Voice:
-    """Korean when the words hold Hangul, English otherwise."""
+    """Return the Korean voice if the words contain Hangul, otherwise the English one."""
     return KOREAN if any(map(is_hangul, words)) else ENGLISH
