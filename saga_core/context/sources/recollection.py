@@ -1,4 +1,4 @@
-"""Recollection: earlier turns of the path that bear on the player's words."""
+"""Recollection: earlier turns of the path that are relevant to the player's words."""
 
 from __future__ import annotations
 
@@ -41,43 +41,43 @@ from saga_core.recall import (
 
 _CANDIDATES, _FEW = 64, 24
 _NEIGHBOURING, _NEIGHBOURING_HITS = 128, 200
-"""Candidates by words and by meaning where turns are short: many have room, and each lends to its neighbours."""
+"""Candidates by words and by meaning for short turns: many fit, and each adds to the score of its neighbours."""
 _SMOOTHED, _FUSED = 128, 200
-"""How many are told apart after that, by words alone and with both."""
+"""Maximum candidates that are kept after smoothing, by words alone and with both kinds."""
 _OF_PAIRS = 1
-"""Turns to each side that lend to one where each is the player's words and a reply."""
+"""Maximum reach of smoothing if each turn is the player's words and a reply."""
 _OF_A_TIME = 96
-"""Turns of a long time that are raised."""
+"""Maximum turns of a named time whose scores are raised, the latest ones."""
 _ROOM = 500
 _LINE = 40
-"""What is offered beyond the room, for the whole costs less than its lines."""
+"""Tokens offered beyond the room, because the whole text costs less than the sum of its lines."""
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
 _NOTHING = 1e-9
 _COUNTED_FROM = 24
-"""Turns from which on it says something that few of them have a word."""
+"""Minimum turns of a path for the rarity of a word to be significant."""
 _ASIDE = 3
-"""How many turns are offered when the player's words do not look back: of those above the average candidate that have a
-bearing on them."""
+"""Maximum turns that are offered if the player's words do not look back. They must be above the average candidate and
+be related to the words."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
-"""More for each when the player's words look back."""
+"""Added to each score if the player's words look back."""
 _ASKS, _CLOSING = ("?", "？"), " \n\"'”’」』)*"
-"""What a question ends with, and what may stand behind it."""
+"""Question marks, and characters that may follow them."""
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
 _Steps: TypeAlias = list[tuple[str, Callable[[int], float | None]]]
-"""Scores by words, by depth, after each step that changed them."""
+"""The name of each ranking step, and a function from depth to the score by words after it."""
 _Ranked: TypeAlias = tuple[str, Fused[int]]
-"""A turn, and its place in the ranking."""
+"""A turn and its place in the ranking."""
 
 
 @frozen
 class Recollection:
-    """Earlier turns, found by words and by meaning, fused; those that the history shows are left out.
+    """Earlier turns, found by words and by meaning, in one fused ranking. Turns in the sent history are left out.
 
-    As many are offered, as excerpts, as have room in ``most`` tokens, ``top_k`` at most, when the player's words look
-    back; else three that stand above the average candidate and have a bearing on the words, in ``room`` tokens.
+    If the player's words look back, excerpts of up to ``top_k`` turns are offered within ``most`` tokens. Otherwise up
+    to three turns that are above the average candidate and related to the words are offered within ``room`` tokens.
     """
 
     top_k: int = 96
@@ -88,11 +88,11 @@ class Recollection:
     needs: tuple[str, ...] = ()
 
     def ready(self, scene: Scene) -> bool:
-        """Whether all that it will wait for is there."""
+        """Whether everything that ``gather`` awaits is available."""
         return scene.answered
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The pieces, in the order of the turns when rendered."""
+        """Return the pieces, which are rendered in the order of their turns."""
         request = scene.request
         episodes, ranking = request.episodes, self.ranking
         if episodes is None or not request.player_words.strip():
@@ -127,7 +127,7 @@ class Recollection:
         if not scene.looks_back:
             above = takewhile(lambda each: each[1].score >= 0, ranked)
             ranked = islice((each for each in above if related is None or each[0] in related), _ASIDE)
-        best = list(islice(ranked, WEIGHED))  # the others are ranked as long as there is room
+        best = list(islice(ranked, WEIGHED))  # further turns are ranked only while there is room
         turns = [turn for turn, _ in best]
         words = labels(request.language)
         also = [] if brief else fed.terms
@@ -143,7 +143,7 @@ class Recollection:
                 continue
             piece = self._piece(turn, entry, steps, told, episodes.present(turn), here, scene, words)
             pieces.append(piece)
-            if piece.text in said:  # "Thanks!": it will be told once
+            if piece.text in said:  # a repeated line such as "Thanks!" is rendered once
                 continue
             said.add(piece.text)
             piece.tokens = scene.count(piece.bare if piece.under in begun else piece.text) + 2  # a dash and a line end
@@ -164,8 +164,8 @@ class Recollection:
         scene: Scene,
         words: Labels,
     ) -> Piece:
-        """``there``: who was with the player then; ``here``: who is now, and is spoken of or to. What happened without
-        them is not theirs to know."""
+        """Return the piece of a turn. ``there`` are the characters present in that turn, ``here`` the mentioned ones
+        present now. The line marks those of ``here`` who were absent and do not know what happened."""
         depth = entry.document
         facts, line = told.facts, _line(told.said)
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
@@ -197,7 +197,7 @@ class Recollection:
 
 
 _line = lru_cache(maxsize=1_024)(one_line)
-"""Of a talk the same lines are told again and again."""
+"""Cached: a conversation recalls the same lines repeatedly."""
 
 
 def rank_episodes(
@@ -209,12 +209,11 @@ def rank_episodes(
     ranking: Ranking,
     fed: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[Iterator[_Ranked], _Steps]:
-    """The turns, best first; those that stand at the average of all candidates or above have 0 or more.
-    And the scores by words after each step that made them what they are. ``fed``: what of them feedback brought.
+    """Return the turns, best first, and the scores by words after each ranking step. A turn with the average score of
+    all candidates has 0. ``fed`` has the parts of the scores that feedback added.
 
-    Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
-    ``sought`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
-    fused.
+    Turns are keyed by depth. Scores are smoothed over neighbouring turns. Turns that have several of ``sought`` close
+    together, one of ``names``, or the time that the words refer to are lifted. Then both kinds of scores are fused.
     """
     episodes, shown = request.episodes, request.shown
     if episodes is None:
@@ -265,7 +264,7 @@ def rank_episodes(
 
 
 def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) -> dict[int, float]:
-    """The scores with those of the neighbours: of a chat's turns, most where one asks what the next one answers."""
+    """Return the smoothed scores. In a chat, a question and the turn after it add most to each other."""
     if ranking.reach != _OF_PAIRS:
         return smooth(scores, episodes.last, decay=ranking.decay, reach=ranking.reach)
 
@@ -280,8 +279,8 @@ def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) ->
 
 
 class _Signals(Mapping[str, float]):
-    """The score of a turn, its parts, and what each of the steps, one after the other, added to its score by words,
-    those that did. Put together when somebody asks why the turn is told."""
+    """The score of a turn, its parts, and what each ranking step added to its score by words. Computed lazily, because
+    it is only needed to explain a context."""
 
     __slots__ = ("_entry", "_found", "_steps")
 
@@ -313,12 +312,11 @@ class _Signals(Mapping[str, float]):
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
-    """The ranking for turns as long as these: neighbours and feedback count where turns are brief; where they are long,
-    closeness, and feedback from what would be told alone: a second search from what the first found. In a chat each
-    turn is two people's words, and its neighbours reach half as far.
+    """Return the ranking adapted to the length of turns.
 
-    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness and the second
-    search are for what is asked for.
+    Neighbours and feedback count for brief turns. For long turns, closeness counts, and feedback from their excerpts
+    only, but both only if the player's words look back. In a chat, a turn has the words of two people, so the reach of
+    smoothing is halved. An embedder that compares only spelling is not used: the search by words is better.
     """
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
@@ -326,7 +324,7 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
         return evolve(ranking, reach=reach, close=0.0, dense=dense)
     if not scene.looks_back:
         return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense, amounts=0.0)
-    # Who says when it was means one of many similar turns: what they share brings the others.
+    # A named time selects one of many similar turns, and feedback would find the others as well.
     hop = ranking.hop if time_meant(scene.request.player_words) is None else 0.0
     return evolve(ranking, reach=0, feedback=hop, dense=dense, amounts=0.0)
 
@@ -334,7 +332,7 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
 def _gathered(
     scores: dict[int, float], episodes: Episodes, sought: Sought, language: str, factor: float
 ) -> dict[int, float]:
-    """The scores, those of the best lifted by how close to each other they tell of what is wanted."""
+    """Return the scores, with the best turns lifted by how close together they have the words of the query."""
     best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
     turns = {depth: turn for _, depth in best if (turn := episodes.at(depth)) is not None}
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
@@ -343,7 +341,7 @@ def _gathered(
 
 
 def _telling(scores: dict[int, float], episodes: Episodes, asked: re.Pattern[str], part: float) -> dict[int, float]:
-    """The scores, those of turns that tell what is ``asked`` raised by so large a part of the best."""
+    """Return the scores, with those of turns that match ``asked`` raised by ``part`` of the best score."""
     more = part * max(scores.values(), default=1.0)
     turns = {depth: episodes.at(depth) for depth in scores}
     found = {depth for depth, turn in turns.items() if turn is not None and tells(episodes.text(turn), asked)}
@@ -351,22 +349,22 @@ def _telling(scores: dict[int, float], episodes: Episodes, asked: re.Pattern[str
 
 
 def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float]:
-    """The scores, those of the turns ``then`` raised by so large a part of the best; the latest few of a long time."""
+    """Return the scores, with those of the turns ``then``, at most the latest 96, raised by ``part`` of the best."""
     more = part * max(scores.values(), default=1.0)
     return {**scores, **{depth: scores.get(depth, 0.0) + more for depth in then[-_OF_A_TIME:]}}
 
 
 def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float]:
-    """The scores, higher the later: that of the latest turn by so large a part of itself."""
+    """Return the scores, raised in proportion to depth: that of the last turn by ``part`` of itself."""
     return {depth: score * (1 + part * depth / last) for depth, score in scores.items()}
 
 
 class _Named:
-    """Whether a turn is one of those who are named: of an utterance its speaker counts, else whoever is told of."""
+    """Whether a turn is about a named character. For an utterance only its speaker counts."""
 
     def __init__(self, names: Sequence[str], episodes: Episodes) -> None:
         self._names = {match_text(name) for name in names}
-        # Folding a text takes longer than finding a name in it; Korean names have no case.
+        # Folding a text is slower than finding a name in it, and Korean names have no case.
         self._folds = any(map(str.islower, self._names)) or any(map(standing, self._names))
         self._episodes = episodes
 
@@ -377,7 +375,7 @@ class _Named:
         text = self._episodes.text(turn)
         folded = matched(text) if self._folds else text
         names = [name for name in self._names if name in folded]
-        if not names:  # most turns: neither of the speaker nor of its words need be known
+        if not names:  # most turns: the speaker need not be determined
             return False
         speaker = _SPEAKER.match(text, text.find("\n") + 1)
         if speaker is not None:
@@ -386,8 +384,8 @@ class _Named:
 
 
 def _brief(episodes: Episodes) -> bool:
-    """Whether the latest turns are short on average, as utterances of a talk are. What answers a question then often
-    stands in the next one; a long turn tells all of it itself."""
+    """Whether the latest turns are short on average, like utterances in a conversation. The answer to a question is
+    then often in the next turn."""
     texts: list[str] = []
     for depth in range(episodes.last, max(0, episodes.last - _LOOKED_AT), -1):
         turn = episodes.at(depth)
@@ -399,7 +397,7 @@ def _brief(episodes: Episodes) -> bool:
 
 
 def _paired(scene: Scene) -> bool:
-    """Whether the latest turn has the player's words, as those of a chat do."""
+    """Whether the latest turn has the player's words, as turns of a chat do."""
     episodes = scene.request.episodes
     latest = episodes.at(episodes.last) if episodes is not None else None
     return episodes is not None and latest is not None and _said(episodes.text(latest)).startswith(PLAYER)
@@ -415,5 +413,5 @@ def _best(scores: dict[int, float], most: int) -> dict[int, float]:
 
 
 def _said(text: str) -> str:
-    """What was said in an episode."""
+    """Return the spoken part of an episode, without its line of facts."""
     return text.partition("\n")[2]
