@@ -186,8 +186,7 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
 
 
 def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
-    """Return the notes that the pages show and a user removed. Old notes that were displaced by later ones are skipped.
-    """
+    """Return the notes in the pages that a user removed. Old notes that were displaced by later ones are skipped."""
     if old.notes is new.notes:
         return []
     later = sum(note not in old.notes for note in new.notes)

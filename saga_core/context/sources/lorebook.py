@@ -48,11 +48,8 @@ class Lorebook:
         return scene.answered and not scene.request.lore.kept.large
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """Return the best 20 entries.
-
-        A secret states who knows it. An entry about a dead character states the death. An entry that play has changed
-        has the current text first, then the former text if it fits.
-        """
+        """Return the best 20 entries. A secret states who knows it. An entry about a dead character states the death.
+        An entry that play has changed has the current text first, then the former text if it fits."""
         request, state = scene.request, scene.state
         if not request.lore.entries:
             return []
