@@ -25,10 +25,8 @@ class Packed:
 
 
 def ceilings(budget: TokenBudget) -> dict[Section, int]:
-    """Return the maximum tokens of each section, including its heading.
-
-    The sum may exceed the maximum of the block. Ceilings are not reservations: other sections can use unspent tokens.
-    """
+    """Return the maximum tokens of each section, including its heading. Their sum may exceed the maximum of the block,
+    because they are not reservations: other sections can use unspent tokens."""
     return {section: section.ceiling(budget) for section in Section}
 
 
@@ -145,10 +143,7 @@ def _short(piece: Piece, text: str, count: Callable[[str], int]) -> Piece:
 
 
 def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
-    """Return the piece with its first text that fits, or unchanged if none fits.
-
-    The price of a line includes 2 tokens for the dash and the line end.
-    """
+    """Return the piece with its first text that fits, or unchanged if none fits. A dash and a line end add 2 tokens."""
     for text in (piece.text, *piece.shorter):
         tokens = count(text) + 2
         if tokens <= room:

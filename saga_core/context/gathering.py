@@ -49,8 +49,7 @@ class Gathering:
                 self.tasks[source.name] = asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
 
     async def pieces(self) -> list[Piece]:
-        """Return the pieces of all sources that finish within the deadline. The others are added to the scene's
-        ``late``."""
+        """Return the pieces of all sources that finish in time. The others are added to the scene's ``late``."""
         if self.tasks:
             await asyncio.wait(self.tasks.values(), timeout=self._deadline)
         return [piece for name in self._names for piece in self._offered(name) or ()]
@@ -120,7 +119,7 @@ class Gathering:
         log.warning("context: %s left out: %s", name, reason, exc_info=error)
 
     def _fault(self, name: str) -> tuple[str, BaseException | None]:
-        """Why a source has nothing to offer; empty when it has."""
+        """Return why a source has no result, empty if it has one. Cancels a source that is not done."""
         task = self.tasks[name]
         if not task.done():
             task.cancel()

@@ -83,10 +83,8 @@ def _names(entities: Collection[Entity]) -> StateNames:
 
 
 def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the short names of characters with title and name, unless two characters share one.
-
-    For example "크룩" of "고블린왕 크룩", "Krook" of "Krook the Goblin King" and "Maren" of "Elder Maren".
-    """
+    """Return the short names of characters with title and name ("크룩" of "고블린왕 크룩", "Krook" of "Krook the Goblin
+    King", "Maren" of "Elder Maren"), unless two characters share one."""
     called: dict[str, list[str]] = {}
     for entity in entities:
         if entity.kind is not Kind.CHARACTER or " " not in entity.name:
@@ -100,11 +98,8 @@ def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]
 
 
 class Scene:
-    """A request and the data derived from it.
-
-    Stores and the embedder are asked once, at the first use. An answer that is late or failed is treated as empty, and
-    the sources go on without it.
-    """
+    """A request and the data derived from it. Stores and the embedder are asked once, at the first use. If an answer is
+    late or failed, the sources go on without it."""
 
     def __init__(
         self,

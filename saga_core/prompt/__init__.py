@@ -1,4 +1,4 @@
-"""The prompt: the order of its blocks, and how long each of them stays the same."""
+"""The prompt: the order of its blocks, and how they are kept stable for the provider's cache."""
 
 from __future__ import annotations
 

@@ -1,19 +1,21 @@
-"""Chooses the cache breakpoints of a prompt, and how long their entries should live.
+"""Chooses the cache breakpoints of a prompt and the lifetimes of their entries.
 
-An entry at the end of what the next request repeats is what makes that request cheap. Everything else is insurance:
+An entry at the end of the text that the next request repeats makes that request cheap. The other breakpoints are
+insurance:
 
 - the deepest live entry, if the provider would not find it by looking back from the end
-- the last entry of the long lifetime, so that a pause costs the turns since then and not the whole history
+- the last entry with the long lifetime, so that a pause loses only the turns since then and not the whole history
 - the fixed text at the beginning, which outlives new pages and a cut history
 - one more long entry farther back, for a player who returns to an earlier turn and continues from there
-- if a breakpoint is left over, the client's own system prompt and its largest piece: a side request has nothing else in
-  common with the story, and a note that moves in a young chat may change the rest
+- if breakpoints are left over, the client's own system prompt and its largest piece: side requests share nothing else
+  with the story, and in a new chat a moving note may change the rest
 
-A long lifetime costs more to write. It is chosen if the tokens that a pause would lose, times its likelihood, cost more
-than that. With ``lost`` tokens since the last long entry and ``new`` ones to write, the cheapest rhythm of long entries
-satisfies ``chance * (short - read) * lost * (lost + new) >= 2 * (long - short) * new ** 2``, the discrete form of the
-economic order quantity (Harris, 1913). In a prompt without a cache everything is new, so it gets the long lifetime only
-for a player who is known to pause. One turn later nothing is long yet and little is new, so it gets it then.
+A long lifetime costs more to write. It is chosen if the expected cost of a pause is higher: the tokens that the pause
+would lose times its likelihood. With ``lost`` tokens since the last long entry and ``new`` tokens to write, the
+cheapest interval between long entries satisfies
+``chance * (short - read) * lost * (lost + new) >= 2 * (long - short) * new ** 2``, the discrete form of the economic
+order quantity (Harris, 1913). In a prompt without a cache everything is new, so the entry gets the long lifetime only
+if the player is known to pause. One turn later there is no long entry and little is new, so it gets the long lifetime.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from saga_core.prompt.pace import chance_between
 from saga_core.upstream import SECONDS, ModelFacts
 
 _FAR = 40
-"""Parts from the end beyond which one more long entry is kept alive."""
+"""Minimum distance from the end, in content parts, of the additional long entry."""
 
 
 def place_breakpoints(
@@ -42,12 +44,12 @@ def place_breakpoints(
     landmarks: Sequence[int] = (),
     carries: Callable[[int], bool] = lambda at: True,
 ) -> dict[int, CacheLifetime]:
-    """Position -> lifetime, in order; empty where nothing may or need be marked.
+    """Return the lifetime of each breakpoint by position, in order; empty if nothing can or need be marked.
 
-    ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
-    changes, -1 for none. ``moments``: when the requests before and this one came; the last is now. ``scale``: tokens
-    of the model for one as counted here. ``carries``: whether a breakpoint may stand behind a position; where it may
-    not, the one before it is taken. ``landmarks``: further positions, marked where breakpoints are left over.
+    ``end`` is the last position that the next request will repeat. ``fixed`` is the last position of text that never
+    changes, -1 for none. ``moments`` are the times of the earlier requests and this one, the last is now. ``scale`` is
+    the number of model tokens per token as counted here. ``carries`` tells whether a breakpoint may follow a position;
+    if not, the position before it is used. ``landmarks`` are further positions, marked if breakpoints are left over.
     """
     if facts.cache != "explicit" or not facts.writes or facts.breakpoints < 1:
         return {}
@@ -88,7 +90,7 @@ def _carrying(at: int, carries: Callable[[int], bool]) -> int:
 def _lifetime(
     measured: Measured, facts: ModelFacts, moments: Sequence[float], *, end: int, hit: int, anchor: int
 ) -> CacheLifetime:
-    """The lifetime that the entry at the end should have."""
+    """Return the lifetime for the entry at the end."""
     by_length = sorted(facts.writes, key=lambda ttl: SECONDS[ttl])
     short, long = by_length[0], by_length[-1]
     if short == long:
@@ -102,7 +104,8 @@ def _lifetime(
 
 
 def _ordered(marks: Mapping[int, CacheLifetime]) -> dict[int, CacheLifetime]:
-    """In order, no longer lifetime behind a shorter one: a provider refuses that. Who stands in front lives longer."""
+    """Return the marks in order, with lifetimes extended so that none is followed by a longer one, which providers
+    reject."""
     found: dict[int, CacheLifetime] = {}
     least: CacheLifetime | None = None
     for at in sorted(marks, reverse=True):

@@ -1,7 +1,7 @@
 """Builds the plan: the client's system as sent, SAGA's rules, the world, pinned pages, history, the player's words.
 
-Nothing that changes from turn to turn comes before the player's last words: the context goes into that very message, in
-front of its text. A system message within the history stays where the client put it, and none is added there.
+Text that changes from turn to turn never comes before the player's last words. The context goes into that message, in
+front of its text. System messages within the history stay where the client put them, and none is added there.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import hide
 
 ORDER = tuple(Origin)
-"""The order of a prompt. To move a block, move its origin: the client's blocks keep their order among themselves."""
+"""The order of a prompt, by origin. Blocks of one origin keep the client's order."""
 _RANK = {origin: rank for rank, origin in enumerate(ORDER)}
 _RELOCATED, _RELOCATED_END = "[System prompt, for this reply]", "[/System prompt]"
 
 
 def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
-    """A request's messages as blocks, each with its origin."""
+    """Return a request's messages as blocks with their origins."""
     lead = next((i for i, message in enumerate(messages) if message.get("role") not in SYSTEM_ROLES), len(messages))
     words = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=len(messages))
 
@@ -37,9 +37,9 @@ def build_plan(
     context: str = "",
     relocated: str = "",
 ) -> PromptPlan:
-    """The plan for a request. Without anything but the ``client``'s blocks it is the client's prompt.
+    """Return the plan for a request. With only the ``client``'s blocks, it is the client's prompt.
 
-    ``relocated``: text of the client's own system messages that goes in front of the context.
+    ``relocated`` is text of the client's own system messages, which is put in front of the context.
     """
     if relocated:
         frame = f"{_RELOCATED}\n{relocated}\n{_RELOCATED_END}"
@@ -49,7 +49,7 @@ def build_plan(
     blocks += [_led(block, context) if block.origin is Origin.WORDS and context else block for block in client]
     blocks.sort(key=lambda block: _RANK[block.origin])
     if context and not any(block.origin is Origin.WORDS for block in client):
-        # The client has the whole chat in other roles. An unfinished reply stays the last message.
+        # The client sends the whole chat in other roles. An unfinished reply stays the last message.
         end = len(blocks) - (blocks[-1].role == "assistant")
         blocks.insert(end, Block("system", context, Origin.CONTEXT))
     return PromptPlan(tuple(blocks))
@@ -62,14 +62,14 @@ def _led(block: Block, context: str) -> Block:
 
 def _block(message: Mapping[str, Any], origin: Origin) -> Block:
     content, role = message.get("content"), str(message["role"])
-    if len(message) == 2 and type(content) is str:  # as nearly all of a history are
+    if len(message) == 2 and type(content) is str:  # nearly all messages of a history
         return Block(role, _clean(content) if role == "assistant" else content, origin, {})
     extra = {key: value for key, value in message.items() if key not in ("role", "content")}
-    if isinstance(extra.get("frame"), Frame):  # of JSON nothing can be one: a client's own field stays what it is
+    if isinstance(extra.get("frame"), Frame):  # JSON cannot contain a ``Frame``, so a client's own field is kept
         frame = extra.pop("frame")
         return Block(role, _clean(str(content)) if role == "assistant" else str(content), origin, extra, frame=frame)
     if content is None:
-        # A tool call's message has no text; the field itself is part of what the client sent.
+        # A tool call's message has no text. The field is kept as the client sent it.
         return Block(role, "", origin, {**extra, "content": None})
     if isinstance(content, str):
         return Block(role, _clean(content) if role == "assistant" else content, origin, extra)
@@ -81,5 +81,5 @@ def _block(message: Mapping[str, Any], origin: Origin) -> Block:
 
 
 def _clean(text: str) -> str:
-    """An earlier reply without the state block that a client may have kept: old state must not be read as new."""
+    """Return an earlier reply without any state block that the client kept, so that it is not read as current."""
     return hide(text).visible if "`" in text or "~" in text or "_" in text or "<" in text else text

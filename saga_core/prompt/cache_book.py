@@ -1,8 +1,8 @@
-"""The cache book: what a provider should have in its cache of the prompts that were sent to it.
+"""The cache book: predicts which prefixes a provider has in its cache.
 
-The provider never says what it keeps, but it documents how it decides, and the book decides the same way: an entry is
-written at each breakpoint beyond what was found, and found by looking back from a breakpoint. So the book knows how
-much of the next prompt can be read from the cache, and notices when the provider reads less.
+The provider does not report its entries, but it documents its rules, and the book applies the same rules: an entry is
+written at each breakpoint after the longest cached prefix, and is found by looking back from a breakpoint. So the book
+knows how much of the next prompt can be read from the cache, and notices if the provider reads less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saga_core.upstream import SECONDS, ModelFacts
 
 _ENTRIES = 4_096
 _EARLY = 5.0
-"""Seconds by which an entry is taken for dead before it is: the request still has to travel."""
+"""Seconds before its expiry at which an entry counts as expired, to allow for the request's latency."""
 
 
 @define
@@ -30,7 +30,7 @@ class Entry:
 
 @frozen
 class Outlook:
-    """What one request should read and write, in tokens as counted here."""
+    """The expected cache reads and writes of a request, in tokens as counted here."""
 
     read: int = 0
     written: int = 0
@@ -38,30 +38,30 @@ class Outlook:
 
 @define
 class CacheBook:
-    """The cache entries of one model in one account, as far as one session made them."""
+    """The cache entries of one model that one session's requests created."""
 
     _entries: dict[int, Entry] = field(factory=dict)
 
     def entries(self, now: float, most: int) -> list[tuple[int, Entry]]:
-        """The live entries, at most so many: those that live longest."""
+        """Return at most ``most`` live entries, those that expire last."""
         living = [(link, entry) for link, entry in self._entries.items() if entry.expires > now]
         return sorted(living, key=lambda pair: (pair[1].expires, pair[0]))[-most:]
 
     def restore(self, link: int, entry: Entry) -> None:
-        """Take in an entry that was noted before."""
+        """Add a stored entry."""
         self._entries[link] = entry
 
     def alive(self, link: int, now: float) -> Entry | None:
-        """The entry for a prefix, if it still lives."""
+        """Return the entry of a prefix, or None if there is none or it has expired."""
         found = self._entries.get(link)
         return found if found is not None and found.expires - _EARLY > now else None
 
     def living(self, chain: Sequence[int], now: float) -> list[int]:
-        """The positions of a prompt that end a living entry, in order."""
+        """Return the positions of a prompt at which a live entry ends, in order."""
         return [at for at, link in enumerate(chain) if self.alive(link, now) is not None]
 
     def send(self, measured: Measured, marks: Mapping[int, CacheLifetime], facts: ModelFacts, now: float) -> Outlook:
-        """Take note of a request that goes out now with breakpoints at ``marks``."""
+        """Record a request that is sent now with breakpoints at ``marks``, and return its expected reads and writes."""
         found = -1
         for at in marks:
             hit = self._look_back(measured, at, facts.lookback, now)

@@ -1,8 +1,8 @@
-"""Cuts a history that is too long: rarely, and then by a large piece, so that the prefix survives many turns.
+"""Cuts a history that is too long, rarely and by a large piece, so that the prefix stays the same for many turns.
 
-The cut stays until the prompt reaches its limit again, or until the client, which may trim on its own, has dropped the
-message at which the cut history begins. Then the history is cut to a fraction of the limit. It begins with words of the
-player and, if possible, no later than the end of the story that the pages tell.
+A cut stays until the prompt reaches its limit again, or until the client, which may trim on its own, drops the message
+at which the cut history begins. Then the history is cut to a fraction of the limit. It begins with words of the player
+and, if possible, no later than the end of the story in the pages.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from saga_core.model import Tree
 from saga_core.prompt.fingerprint import fingerprint
 
 _LEFT = 0.6
-"""The part of the room for history that a cut leaves filled."""
+"""The part of the history's room that is used after a cut."""
 _LEFT_OF_WINDOW = 0.7
-"""The part that is left of a history that the client itself trims from request to request."""
+"""The part of the history that is kept by a cut if the client itself trims the history from request to request."""
 _LEAST = 4
-"""Messages that are always kept."""
+"""Minimum messages that are kept."""
 _PART = 1_000
 _DECISIONS = 4_096
 _KNOWN = 512
-"""Messages whose identity and size are remembered between two requests."""
+"""Messages whose identity and size are cached between two requests."""
 
 
 @frozen
 class Cut:
-    """The position where a history begins."""
+    """The position at which a history begins."""
 
     start: int
-    """The message with which it begins; the leading system messages stay."""
+    """The index of the first message of the history. The leading system messages stay."""
     fresh: bool = False
-    """Whether it was decided for this very request."""
+    """Whether the cut was made for this request."""
 
 
 @frozen
@@ -45,7 +45,7 @@ class Begin:
     first: int
     """Identity of the client's own first message."""
     start: int | None
-    """Identity of the message with which the cut history begins; None: nothing is cut."""
+    """Identity of the message at which the cut history begins; None if nothing is cut."""
 
 
 @define
@@ -54,7 +54,7 @@ class Cuts:
 
     _begins: dict[str, Begin] = field(factory=dict)
     _known: dict[int, tuple[int, int]] = field(factory=dict, init=False)
-    """Hash to identity and tokens, of the last messages of the last request: nearly all of them come again."""
+    """Identity and tokens by hash, of the messages of the last request. Nearly all of them are sent again."""
 
     def place(
         self,
@@ -67,10 +67,10 @@ class Cuts:
         count: Callable[[str], int],
         ours: bool = False,
     ) -> Cut:
-        """Where the history of a request that continues ``parent`` begins.
+        """Decide where the history of a request that continues ``parent`` begins.
 
-        ``room``: tokens that the history may have. ``told``: the depth up to which the story is told elsewhere.
-        ``ours``: the history is the server's own, and moves in steps by itself.
+        ``room`` is the maximum number of tokens of the history. ``told`` is the depth up to which the pages cover the
+        story. ``ours`` means that the history is the server's own, which moves in steps by itself.
         """
         lead = next((at for at, block in enumerate(blocks) if block.origin is not Origin.CLIENT), len(blocks))
         if lead >= len(blocks) - _LEAST:
@@ -89,7 +89,7 @@ class Cuts:
         return Cut(lead + at, fresh and at > 0)
 
     def _measured(self, blocks: Sequence[Block], count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-        """The identity of each message, and its tokens."""
+        """Return the identities and the tokens of the messages."""
         keys: list[int] = []
         sizes: list[int] = []
         seen: dict[int, tuple[int, int]] = {}
@@ -106,14 +106,14 @@ class Cuts:
         return keys, sizes
 
     def decide(self, parent: str, begin: Begin) -> None:
-        """Histories that continue ``parent``, or a turn below it, start at ``begin`` from now on."""
+        """From now on, start histories that continue ``parent`` or a turn below it at ``begin``."""
         self._begins.pop(parent, None)
         self._begins[parent] = begin
         if len(self._begins) > _DECISIONS:
             self._begins = dict(list(self._begins.items())[_DECISIONS // 2 :])
 
     def latest(self, count: int) -> list[tuple[str, Begin]]:
-        """The last decisions, oldest first."""
+        """Return the last ``count`` decisions, oldest first."""
         return list(self._begins.items())[-count:]
 
 
@@ -126,7 +126,10 @@ def _start(
     depth: int,
     told: int,
 ) -> int:
-    """The player's words from which on at most ``target`` tokens are left, or earlier ones up to which all is told."""
+    """Return the position of the first player's words after which at most ``target`` tokens are left.
+
+    Earlier words are preferred if the pages cover all turns before them and the history still fits.
+    """
     users = [at for at, block in enumerate(blocks) if block.role == "user" and first < at < len(blocks) - _LEAST]
     sums = list(accumulate(reversed(sizes)))[::-1]
     left = {at: sums[at] for at in users}

@@ -1,4 +1,4 @@
-"""Fingerprints of texts: the same in every process, so that what is remembered of prompts outlives a restart."""
+"""Fingerprints of texts. They are the same in every process, so that the memory of prompts survives a restart."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import islice
 _SIZE = 8
 _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
-"""Odd, so that no two of 64 bits become one; it spreads what stands in few bits."""
+"""Odd, so that multiplication is a bijection on 64 bits. It mixes values that differ in few bits."""
 _KNOWN: dict[int, int] = {}
-"""Hash of a text in this process -> its fingerprint: a history comes again with every request."""
+"""Fingerprints by the text's hash in this process. Cached because every request sends the history again."""
 _MOST = 65_536
 
 
 def fingerprint(*parts: str, after: int = 0) -> int:
-    """64 bits that stand for ``parts``, kept apart and in their order, behind what ``after`` stands for."""
+    """Return a 64-bit fingerprint of the sequence ``parts``, appended to the sequence with fingerprint ``after``."""
     link = after
     for part in parts:
         key = hash(part)
@@ -36,12 +36,12 @@ def _learn(key: int, text: str) -> int:
 
 
 def pack(prints: Iterable[int]) -> str:
-    """Fingerprints as a short text."""
+    """Encode fingerprints as a short text."""
     return base64.b64encode(b"".join(each.to_bytes(_SIZE) for each in prints)).decode("ascii")
 
 
 def unpack(text: str) -> Sequence[int]:
-    """What ``pack`` made ``text`` of. Raises ``ValueError`` for anything else."""
+    """Decode the output of ``pack``. Raises ``ValueError`` for any other text."""
     raw = base64.b64decode(text, validate=True)
     if len(raw) % _SIZE:
         raise ValueError(f"{len(raw)} bytes are no row of fingerprints")

@@ -1,4 +1,4 @@
-"""Measures a plan: how many tokens come before the end of each block, and a fingerprint of each such prefix."""
+"""Measures a plan: the tokens and a fingerprint of each prefix that ends with a block."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from saga_core.messages import Block
 from saga_core.prompt.fingerprint import fingerprint
 
 _PER_MESSAGE = 4
-"""Tokens by which a message is set apart from its neighbours."""
+"""Overhead of a message in tokens."""
 _PER_PART = 1_000
-"""Tokens of a part that is no text: about what a picture of a megapixel costs."""
+"""Assumed tokens of a part that is not text: about the cost of a one-megapixel picture."""
 
 
 @frozen
 class Measured:
-    """The measures of a prompt. Position ``i`` is about the prefix that ends with block ``i``."""
+    """The measures of a prompt. Position ``i`` stands for the prefix that ends with block ``i``."""
 
     chain: tuple[int, ...]
-    """Equal for two prompts at a position when they are equal up to there."""
+    """Prefix fingerprints. They are equal at a position if two prompts are equal up to there."""
     tokens: tuple[int, ...]
-    """Tokens up to and including the block, as counted here: the provider's own count differs by some percent."""
+    """Tokens up to and including the block, as counted here. The provider's own count differs by some percent."""
     parts: tuple[int, ...]
-    """Content parts up to and including the block: what a provider's lookback counts."""
+    """Content parts up to and including the block, the unit of a provider's lookback."""
 
     @property
     def total(self) -> int:
@@ -33,7 +33,7 @@ class Measured:
 
 
 def measure(blocks: Sequence[Block], count: Callable[[str], int]) -> Measured:
-    """Measure blocks in their order."""
+    """Measure blocks in order."""
     chain: list[int] = []
     tokens: list[int] = []
     parts: list[int] = []
@@ -60,9 +60,9 @@ def measure(blocks: Sequence[Block], count: Callable[[str], int]) -> Measured:
 
 
 def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
-    """At how many positions from the beginning two chains are equal."""
+    """Return the length of the common prefix of two chains."""
     low, high = 0, min(len(one), len(other))
-    while low < high:  # a chain that differs once differs from there on
+    while low < high:  # chains that differ at one position differ at all later ones
         middle = (low + high + 1) // 2
         if one[middle - 1] == other[middle - 1]:
             low = middle

@@ -1,7 +1,7 @@
-"""The memory of a session's prompts, and how it is stored: small, and only with fingerprints of texts.
+"""The memory of a session's prompts and its stored form, which is small and has only fingerprints of texts.
 
-Nothing else depends on it. With it, the next prompt begins with the bytes with which the previous one began, even after
-a restart. If it is lost, the next prompt costs as much as a first one.
+It makes the next prompt begin with the same bytes as the previous one, even after a restart. Nothing else depends on
+it. If it is lost, the next prompt costs as much as a first one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PromptMemory:
 
 @frozen
 class KeptBook:
-    """A cache book: entries by their fingerprints."""
+    """A stored cache book: entries by fingerprint."""
 
     provider: str
     model: str
@@ -49,12 +49,12 @@ class KeptBook:
     ttls: tuple[CacheLifetime, ...] = ()
     expires: tuple[float, ...] = ()
     scale: float = 0.0
-    """Tokens of the model for one as counted here; 0 where no bill has told."""
+    """Model tokens per token as counted here; 0 if no usage was reported yet."""
 
 
 @frozen
 class KeptRequest:
-    """The last request, to compare the next one with."""
+    """The last request, with which the next one is compared."""
 
     at: float
     chain: str
@@ -73,18 +73,18 @@ class Kept:
     last: KeptRequest | None = None
     pins: tuple[Pin, ...] = ()
     pinned: tuple[tuple[str, int], ...] = ()
-    """Turn that a prompt continued, and which of ``pins`` it had; oldest first."""
+    """(turn that a prompt continued, index of its pin in ``pins``), oldest first."""
     rents: tuple[tuple[int, int, bool], ...] = ()
-    """Which of ``pins``; tokens told since; whether they did not all fit."""
+    """(index in ``pins``, tokens of changes since then, whether they did not all fit)."""
     begins: tuple[tuple[int, int | None], ...] = ()
     begun: tuple[tuple[str, int], ...] = ()
-    """Turn that a history continued, and with which of ``begins``; oldest first."""
+    """(turn that a history continued, index in ``begins``), oldest first."""
     notes: tuple[Note, ...] = ()
     moving: str = ""
     depths: tuple[int, ...] = ()
     talked: int = 0
     pages: tuple[tuple[str, str], ...] = ()
-    """Turns and languages of the pages that are stored as they were pinned, oldest first."""
+    """(turn, language) of the pages that are stored as pinned, oldest first."""
 
 
 @frozen
@@ -95,18 +95,19 @@ class KeptPrompt:
     size: int
     whole: int = 0
     ages: tuple[tuple[int, int, int], ...] = ()
-    """Fingerprint of what is carried, in how many requests in a row, tokens."""
+    """(fingerprint of a relocated unit, number of requests in a row, tokens)."""
 
 
 @frozen
 class KeptVolatile:
-    """What is known about the client's system prompts. It rarely changes, and is stored when it does."""
+    """The data about the client's system prompts. It is stored only when it changes, which is rare."""
 
     prompts: tuple[KeptPrompt, ...] = ()
 
 
 def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[Kept, KeptVolatile]:
-    """``memory`` as it is stored. ``scales``: provider and model to tokens of it for one as counted here."""
+    """Return the stored form of ``memory``. ``scales`` has the model tokens per token as counted here, by (provider,
+    model)."""
     prompts, volatile = memory.prompts, memory.volatile
     now = prompts.moments[-1] if prompts.moments else 0.0
     decided, cut = memory.pins.latest(_DECISIONS), memory.cuts.latest(_DECISIONS)
@@ -132,7 +133,7 @@ def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:
-    """Different values, each once, and their numbers."""
+    """Return the distinct values with their numbers."""
     numbers: dict[T, int] = {}
     for value in values:
         numbers.setdefault(value, len(numbers))
@@ -164,7 +165,7 @@ def _prompt(known: Known) -> KeptPrompt:
 
 
 def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
-    """The memory that ``keep`` stored, and the scales. Raises ``ValueError`` and ``IndexError`` for what is damaged."""
+    """Return the memory that ``keep`` stored, and the scales. Raises ``ValueError`` or ``IndexError`` if damaged."""
     memory, scales = PromptMemory(), dict[tuple[str, str], float]()
     memory.prompts.moments.extend(kept.moments)
     for each in kept.books:
@@ -203,7 +204,7 @@ def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[st
 
 
 def only(kept: Kept, here: Callable[[str], bool]) -> Kept:
-    """``kept`` without a trace of the turns that are not ``here``."""
+    """Return ``kept`` without the turns for which ``here`` is false."""
     stays = [here(pin.turn) and here(pin.since) for pin in kept.pins]
     place = {at: sum(stays[:at]) for at, each in enumerate(stays) if each}
     last = kept.last

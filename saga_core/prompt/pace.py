@@ -1,27 +1,27 @@
-"""The player's pace: how likely the next request comes before a cache entry expires, judged by the latest pauses."""
+"""The player's pace: estimates from recent pauses how likely the next request comes after a cache entry expires."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _FADE = 0.9
-"""What a gap counts beside the one after it."""
+"""Weight of a gap relative to the gap after it."""
 _PRIOR_WEIGHT, _PRIOR_LATE = 0.5, 0.1
-"""What is believed of a player nobody knows: as much as half a gap, of which one in ten is late."""
+"""The prior for an unknown player: the weight of half a gap, with a 10% chance of being late."""
 _LEAST = 0.005
-"""No pace is so steady that nobody ever leaves the table."""
+"""Minimum chance. Even a steady player pauses at times."""
 _INSTANT = 1.0
-"""Seconds; closer moments are one event: several replies, or turns adopted together."""
+"""Seconds. Closer moments are one event, such as several replies or turns that were adopted together."""
 _MARGIN = 0.95
 """A gap of nearly the whole lifetime counts as late."""
 _REMEMBERED = 48
 
 
 def chance_between(moments: Sequence[float], short: float, long: float) -> float:
-    """The chance that the next request comes later than ``short`` and not later than ``long`` seconds after this one.
+    """Return the chance that the next request comes more than ``short`` and at most ``long`` seconds after this one.
 
-    ``moments``: when earlier requests and this one came, in order, seconds since the epoch. Gaps longer than ``long``
-    say nothing: no lifetime helps against them.
+    ``moments`` are the times of earlier requests and this one, in order, in seconds since the epoch. Gaps longer than
+    ``long`` are ignored, because no lifetime covers them.
     """
     late, weight, counted = _PRIOR_WEIGHT * _PRIOR_LATE, _PRIOR_WEIGHT, 1.0
     recent = moments[-_REMEMBERED:]

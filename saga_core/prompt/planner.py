@@ -1,6 +1,6 @@
-"""The planner: sets the cache breakpoints of a plan, from what it knows about the prompts sent before.
+"""The planner: sets the cache breakpoints of a plan, based on the prompts that were sent before.
 
-One ``SessionPrompts`` serves a session. Its knowledge can be stored and loaded again. If that is lost, the first
+There is one ``SessionPrompts`` per session. Its data can be stored and loaded again. If the data is lost, the first
 request is still marked at its end, from where the provider looks back.
 """
 
@@ -18,17 +18,17 @@ from saga_core.prompt.measure import Measured, common_prefix, measure
 from saga_core.upstream import ModelFacts
 
 _BOOKS = 4
-"""Models of one session whose caches are remembered."""
+"""Models per session whose cache books are kept."""
 _REQUESTS = 8
 _MOMENTS = 48
 _LABEL = 60
 _TOLD = 16
-"""System blocks whose texts are at hand until the next request."""
+"""System blocks whose texts are kept until the next request."""
 
 
 @frozen
 class Request:
-    """A prompt as it was sent, kept to compare the next one with."""
+    """A prompt that was sent, kept for comparison with the next one."""
 
     at: float
     chain: tuple[int, ...]
@@ -36,40 +36,41 @@ class Request:
     total: int
     """Tokens of the whole prompt, as counted here."""
     labels: Mapping[int, str]
-    """The system blocks in words, short. Of the others the position says enough."""
+    """Short descriptions of the system blocks, by position."""
     end: int
-    """The last position that was expected to be repeated."""
+    """The last position that the next request was expected to repeat."""
     turn: str = ""
     outlook: Outlook = field(factory=Outlook)
 
 
 @frozen
 class Planned:
-    """A plan with its breakpoints, and what is expected of it."""
+    """A plan with its breakpoints and its expected cache use."""
 
     plan: PromptPlan
     request: Request
     before: Request | None = None
-    """The earlier request that this one shares most with."""
+    """The earlier request with the longest common prefix."""
     reason: str = ""
-    """Why the pages in its prefix were pinned anew for this very prompt; empty when they were not."""
+    """Why new pages were pinned for this prompt; empty if none were."""
     pin: str = ""
-    """The turn whose pages stand in its prefix."""
+    """The turn whose pages are in the prefix."""
     language: str = ""
-    """Of those pages."""
+    """The language of these pages."""
     added: int = 0
-    """Tokens of the prompt that are SAGA's own."""
+    """Tokens of the prompt that SAGA added."""
     texts: Mapping[int, str] = field(factory=dict, repr=False)
-    """The system blocks of ``before``, where they are at hand."""
+    """The texts of the system blocks of ``before``, if available."""
 
     @property
     def shared(self) -> int:
-        """How many blocks at the beginning are those of the request before."""
+        """The number of leading blocks that are equal to those of the request before."""
         return common_prefix(self.request.chain, self.before.chain) if self.before else 0
 
     @property
     def diverged(self) -> str:
-        """The block in which this prompt parts from the one before it ahead of what should repeat; empty for none."""
+        """A description of the first block that differs from the request before although it should be repeated; empty
+        if there is none."""
         if self.before is None:
             return ""
         shared = self.shared
@@ -86,19 +87,19 @@ class Planned:
 
 @define
 class SessionPrompts:
-    """The planner's knowledge about one session's prompts."""
+    """The planner's data about one session's prompts."""
 
     moments: list[float] = field(factory=list)
-    """When its requests came, in order."""
+    """The times of the session's requests, in order."""
     books: OrderedDict[tuple[str, str], CacheBook] = field(factory=OrderedDict)
-    """Provider and model to the book of that cache, the one used last at the end."""
+    """Cache books by (provider, model), the most recently used last."""
     requests: list[Request] = field(factory=list)
-    """The last ones, oldest first."""
+    """The last requests, oldest first."""
     texts: dict[int, str] = field(factory=dict)
-    """The system blocks of the last one, to say what changed in them; never stored."""
+    """The system blocks of the last request, for describing changes. Never stored."""
 
     def book(self, facts: ModelFacts, model: str) -> CacheBook:
-        """The book of a model's cache."""
+        """Return the cache book of a model."""
         key = (facts.provider, model)
         found = self.books.setdefault(key, CacheBook())
         self.books.move_to_end(key)
@@ -107,7 +108,7 @@ class SessionPrompts:
         return found
 
     def record_request(self, now: float) -> None:
-        """A request came."""
+        """Record that a request came at ``now``."""
         self.moments.append(now)
         del self.moments[:-_MOMENTS]
 
@@ -128,9 +129,9 @@ class SessionPrompts:
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
-        """``plan`` with breakpoints for a request that goes out now (``record_request`` was called for it).
+        """Return ``plan`` with breakpoints for a request that is sent now. Call ``record_request`` first.
 
-        ``reading``: mark only what can be read, for a side request that nothing follows.
+        With ``reading``, only a prefix that can be read is marked, for side requests that nothing follows.
         """
         now = self.moments[-1]
         measured = measure(plan.blocks, count)
@@ -169,8 +170,8 @@ class SessionPrompts:
         return Planned(_marked(plan, marks), request, before, texts=older)
 
     def _end(self, blocks: Sequence[Block], measured: Measured) -> int:
-        """The last position that the next request should repeat: before what is new each turn, and before a system
-        message among the history that did not stand there before.
+        """Return the last position that the next request should repeat: the one before volatile blocks and before any
+        new system message within the history.
         """
         talking = False
         for at, block in enumerate(blocks):
@@ -196,7 +197,7 @@ def _marked(plan: PromptPlan, marks: Mapping[int, CacheLifetime]) -> PromptPlan:
 
 
 def _label(block: Block, content: str | None = None, at: int = 0) -> str:
-    """A block in words; of a long ``content`` the line in which the character ``at`` stands."""
+    """Return a short description of a block. With ``content``, it shows the line with the character ``at``."""
     if content is None:
         content = block.content if isinstance(block.content, str) else f"{len(block.content)} parts"
     start = content.rfind("\n", 0, at) + 1
@@ -214,7 +215,7 @@ def _texts(blocks: Sequence[Block]) -> dict[int, str]:
 
 
 def _landmarks(measured: Measured, blocks: Sequence[Block]) -> list[int]:
-    """The end of the client's own system prompt, and that of its largest piece."""
+    """Return the positions of the end of the client's own system prompt and of its largest block."""
     own = sum(block.origin is Origin.CLIENT for block in blocks)
     if own < 1:
         return []

@@ -1,14 +1,14 @@
-"""Volatile text in the client's own prompt: found by comparing with earlier requests, and relocated to the end.
+"""Volatile text in the client's own prompt: detected by comparison with earlier requests, and relocated to the end.
 
-A line of the system prompt with the time of day, a world-info entry that comes and goes, a note that always stands two
-messages from the end: each of them changes the prefix, and everything behind it is paid for again. Text that has proved
-volatile is taken from its place and put in front of the player's last words, behind every breakpoint. No text is added,
-dropped or changed, and relocated text keeps its order.
+Examples are a line of the system prompt with the time of day, a world-info entry that comes and goes, and a note that
+is always two messages from the end. Each changes the prefix, so that everything after it must be paid for again. Text
+that has changed is moved in front of the player's last words, after all breakpoints. No text is added, dropped or
+changed, and relocated text keeps its order.
 
-A change is the proof: a piece of the leading system messages that was not there when the prefix was written, or a
-system message within the history that another request showed elsewhere. Text that never changed is never moved.
+Text counts as volatile if it is a piece of the leading system messages that was not there when the prefix was written,
+or a system message within the history that was elsewhere in another request. Text that never changed is never moved.
 
-Only fingerprints of texts are remembered. What was learned can be stored and loaded again.
+Only fingerprints of texts are kept. This data can be stored and loaded again.
 """
 
 from __future__ import annotations
@@ -24,52 +24,52 @@ from saga_core.prompt.fingerprint import fingerprint
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 _LONG_LINE = 300
-"""Characters from which on a line is taken sentence by sentence."""
+"""Minimum characters of a line that is split into sentences."""
 _SAME = 0.7
-"""The part of a prompt's text that must be known for it to be the same prompt."""
+"""The part of a known prompt's text that must be present for it to count as the same prompt."""
 _MOST = 1_500
-"""Tokens that are relocated at most. More is no floating text, but another prompt."""
+"""Maximum tokens that are relocated. More changes than that mean another prompt."""
 _SETTLED = 3
-"""Requests in a row with the same text after which it may go into the prefix, when that is written anyway."""
+"""Requests in a row with the same text after which it may return to the prefix, when the prefix is written anyway."""
 _PROMPTS = 4
 _MOVING = 64
-"""Notes that are remembered as moving."""
+"""Maximum notes that are remembered as moving."""
 
 
 @frozen
 class Arranged:
-    """A request's blocks with the volatile text taken out."""
+    """A request's blocks without volatile text."""
 
     blocks: tuple[Block, ...]
     relocated: str = ""
-    """What floats, in its order."""
+    """The volatile text, in order."""
 
 
 @define
 class Known:
-    """One system prompt of the client, as far as it is known."""
+    """A known system prompt of the client."""
 
     units: tuple[int, ...]
-    """What stands in the prefix, in its order: fingerprints."""
+    """Fingerprints of the units in the prefix, in order."""
     size: int
-    """Its characters."""
+    """The characters of these units."""
     whole: int = 0
-    """Fingerprint of the client's text while nothing of it is relocated: the same text again needs no second look."""
+    """Fingerprint of the client's whole text, 0 if some of it is relocated. An equal text needs no comparison."""
     ages: dict[int, int] = field(factory=dict)
-    """What is relocated -> in how many requests in a row."""
+    """The number of requests in a row with each relocated unit."""
     tokens: dict[int, int] = field(factory=dict)
-    """What is relocated -> its tokens."""
+    """The tokens of each relocated unit."""
 
 
 @frozen
 class Note:
-    """A system message within the last history."""
+    """A system message within the history of the last request."""
 
     text: int
     behind: int
-    """The dialogue message that it stood behind."""
+    """Fingerprint of the dialogue message before it."""
     depth: int
-    """Its distance from the end, in dialogue messages."""
+    """Distance from the end, in dialogue messages."""
 
 
 @define
@@ -77,21 +77,21 @@ class VolatileText:
     """The volatile text of one session's client."""
 
     prompts: list[Known] = field(factory=list)
-    """Those that the client sent, the latest last."""
+    """The client's system prompts, the latest last."""
     notes: list[Note] = field(factory=list)
-    """Of the last request."""
+    """The notes of the last request."""
     moving: dict[int, None] = field(factory=dict)
-    """The texts of notes that were seen at two places."""
+    """Fingerprints of notes that were seen at two places."""
     depths: set[int] = field(factory=set)
-    """Distances from the end at which notes float."""
+    """Distances from the end at which moving notes were seen."""
     talked: int = 0
-    """Dialogue messages of the last request."""
+    """Number of dialogue messages of the last request."""
 
     def arrange(self, blocks: Sequence[Block], count: Callable[[str], int], *, fold: bool = False) -> Arranged:
-        """``blocks`` without their volatile text. ``fold``: the prefix is written again anyway, so settled text may
-        return to it.
+        """Return ``blocks`` without their volatile text.
 
-        Without a user message nothing is moved, because there is no place to move it to.
+        ``fold`` means that the prefix is written again anyway, so that settled text may return to it. Without a user
+        message nothing is moved, because there is no place to move it to.
         """
         if not any(block.origin is Origin.WORDS for block in blocks):
             return Arranged(tuple(blocks))
@@ -102,7 +102,7 @@ class VolatileText:
         return Arranged(kept, "\n".join(text.strip("\n") for text in (*relocated, *notes)))
 
     def pays(self, behind: int, write: float, read: float) -> bool:
-        """Whether carrying what has settled cost as much as writing the ``behind`` tokens behind the system prompt."""
+        """Whether sending settled text has cost as much as writing the ``behind`` tokens after the system prompt."""
         if not self.prompts:
             return False
         last = self.prompts[-1]
@@ -150,7 +150,7 @@ class VolatileText:
         return found, _with_headings(units, kept)
 
     def _known(self, units: Sequence[str], prints: Sequence[int]) -> tuple[Known | None, set[int]]:
-        """The prompt that ``units`` is most of, and which of them stand in its prefix."""
+        """Return the known prompt that shares most text with ``units``, and the positions of units in its prefix."""
         best: tuple[Known | None, set[int], int] = (None, set(), -1)
         for prompt in self.prompts:
             kept = _common(prompt.units, prints)
@@ -193,11 +193,11 @@ class VolatileText:
     def _judge(
         self, place: tuple[int, int], depth: int, before: Mapping[tuple[int, int], int], gone: set[int], talked: int
     ) -> None:
-        """Whether a system message among the history moves: it stood elsewhere, or where another one did that left."""
+        """Update whether a system message within the history moves: it was elsewhere, or replaced another one."""
         text, _ = place
         if place in before:
             if talked > self.talked:
-                self.moving.pop(text, None)  # the chat went on and it stayed: a part of the history
+                self.moving.pop(text, None)  # the chat went on and the message stayed: it is part of the history
         elif any(text == other for other, _ in before) or text in self.moving or depth in self.depths or depth in gone:
             self.moving[text] = None
             self.depths.add(depth)
@@ -206,7 +206,7 @@ class VolatileText:
 
 
 def _units(text: str) -> list[str]:
-    """Lines with their ends; a long line sentence by sentence. Joined they are the text again."""
+    """Split a text into lines with their ends, and long lines into sentences. The joined units are the text again."""
     found: list[str] = []
     for line in text.splitlines(keepends=True):
         if len(line) < _LONG_LINE:
@@ -222,7 +222,7 @@ def _units(text: str) -> list[str]:
 
 
 def _common(old: Sequence[int], new: Sequence[int]) -> set[int]:
-    """The positions in ``new`` of a longest common subsequence, or nearly."""
+    """Return the positions in ``new`` of an approximate longest common subsequence."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
@@ -238,8 +238,8 @@ def _common(old: Sequence[int], new: Sequence[int]) -> set[int]:
 
 
 def _with_headings(units: Sequence[str], kept: set[int]) -> list[str]:
-    """What is relocated, each run with the line before it where that is a heading or opens a bracket: alone it would
-    not say what it is.
+    """Return the relocated units. If the line before a run is a heading or opens a bracket, it is repeated, because the
+    run is unclear without it.
     """
     found: list[str] = []
     for at, unit in enumerate(units):

@@ -1,4 +1,4 @@
-"""Prompts that are one text: tells the messages in it apart, and writes them together again, byte for byte."""
+"""Prompts that are one text: splits the text into messages, and joins them again byte for byte."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tells the messages of one text apart, by the marks of its template, its stop sequences, or the names in it.
+"""Splits a text prompt into messages, by the marks of its template, its stop sequences, or the names in it.
 
-Every character of the text stands in exactly one message, frame or opening, so that putting them together gives the
-text again, whatever was taken for what. Where no marks are known, the whole text is one message.
+Every character of the text belongs to exactly one message, frame or opening, so that joining them gives the same text
+even if a part was misread. If no marks are found, the whole text is one message.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from saga_core.text_prompt.speakers import BY_NAME, chat_of_names, is_plain, nam
 from saga_core.text_prompt.templates import ADVENTURE, LLAMA_2, MISTRAL, TEMPLATES, Mark, Template
 
 UNTOLD = "no template"
-"""The template's name where the whole text is one message."""
+"""The template's name if the whole text is one message."""
 _MOST_STOPS = 64
-"""Stop sequences that are looked at; frontends send a dozen."""
+"""Maximum stop sequences that are used. Frontends send about a dozen."""
 _STORY = 300
-"""Characters from which on a first message of the user is what the frontend tells of the story."""
+"""A first user message longer than this many characters is taken for the frontend's system text."""
 
 
 @frozen
 class TextPrompt:
-    """A prompt of one text, told apart."""
+    """A text prompt split into messages."""
 
     template: Template
     start: str
-    """What stands before all messages."""
+    """The text before all messages."""
     messages: tuple[Mapping[str, Any], ...]
-    """``role``, ``content`` and ``frame``: what stood around the content, a ``Frame``."""
+    """Each has ``role``, ``content`` and ``frame``, a ``Frame`` with the text around the content."""
     opening: str
-    """The header behind the last message, which the reply is to follow."""
+    """The header after the last message, which the reply follows."""
     asks_for: str = "assistant"
-    """Whose message the opening begins, or the last message goes on with."""
+    """The role whose message the opening begins, or whose last message is to be continued."""
     player: str = ""
-    """The name of the player's character, where the stop sequences say it."""
+    """The name of the player's character, if the prompt or its stop sequences show it."""
 
     @property
     def told(self) -> bool:
-        """Whether messages were told apart."""
+        """Whether the prompt was split into messages."""
         return self.template.name != UNTOLD
 
     def frame(self, role: str) -> Frame | None:
-        """What is written around a new message of ``role``; None: the template has no marks for it."""
+        """Return the text around a new message of ``role``, or None if the template has no marks for the role."""
         for message in self.messages:
             frame = message["frame"]
             if frame.role == role == message["role"] and frame.head and frame.tail:
@@ -58,7 +58,7 @@ class TextPrompt:
 
 @frozen
 class _Piece:
-    """A message as it stands in the text, white space and marks apart."""
+    """A message in the text, with its marks and white space separated."""
 
     role: str
     head: str
@@ -68,12 +68,12 @@ class _Piece:
 
     @property
     def tail(self) -> str:
-        """White space and marks behind it."""
+        """The white space and marks after the message."""
         return "".join(self.tails)
 
 
 def read_prompt(prompt: str, stops: Sequence[str] = ()) -> TextPrompt:
-    """The messages of ``prompt``. ``stops``: the request's stop sequences, which often name marks and speakers."""
+    """Split ``prompt`` into messages. ``stops`` are the request's stop sequences, which often have marks and names."""
     stops = stops[:_MOST_STOPS]
     template, player = _template(prompt, stops), ""
     if template is None and (found := chat_of_names(prompt, stops)):
@@ -114,19 +114,19 @@ def _read(template: Template, start: str, pieces: list[_Piece], names: Sequence[
 
 
 def _player(names: Sequence[str], next_one: str, pieces: Sequence[_Piece], asks_for: str) -> str:
-    """The player's name, where marks tell the messages apart."""
+    """Return the player's name in a prompt with marks."""
     if asks_for == "user" and len(names) > 1:
-        # The player's own line is stopped by the character's name first, and by the player's then.
+        # For the player's own line, the stop sequences have the character's name first, then the player's.
         return next_one if next_one in names else names[1]
     story = pieces[0].text if pieces and pieces[0].role == "system" else ""
     return player_among(names, next_one, story)
 
 
 def _with_its_name(piece: _Piece, template: Template, next_one: str) -> _Piece:
-    """A message with its speaker's name where it is expected: a plain name is a part of what was said.
+    """Move the speaker's name of a message to the text or to the marks.
 
-    An odd one ("Dr. No", a picture) would be taken for words, so it goes with the marks. Behind marks only the name of
-    who is to speak next is known for one.
+    A plain name is part of the text. Any other name ("Dr. No", an emoji) would be taken for words, so it becomes part of
+    the marks. After marks, only the name of the next speaker is recognized.
     """
     if template.name == BY_NAME:
         return evolve(piece, head="", text=piece.head + piece.text) if is_plain(piece.head) else piece
@@ -140,7 +140,8 @@ def _with_its_name(piece: _Piece, template: Template, next_one: str) -> _Piece:
 
 
 def _template(prompt: str, stops: Sequence[str]) -> Template | None:
-    """The template of a prompt: the one whose marks it is stopped by, or ends with, or has; None: there is none."""
+    """Return the template whose marks are in the stop sequences, at the prompt's end, or in the prompt; None if none.
+    """
     there = [each for each in TEMPLATES if each.openers.search(prompt)]
     for each in there:
         if any(each.openers.search(stop.strip()) for stop in stops):
@@ -157,13 +158,13 @@ def _template(prompt: str, stops: Sequence[str]) -> Template | None:
 
 
 def _by_stops(prompt: str, stops: Sequence[str]) -> Template | None:
-    """A template of its own: its marks are the stop sequences that stand in the prompt.
+    """Return a template whose marks are the stop sequences that occur in the prompt, or None.
 
-    Frontends list the end of a message first, then what begins the user's, the model's and the system's. An end is
-    always followed by another mark.
+    Frontends list the end of a message first, then the beginnings of the user's, the model's and the system's messages.
+    The end of a message is always followed by another mark.
     """
     marks = [stop.strip() for stop in stops if stop.strip() and not (stop.startswith("\n") and name_of(stop))]
-    # Of a name that is listed with a colon and without, the first is the mark.
+    # If a name is listed with and without a colon, the form with the colon is the mark.
     marks = [mark for mark in dict.fromkeys(marks) if mark in prompt and f"{mark}:" not in marks]
     if not marks:
         return None
@@ -190,11 +191,11 @@ def _by_stops(prompt: str, stops: Sequence[str]) -> Template | None:
 
 
 def _pieces(prompt: str, template: Template, player: str) -> tuple[str, list[_Piece]]:
-    """What stands before all messages, and the messages. White space belongs to the marks that it stands at."""
+    """Return the text before all messages, and the messages. White space belongs to the adjacent marks."""
     pieces: list[_Piece] = []
     start: list[str] = []
     head, role, at = "", "", 0
-    implied = False  # whether the open message was begun by the end of the one before, and may not be there at all
+    implied = False  # whether the end of the previous message began this one, which may then be absent
 
     def behind(text: str) -> None:
         (pieces[-1].tails if pieces else start).append(text)
@@ -240,14 +241,14 @@ def _piece(role: str, head: str, text: str, *, closed: bool) -> _Piece:
 
 
 def _loose(template: Template, pieces: Sequence[_Piece]) -> str:
-    """Whose text it is that stands behind no mark: before everything it is the frontend's."""
+    """Return the role of text after no mark. Before all messages it is the frontend's system text."""
     return template.loose if pieces else "system"
 
 
 def _with_story(pieces: list[_Piece], template: Template) -> list[_Piece]:
-    """What a frontend tells first, where it has no marks for the system, or does not use them: the user's around it.
+    """Mark a first user message as system text if the frontend put its system text into the user's marks.
 
-    A first message of the player that is taken for it costs nothing: the reply below it proves the place.
+    If the message is really the player's, no harm is done, because the reply below it still identifies the place.
     """
     asked = [at for at, piece in enumerate(pieces) if piece.role == "user"]
     if not pieces or pieces[0].role != "user" or len(asked) < 2 or any(each.role == "system" for each in pieces):
@@ -258,9 +259,9 @@ def _with_story(pieces: list[_Piece], template: Template) -> list[_Piece]:
 
 
 def _examples(pieces: Sequence[_Piece], player: str) -> int:
-    """How many pieces at the beginning are no part of the chat: the examples of a character's way to talk.
+    """Return the number of leading pieces that are example dialogue and not part of the chat.
 
-    They stand in the marks of the chat. In them the player's lines begin with a name, and in the chat they do not.
+    Examples use the same marks as the chat. The player's lines begin with a name in the examples but not in the chat.
     """
     said = [at for at, piece in enumerate(pieces) if piece.role == "user"]
     named = [bool(player) and pieces[at].text.startswith(f"{player}:") for at in said]

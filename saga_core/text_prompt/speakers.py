@@ -1,8 +1,8 @@
-"""Speakers: whose names stop sequences and lines tell, and which of them is the player's.
+"""Speakers: finds the names in stop sequences and lines, and which of them is the player's.
 
-A stop sequence such as ``\\nAlex:`` names somebody whose words the reply must not hold. SillyTavern lists the player,
-and for the player's own line the character in front of her; other frontends list both on every turn, in an order of
-their own. So where one of two that are listed is to speak, the story tells who of them is the character.
+A stop sequence such as ``\\nAlex:`` names a speaker whose words the reply must not contain. SillyTavern lists the
+player, and for the player's own line the character before the player. Other frontends always list both, in varying
+order. So if one of two listed names speaks next, the story decides which of them is the character.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from saga_core.language import every, fold_name
 from saga_core.text_prompt.templates import Mark, Template
 
 BY_NAME = "names"
-"""The template's name of a chat without marks."""
+"""The template's name for a chat that has names but no marks."""
 _SYSTEM = "system"
-"""The name in front of lines that nobody says."""
+"""The name in front of lines without a speaker."""
 _HUMAN = "human"
-"""What formats of prompts call her, beside the words of languages."""
+"""The player's name in prompt formats, in addition to the words of each language."""
 _MODELS = frozenset("assistant ai bot chatbot gpt gpt-4 koboldgpt model narrator gm dm".split())
-"""Names that nobody but the model has."""
+"""Names that only a model has."""
 _NAME = re.compile(r"\s*([^\n:：<>\[\]{}#]{1,60})[:：]\s*")
 _LINE_NAME = re.compile(r"^([^\W\d_][^\n:：<>\[\]{}#*\"]{0,39})(?::(?=[ \r\n])|：)", re.MULTILINE)
 _PLAIN = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
@@ -33,32 +33,32 @@ _STORY = 40_000
 
 @cache
 def _players() -> frozenset[str]:
-    """Names that nobody but the player has."""
+    """Return the names that only a player has."""
     return frozenset(word for each in every() for word in each.names.player) | {_HUMAN}
 
 
 def name_of(header: str) -> str:
-    """The name of which ``header`` consists, with a colon behind it; "" for any other text."""
+    """Return the name if ``header`` is only a name with a colon, otherwise ""."""
     found = _NAME.fullmatch(header)
     return found[1].strip() if found else ""
 
 
 def is_plain(header: str) -> bool:
-    """Whether a name with its colon is one that everybody who compares texts knows for a name, or there is none."""
+    """Whether ``header`` is empty, or a name with a colon that the comparison of texts recognizes as a name."""
     return not header.strip() or _PLAIN.fullmatch(header) is not None
 
 
 def stopped_names(stops: Iterable[str]) -> list[str]:
-    """The speakers that stop sequences of the form ``\\nName:`` name."""
+    """Return the names in stop sequences of the form ``\\nName:``."""
     names = dict.fromkeys(name_of(stop) for stop in stops if stop.startswith("\n"))
     return [name for name in names if name and name != _SYSTEM]
 
 
 def player_among(names: Sequence[str], next_one: str, story: str, first_one: str = "") -> str:
-    """The player's name among those that the stop sequences name; "" if they name nobody.
+    """Return the player's name among the ``names`` in stop sequences, "" without names.
 
-    ``next_one``: who is to speak, as far as the prompt's end says it. ``story``: what is told before the chat.
-    ``first_one``: who speaks first, which is the character where nothing else tells.
+    ``next_one`` is the next speaker, if the prompt's end names one. ``story`` is the text before the chat.
+    ``first_one`` is the first speaker, who counts as the character if nothing else decides.
     """
     if len(names) < 2:
         return names[0] if names else ""
@@ -75,15 +75,15 @@ def player_among(names: Sequence[str], next_one: str, story: str, first_one: str
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """The names in a text: the longest first, and none within a longer word of Latin letters."""
+    """Return a pattern for the names, longest first, that does not match within longer words of Latin letters."""
     longest = sorted(names, key=len, reverse=True)
     return re.compile(rf"(?<![A-Za-z])(?:{'|'.join(map(re.escape, longest))})(?![A-Za-z])")
 
 
 def chat_of_names(prompt: str, stops: Sequence[str]) -> tuple[Template, str] | None:
-    """The template of a chat of lines that begin with a name, and the player's name.
+    """Return the template of a chat whose lines begin with names, and the player's name.
 
-    None where nothing tells who speaks in it: neither a stop sequence nor a name at the end of the prompt.
+    Returns None if neither a stop sequence nor a name at the end of the prompt identifies a speaker.
     """
     lines = _LINE_NAME.findall(prompt)
     spoken = Counter(name.strip() for name in lines)
@@ -117,18 +117,19 @@ def chat_of_names(prompt: str, stops: Sequence[str]) -> tuple[Template, str] | N
 
 
 def _listed(stops: Sequence[str], spoken: Counter[str], next_one: str) -> tuple[list[str], bool]:
-    """The names in the stop sequences, and whether the first is surely the player's."""
+    """Return the names in the stop sequences, and whether the first one is certainly the player's."""
     names = stopped_names(stops)
-    # KoboldAI Lite has other forms beside that one: the player's name comes first among them.
+    # KoboldAI Lite also sends other forms, with the player's name first.
     found = dict.fromkeys(each[1].strip() for each in map(_ALONE.fullmatch, stops) if each)
     among_all = [name for name in found if spoken[name] or name == next_one]
     return (among_all, True) if among_all and among_all[0] not in names else (names, False)
 
 
 def _unlisted(spoken: Counter[str], next_one: str, lines: Sequence[str]) -> list[str]:
-    """The player's name and that of who is to speak, where no stop sequence has names: who spoke before is the player.
+    """Return the player's name and the next speaker's if no stop sequence has names. The last other speaker is the
+    player.
 
-    The prompt has to end with the name of somebody who spoke, or of a model: "Summary:" is no name.
+    The prompt must end with the name of an earlier speaker or of a model, because "Summary:" is not a name.
     """
     others = [name.strip() for name in lines if name.strip() not in (next_one, _SYSTEM)]
     if not others or not next_one or not (spoken[next_one] or next_one.casefold() in _MODELS):
@@ -137,5 +138,5 @@ def _unlisted(spoken: Counter[str], next_one: str, lines: Sequence[str]) -> list
 
 
 def _line(name: str) -> str:
-    """The pattern of a line's beginning that says who speaks."""
+    """Return the pattern of a line's beginning with the speaker ``name``."""
     return rf"^{re.escape(name)}(?::(?=[ \r\n]|\Z)|：)"

@@ -1,7 +1,7 @@
 """Instruct templates: the marks that begin and end the messages of a prompt.
 
-A mark is a pattern without white space around it, for that belongs to the mark wherever it stands. All patterns are
-literals, or have a bounded middle part, so that a prompt is read in time linear in its length.
+The patterns of marks have no white space at their ends; adjacent white space always belongs to the mark. All patterns
+are literals or have a bounded middle part, so that parsing takes time linear in the length of the prompt.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _ROLES = {
 
 @frozen
 class Mark:
-    """One mark. ``opens``: the role whose message begins here, ``?`` where the mark itself names it, or nothing."""
+    """One mark. ``opens`` is the role whose message begins here, ``?`` if the mark names the role, or empty."""
 
     pattern: str
     opens: str = ""
     around: tuple[str, str] = ("", "")
-    """What stands before and behind the name in it."""
+    """The text before and after the name in the mark."""
     ends: bool = False
-    """Whether it belongs to the message before it, where it opens one as well."""
+    """Whether a mark that opens a message also belongs to the message before it."""
 
     def role(self, text: str, player: str) -> str:
-        """The role whose message this mark, which reads ``text``, opens."""
+        """Return the role whose message this mark with the text ``text`` opens."""
         if self.opens != "?":
             return self.opens
         return role_of(text.removeprefix(self.around[0]).removesuffix(self.around[1]), player)
@@ -49,32 +49,32 @@ class Template:
     name: str
     marks: tuple[Mark, ...]
     frames: dict[str, tuple[str, str]]
-    """Role to what is written around a message of that role where the prompt itself shows none."""
+    """The text around a message by role, used if the prompt itself has no such message."""
     loose: str = "system"
-    """Whose text it is that stands behind an end and before the next beginning."""
+    """The role of text between the end of a message and the next beginning."""
     by_lines: bool = False
-    """Whether the user's messages are one line each, and what stands behind it is the model's."""
+    """Whether each user message is one line, and the text after it is the model's."""
     outside: bool = False
-    """Whether what SAGA tells stands before the mark of a message, and not behind it."""
+    """Whether SAGA's text is put before the mark of a message instead of after it."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """All marks, a group for each."""
+        """The pattern of all marks, with a group for each."""
         return re.compile("|".join(f"({mark.pattern})" for mark in self.marks), re.MULTILINE)
 
     @cached_property
     def openers(self) -> re.Pattern[str]:
-        """The marks that begin a message."""
+        """The pattern of the marks that begin a message."""
         return re.compile("|".join(mark.pattern for mark in self.marks if mark.opens), re.MULTILINE)
 
     def frame(self, role: str) -> Frame:
-        """What is written around a message of ``role``."""
+        """Return the text around a message of ``role``."""
         head, tail = self.frames.get(role) or self.frames.get("user", ("", "\n"))
         return Frame(head, tail, role)
 
 
 def role_of(name: str, player: str = "") -> str:
-    """The role that a header's name stands for; whoever is not the player and not the system speaks for the model."""
+    """Return the role of a header's name. Names other than the player's and the system's are the model's."""
     plain = name.strip("#[]: \r\n").lower()
     if player and plain == player.lower():
         return "user"
@@ -91,7 +91,7 @@ CHATML = Template(
         Mark(
             r"<\|im_start\|>(?:[^\n<>|]{1,60}(?:<\|im_sep\|>|(?=\n|\Z))|(?=\s|\Z))",
             "?",
-            ("<|im_start|>", "<|im_sep|>"),  # a separator is Phi's
+            ("<|im_start|>", "<|im_sep|>"),  # Phi uses the separator
         ),
         Mark(r"<\|im_end\|>"),
     ),
@@ -207,7 +207,7 @@ HARMONY = Template(
     },
 )
 KOBOLDCPP = Template(
-    "KoboldCpp",  # its own names for the marks, which it replaces by those of its model
+    "KoboldCpp",  # placeholders that KoboldCpp replaces by the marks of its model
     (
         Mark(r"\{\{\[SYSTEM\]\}\}", "system"),
         Mark(r"\{\{\[INPUT\]\}\}", "user"),
@@ -285,7 +285,7 @@ ADVENTURE = Template(
     by_lines=True,
     outside=True,
 )
-"""What the player does stands behind ``>``, on a line of its own. Taken where the stop sequences say so."""
+"""The player's actions are lines that begin with ``>``. Used only if the stop sequences show this format."""
 
 TEMPLATES = (
     KOBOLDCPP,
@@ -306,4 +306,4 @@ TEMPLATES = (
     ALPACA,
     VICUNA,
 )
-"""The most distinctive first: where nothing else decides, the first whose marks are there is taken."""
+"""Most distinctive first. If nothing else decides, the first template whose marks occur is used."""

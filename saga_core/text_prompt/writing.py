@@ -1,4 +1,4 @@
-"""Writes a plan as one text again: what the client sent in its own bytes, and what SAGA adds in the same template."""
+"""Writes a plan as one text: the client's text unchanged, and SAGA's additions in the same template."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _OWN = (Origin.RULES, Origin.WORLD, Origin.PAGES)
 
 
 def write_prompt(plan: PromptPlan, prompt: TextPrompt) -> str:
-    """The text of ``plan``, whose client's blocks are the messages of ``prompt``.
+    """Return the text of ``plan``, whose client blocks are the messages of ``prompt``.
 
-    SAGA's rules, world and pages stand at the end of the system part. Without anything of SAGA's it is the client's
+    SAGA's rules, world and pages are at the end of the system part. Without additions, the result is the client's
     prompt.
     """
     own = "\n\n".join(block.text for block in plan.blocks if block.origin in _OWN)
@@ -24,7 +24,7 @@ def write_prompt(plan: PromptPlan, prompt: TextPrompt) -> str:
             text, own = _joined(text, own), ""
         elif own:
             system = prompt.frame("system")
-            if system is None:  # no marks for it: it goes before what is said first
+            if system is None:  # no marks for system text: put it before the first message
                 lead = _joined(own, lead)
             else:
                 written.append(system.head + own + system.tail)

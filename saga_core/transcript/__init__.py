@@ -1,4 +1,4 @@
-"""Transcripts: reads the messages of a request, and finds their place among known turns."""
+"""Transcripts: reads the messages of a request and finds their place among known turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment: which turns of a path a history shows, even if replies were edited, hidden, or given more than once."""
+"""Alignment: finds which turns of a path a history shows, even if replies were edited, hidden or repeated."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from saga_core.model import Node
 
 Places = Mapping[str, Sequence[int]]
-"""The key of a reply to the places of the history where it stands, ascending."""
+"""The positions of each reply in the history, ascending, by the reply's key."""
 
 _TWINS = 8
-"""Places of one reply that are looked at, those nearest to the end: a hundred times "Yes." prove little."""
+"""Maximum positions per reply that are considered, those nearest to the end: a hundred times "Yes." prove little."""
 
 _Chain = tuple[Node, int, "_Chain | None"]
 
 
 def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node, int]]:
-    """The most turns of a path that stand before ``end`` in their order, each with its place; the deepest first.
+    """Return the longest sequence of turns of a path that the history shows in order before position ``end``.
 
-    ``upwards``: the path from its end. The longest common subsequence, by Hunt and Szymanski's method, among the last
-    eight places of each reply: one that was said twice, and edited once, must not be taken for its twin, past all that
-    stands between them.
+    Each turn comes with its position, the deepest first. ``upwards`` is the path from its end. This is a longest common
+    subsequence by the method of Hunt and Szymanski, among the last eight positions of each reply. So a reply that was
+    given twice and edited once is not matched to the wrong position.
     """
     reached: list[int] = []
-    """What follows a chain of so many turns stands before this place; negative, so that they ascend."""
+    """By chain length: the negated position of the chain's last turn. Negated so that the list ascends."""
     chains: list[_Chain] = []
     for node in upwards:
         if not node.reply_key:
@@ -33,7 +33,7 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
         if known is None:
             continue
         before = bisect_left(known, end)
-        # The foremost first: no two places of one turn may follow each other.
+        # First position first, so that a chain cannot have two positions of one turn.
         for place in known[max(0, before - _TWINS) : before]:
             at = bisect_left(reached, -place)
             chain = (node, place, chains[at - 1] if at else None)
@@ -52,12 +52,12 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
 
 
 def edited(path: Sequence[Node], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:
-    """The turns of a path whose reply the history shows in other words: it was edited where it stands.
+    """Yield the turns of a path whose reply the history shows in an edited form.
 
-    ``path``: a part of it, downwards; ``known``: the turns that were found, as (index in ``path``, number of the reply
-    in the history), the deepest first; ``words``: the key of the player's words before each reply of the history.
-    Between two turns that are shown, as many replies are those of as many turns; otherwise the words before a reply
-    tell whose it is.
+    ``path`` is a part of the path, downwards. ``known`` are the turns that were found, as (index in ``path``, number of
+    the reply in the history), the deepest first. ``words`` has the key of the player's words before each reply of the
+    history. If there are as many replies as turns between two known turns, they are paired in order. Otherwise they are
+    paired by the player's words before the reply.
     """
     below = len(path), len(words)
     for above in (*known, (-1, -1)):

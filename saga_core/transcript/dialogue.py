@@ -1,4 +1,4 @@
-"""The transcript of a request: its messages, read as a dialogue, with an identity for each utterance."""
+"""The transcript of a request: its messages as a dialogue, with an identity for each utterance."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ class Utterance(NamedTuple):
 
     role: str
     sent: str
-    """The text as the client sent it; of a reply, without what the model thought."""
+    """The text as the client sent it; replies without the model's thoughts."""
     at: int
-    """The place of its message in the request."""
+    """The index of its message in the request."""
     speaker: str = ""
     """The ``name`` field, or the name in a wrapper."""
     images: tuple[str, ...] = ()
-    """Fingerprints of its pictures and other parts that are no text."""
+    """Fingerprints of its pictures and other non-text parts."""
     quoted: bool = False
-    """Whether it was told apart by marks in a text, so that the role is a guess."""
+    """Whether it was split from a text by marks, so that the role is a guess."""
 
     @property
     def text(self) -> str:
-        """NFC, state blocks taken out."""
+        """The text in NFC, without state blocks."""
         return clean(self.sent)
 
     @property
     def key(self) -> str:
-        """The identity: equal for texts that differ in decoration only."""
+        """The identity key, equal for texts that differ only in decoration."""
         return identity_key(self.sent, self.images)
 
 
 @frozen
 class Transcript:
-    """A request's messages, as far as they belong to the story."""
+    """A request's messages, read as the dialogue of a story."""
 
     messages: tuple[Mapping[str, Any], ...]
     utterances: tuple[Utterance, ...]
     asked: tuple[Utterance, ...] = ()
-    """Instructions of the frontend in the role of the user, after all utterances: no words of the player."""
+    """Instructions of the frontend in the user role after all utterances. They are not the player's words."""
     prefill: str = ""
-    """What the client put into the mouth of the reply that is to come."""
+    """The beginning of the next reply, given by the client."""
     speaker: str = ""
-    """Whose name stands alone behind a chat that came as one message: she is to speak next."""
+    """The next speaker, if a chat in one message ends with a name alone."""
 
     @cached_property
     def greeting(self) -> tuple[Utterance, ...]:
@@ -88,7 +88,7 @@ class Transcript:
 
     @property
     def only_text(self) -> str | None:
-        """The text of the only message that is no system message, whatever was told apart in it; None for a chat."""
+        """The text of the only message that is not a system message, unsplit; None if there are several."""
         said = self.utterances
         if not said or said[0].at != said[-1].at or (len(said) == 1 and said[0].role == "assistant"):
             return None
@@ -96,13 +96,13 @@ class Transcript:
 
     @cached_property
     def system_text(self) -> str:
-        """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
+        """All system messages, or the first message if there are none. Used to choose a world, never for identity."""
         parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
         return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
 
     @property
     def trailing_system(self) -> str:
-        """What the client says after the last utterance: nudges, quiet prompts, post-history notes."""
+        """The client's text after the last utterance: nudges, quiet prompts, post-history notes."""
         last = self.utterances[-1].at if self.utterances else -1
         tail = (m for m in self.messages[last + 1 :] if _is_system(m))
         return "\n\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
@@ -115,7 +115,7 @@ class Transcript:
 
     @cached_property
     def calls(self) -> tuple[str, ...]:
-        """The calls of tools that this request answers, by their ids: the reply to come is the rest of theirs."""
+        """The ids of the tool calls that this request answers. The next reply continues the one with the calls."""
         found: list[str] = []
         answered = False
         for message in reversed(self.messages):
@@ -132,16 +132,19 @@ class Transcript:
         return bool(self.asked or self.speaker)
 
     def without_prefill(self) -> Transcript:
-        """The last utterance is no reply of the story, but words put into the mouth of the next one."""
+        """Return the transcript with the last utterance as the prefill of the next reply, not as a reply of the story.
+        """
         return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
 
     def without_step(self) -> Transcript:
-        """The last utterances are no replies of the story, but what was said before tools were called for this one."""
+        """Return the transcript without the utterances after the last user message, which belong to a reply that called
+        tools and is unfinished."""
         last = next((at for at in reversed(range(len(self.utterances))) if self.utterances[at].role == "user"), -1)
         return evolve(self, utterances=self.utterances[: last + 1])
 
     def cast(self, characters: Collection[str]) -> Transcript:
-        """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""
+        """Return the transcript with quoted utterances of ``characters`` as replies and other quoted ones as the
+        player's words."""
         told = (
             each._replace(role="assistant" if each.speaker in characters else "user") if each.quoted else each
             for each in self.utterances
@@ -150,7 +153,7 @@ class Transcript:
 
 
 def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
-    """Check a request's messages and read them. Raises ``BadInput`` naming the message at fault."""
+    """Validate and read a request's messages. Raises ``BadInput`` that names the invalid message."""
     if not messages:
         raise BadInput("messages: the list is empty; send at least one message")
     utterances: list[Utterance] = []
@@ -163,7 +166,7 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
         plain = plain and "tool_calls" not in message
         begins = content[:1] if plain and content and wrapper not in content and "</" not in content else ""
         if begins and begins != _MARKED and not begins.isspace():
-            # Nearly all of a long history: made without the detour over the class's own constructor.
+            # The fast path for nearly all messages of a long history: bypasses the class's constructor.
             append(_new(Utterance, (role, content, index, "", (), False)))
         else:
             utterances += _read(message, index)
@@ -175,7 +178,7 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
 
 
 def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
-    """What a message adds to the dialogue."""
+    """Return the utterances of a message."""
     role, content = message.get("role"), message.get("content")
     if role not in ROLES:
         raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
@@ -185,7 +188,7 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
         images = _fingerprints(content)
     text = flatten(content or "")
     if role == "assistant":
-        # Frontends that fold thoughts away send replies without them, others with: both are the same reply.
+        # Some frontends send replies with thoughts, others without. Both are the same reply.
         text = without_thoughts(text)
     if role not in _DIALOGUE or not (images or text.strip()) or _calls_tools(message):
         return []
@@ -197,12 +200,12 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
 
 
 def _calls_tools(message: Mapping[str, Any]) -> bool:
-    """Whether a message calls tools. What is said beside a call is a step of the reply that follows, and no reply."""
+    """Whether a message calls tools. Its text is a step of the following reply and not a reply."""
     return bool(message.get("tool_calls") or message.get("function_call"))
 
 
 def _is_system(message: Mapping[str, Any]) -> bool:
-    """Whether a message is the frontend's text, also where the user's role stands in for the system's."""
+    """Whether a message is the frontend's text, including system text that is sent in the user role."""
     role = message.get("role")
     if role != "user":
         return role in _SYSTEM
@@ -211,7 +214,7 @@ def _is_system(message: Mapping[str, Any]) -> bool:
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:
-    """The parts of a message with wrappers. What stands around several is the frontend's text."""
+    """Return the wrapped parts of a message as utterances. Text around several parts is the frontend's."""
     parts = voices.wrapped(said.sent)
     if said.role == "assistant":
         if len(parts) < 2:
@@ -225,7 +228,7 @@ def _unwrapped(said: Utterance) -> list[Utterance]:
 
 
 def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
-    """The dialogue of a request that has system messages only."""
+    """Return the dialogue of a request that has only system messages."""
     parts: list[tuple[int, voices.Said]] = []
     for index, message in enumerate(messages):
         text = flatten(message.get("content") or "")
@@ -236,8 +239,8 @@ def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
 
 
 def _is_a_prompt(messages: Sequence[Mapping[str, Any]], utterances: Sequence[Utterance]) -> bool:
-    """Whether the first message is the system prompt, of a client that has no role for it: a frontend's heading ends it
-    ("[Start a new Chat]"), and a greeting follows.
+    """Whether the first message is the system prompt of a client that has no system role. It ends with a frontend's
+    heading ("[Start a new Chat]"), and a greeting follows.
     """
     first = utterances[0]
     if first.role != "user" or first.at or first.quoted or first.images or len(utterances) < 2:
@@ -259,10 +262,10 @@ def _quoted(parts: list[tuple[int, voices.Said]], images: tuple[str, ...] = ()) 
 
 
 def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utterance]) -> Transcript:
-    """Set a frontend's instructions after the last reply apart from the player's words."""
+    """Separate a frontend's instructions after the last reply from the player's words."""
     asked: list[Utterance] = []
     at = len(utterances)
-    # Where nothing was replied yet, a message may hold the whole system prompt, and an instruction belongs to that.
+    # Before the first reply, a message may contain the whole system prompt, including its instructions.
     replied = any(each.role == "assistant" for each in utterances)
     last = flatten(messages[-1].get("content") or "") if messages[-1].get("role") != "assistant" else ""
     if replied and voices.WRAPPER in last and (note := voices.behind_wrappers(last)):
@@ -296,6 +299,6 @@ def _fingerprints(content: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
-    """The identities of many utterances."""
+    """Return the identity keys of many utterances."""
     found = known_keys([each.sent for each in utterances])
     return [each.key if key is None or each.images else key for each, key in zip(utterances, found, strict=True)]

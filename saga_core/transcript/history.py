@@ -1,7 +1,7 @@
-"""The history of a request, looked up by what is said in it: its replies, and the player's words before them.
+"""The history of a request, indexed by its replies and the player's words before them.
 
-It is gone through once, however many turns are compared with it: a history may have thousands of equal messages, and
-each of them as many known turns.
+The index is built once, however many turns are compared with it: a history may have thousands of equal messages, and
+each of them may match as many known turns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saga_core.transcript.identities import fingerprint
 
 
 def words_key(utterances: Sequence[Utterance]) -> str:
-    """The fingerprint of what the player said in one turn, one message or several."""
+    """Return the fingerprint of the player's words in one turn, in one or several messages."""
     return fingerprint("\0".join(utterance.key for utterance in utterances))
 
 
@@ -26,38 +26,38 @@ NO_WORDS = words_key(())
 
 @define(eq=False)
 class History:
-    """What was said before the player's words that a request answers."""
+    """The utterances before the player's words that a request answers."""
 
     past: tuple[Utterance, ...]
     _words: dict[int, str] = field(factory=dict, init=False)
 
     @cached_property
     def replies(self) -> list[int]:
-        """The places of the replies, ascending."""
+        """The positions of the replies, ascending."""
         return [at for at, said in enumerate(self.past) if said.role == "assistant"]
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """The key of each reply to the places where it stands, ascending."""
+        """The positions of each reply, ascending, by the reply's key."""
         found: dict[str, list[int]] = {}
         for at, key in zip(self.replies, identity_keys([self.past[at] for at in self.replies]), strict=True):
             found.setdefault(key, []).append(at)
         return found
 
     def replies_above(self, place: int, count: int) -> list[int]:
-        """The places of the last ``count`` replies before ``place``, the nearest first."""
+        """Return the positions of the last ``count`` replies before ``place``, the nearest first."""
         end = bisect_left(self.replies, place)
         return self.replies[max(0, end - count) : end][::-1]
 
     def words_start(self, place: int) -> int:
-        """Where the player's words right before ``place`` begin."""
+        """Return the position at which the player's words directly before ``place`` begin."""
         start = place
         while start and self.past[start - 1].role == "user":
             start -= 1
         return start
 
     def words_before(self, place: int) -> str:
-        """The key of the player's words right before ``place``."""
+        """Return the key of the player's words directly before ``place``."""
         found = self._words.get(place)
         if found is None:
             found = self._words[place] = words_key(self.past[self.words_start(place) : place])

@@ -1,4 +1,4 @@
-"""The identity of a text: the part of it that counts when texts are compared, and short hashes of that part."""
+"""The identity of a text: its normalized form for comparison, and short hashes of that form."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from saga_core.transcript import voices
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 _LONG = 4_096
-"""Characters from which on an identity is remembered: a request asks for it ten times, and one sign may become 18."""
+"""Minimum characters of a text whose identity is cached. A request uses it ten times, and NFKC may turn one character
+into 18."""
 _SECONDS = 60.0
-"""How long: a request is over by then."""
+"""Lifetime of the cached identities. A request is over by then."""
 _KNOWN: TTLCache[str, str] = TTLCache(24 << 20, _SECONDS, getsizeof=lambda known: len(known) + _LONG)
 _LOCK = Lock()
 _PIECE = 1 << 16
-"""Characters of which the identity is made at once: a millisecond's work, and then other threads run."""
+"""Characters that are normalized at once. This takes a millisecond, and then other threads can run."""
 LADDER = (192, 48, 12)
-"""Lengths of the beginnings by which a grown or cut reply is found, longest first."""
+"""Prefix lengths by which a grown or cut reply is found, longest first."""
 
 
 def clean(text: str) -> str:
-    """A text as the journal has it: NFC, state blocks taken out."""
+    """Return a text in the journal's form: NFC, without state blocks."""
     text = nfc(text)
     return hide(text, loose=False).visible if "`" in text or "~" in text else text
 
@@ -40,7 +41,7 @@ def _may_be_fenced(text: str) -> bool:
 
 
 def read_ahead(texts: Iterable[str]) -> None:
-    """Look through long texts now, so that whoever asks about them later finds it done. Blocks: call it in a thread."""
+    """Process long texts now, so that later calls find cached results. This blocks, so call it in a thread."""
     for text in texts:
         cleaned = clean(text)
         for each in {text, cleaned}:
@@ -50,18 +51,18 @@ def read_ahead(texts: Iterable[str]) -> None:
 
 @frozen
 class Facts:
-    """What ``read_ahead`` finds out about a text, as it is sent to another process. None stands for the text itself."""
+    """The results of ``read_ahead`` for a text, for transfer between processes. None stands for the text itself."""
 
     clean: str | None
     fenced: Hidden | None
-    """Of the text, where only fences of their own are looked for."""
+    """The result of ``hide`` for the text with ``loose=False``."""
     hidden: tuple[Hidden | None, ...]
-    """Of the text, and of the clean one where that is another."""
+    """The results of ``hide`` for the text, and for the clean text if it differs."""
     identities: tuple[str, ...]
 
 
 def facts_of(texts: Sequence[str]) -> list[Facts]:
-    """What there is to know about long texts. It may be called in another process."""
+    """Return the facts about long texts. It may be called in another process."""
     found = []
     for text in texts:
         cleaned = clean(text)
@@ -73,7 +74,7 @@ def facts_of(texts: Sequence[str]) -> list[Facts]:
 
 
 def remember(text: str, facts: Facts) -> None:
-    """Take in what ``facts_of`` found about a text, so that it is at hand."""
+    """Add the facts that ``facts_of`` found about a text to the caches."""
     if facts.fenced is not None:
         note_hidden(nfc(text), facts.fenced, loose=False)
     each = (text,) if facts.clean is None else (text, facts.clean)
@@ -83,8 +84,8 @@ def remember(text: str, facts: Facts) -> None:
 
 
 def identity(text: str) -> str:
-    """What counts of a text when it is compared: NFKC, without white space, emphasis, quotation marks, wrappers of a
-    speaker's words and ``Name:`` in front.
+    """Return the form of a text that is used for comparison: NFKC, without white space, emphasis, quotation marks,
+    wrappers of a speaker's words and a leading ``Name:``.
     """
     if len(text) < _LONG:
         return _identity(text)
@@ -97,7 +98,7 @@ def identity(text: str) -> str:
 
 
 def _note(text: str, known: str) -> None:
-    with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+    with _LOCK, suppress(ValueError):  # larger than the whole cache
         _KNOWN[text] = known
 
 
@@ -120,10 +121,10 @@ def _bare(text: str) -> str:
 
 @define
 class _KeyCache:
-    """Identity keys by the hash of the text, so that a long history is normalised once and not on every turn.
+    """Identity keys by the hash of the text, so that a long history is normalized once and not on every turn.
 
-    The texts themselves are not kept. There are two generations of ``limit`` entries of about 150 bytes each: 19 MB at
-    most. Threads share it without a lock: at worst a key is made once more.
+    The texts are not kept. There are two generations of ``limit`` entries of about 150 bytes each, 19 MB at most.
+    Threads share the cache without a lock. At worst, a key is computed twice.
     """
 
     limit: int = 65_536
@@ -142,7 +143,7 @@ class _KeyCache:
 
 
 def fingerprint(text: str) -> str:
-    """A short hash of an identity text."""
+    """Return a short hash of an identity text."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
@@ -150,17 +151,17 @@ _KEYS = _KeyCache()
 
 
 def identity_key(text: str, images: tuple[str, ...] = ()) -> str:
-    """The fingerprint of a text's identity, pictures included."""
+    """Return the fingerprint of a text's identity, including pictures."""
     key = _KEYS.key(text)
     return fingerprint("\0".join((key, *images))) if images else key
 
 
 def known_keys(texts: Iterable[str]) -> list[str | None]:
-    """The identity keys of many texts, as far as they are at hand: None for one that is to be asked for by itself."""
+    """Return the cached identity keys of many texts, with None for texts that are not cached."""
     known = _KEYS.young.get
     return [known(hash(text)) for text in texts]
 
 
 def prefix_keys(text: str) -> list[str]:
-    """The fingerprints of the beginnings of an identity text, for each length of ``LADDER`` that it reaches."""
+    """Return the fingerprints of an identity text's prefixes, for each length of ``LADDER`` that it reaches."""
     return [f"{length}:{fingerprint(text[:length])}" for length in LADDER if len(text) >= length]

@@ -1,4 +1,4 @@
-"""Kindred replies: known replies that a text goes on with, or that it is the beginning of."""
+"""Kindred replies: known replies that a text continues, or of which it is the beginning."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from saga_core.transcript.turn_index import TurnIndex
 
 
 class Kin(NamedTuple):
-    """A known reply, and how a text is kin to it."""
+    """A known reply and its relation to a text."""
 
     session: str
     turn: str
     how: str
-    """``grown``: the text begins with the reply. ``cut``: it is the reply's beginning."""
+    """``grown`` if the text begins with the reply, ``cut`` if the text is the reply's beginning."""
     length: int
     """Characters of the reply's identity."""
 
 
 async def kindred(known: TurnIndex, text: str, owner: str) -> list[Kin]:
-    """The known replies that an identity text begins with or is the beginning of; of twelve characters or more."""
+    """Return the known replies that begin an identity text or begin with it, by at least twelve characters."""
     kin: dict[str, Kin] = {}
     for prefix in prefix_keys(text):
         rows: dict[str, list[str]] = {}

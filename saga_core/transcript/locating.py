@@ -1,4 +1,4 @@
-"""Locates a request: what kind of request it is, and which place in which story it continues."""
+"""Locates a request: determines its kind, and the place in a story that it continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPARED = 32
 
 @frozen
 class Located:
-    """A request as SAGA understood it: its kind, and its place in a story."""
+    """A request with its kind and its place in a story."""
 
     transcript: Transcript
     match: Match
@@ -53,9 +53,9 @@ def _ends_unknown(match: Match, transcript: Transcript) -> bool:
 
 
 async def _is_reply(matcher: Matcher, match: Match, transcript: Transcript) -> bool:
-    """Whether the assistant message at the end is a reply that was stopped, grown or edited, and is to go on.
+    """Whether the assistant message at the end is a reply that was stopped, grown or edited, and is to be continued.
 
-    Otherwise it was put into the mouth of the reply that is to come, and stands in no story.
+    Otherwise it is a prefill of the next reply and not part of the story.
     """
     if match.how in ("grown", "cut") and sum(each.role == "assistant" for each in match.unknown) == 1:
         return True
@@ -66,7 +66,7 @@ async def _is_reply(matcher: Matcher, match: Match, transcript: Transcript) -> b
     while start and past[start - 1].role == "user":
         start -= 1
     words, now = words_key(past[start:]), transcript.utterances[-1].text
-    if not identity(now):  # a quotation mark, or a name: every reply begins with that
+    if not identity(now):  # only a quotation mark or a name, with which every reply may begin
         return False
     tree = await matcher.tree(match.session)
     said = [node.id for node in tree.nodes.values() if node.user_key == words and node.kind is not TurnKind.SIDE]

@@ -1,4 +1,4 @@
-"""The briefing: how things stand, and what changed since the pages in the prefix were pinned."""
+"""The briefing: the current situation, and the changes since the pages in the prefix were pinned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState
 _ITEMS = 24
 _NAMES = 12
 _CONDITIONS, _CONDITION = 3, 60
-"""How many things that hold of somebody are told, and characters of each."""
+"""Maximum conditions of a character, and maximum letters of each."""
 _TOLD_ELSEWHERE = frozenset(
     {"is_player", "persona", "hp", "max_hp", "mood", "status", "status_since", "occupation", "traits", "background"}
 )
@@ -33,9 +33,9 @@ _TOLD_ELSEWHERE = frozenset(
 
 @frozen
 class Briefing:
-    """Place, HP, inventory and mood; the player and the company; who else is near, and where one can go.
+    """Place, HP, inventory and mood; the player and the company; nearby characters and ways out.
 
-    These lines stand in every block. What else the pinned pages show and is no longer so is told as a change.
+    Every block has these lines. Other facts in the pinned pages that are no longer true are listed as changes.
     """
 
     name: str = "briefing"
@@ -43,9 +43,9 @@ class Briefing:
     at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """Up to three lines, and a piece for each change."""
+        """Return up to three lines and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
-        # In a talk that nobody plays nobody has anything in hand.
+        # A conversation without a player character has no inventory.
         pieces = [self._essentials(state, words)] if state.player else []
         lines = (
             (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
@@ -125,7 +125,7 @@ def _company(state: WorldState, words: Labels) -> list[str]:
 
 
 def _with_condition(state: WorldState, id_: str) -> str:
-    """A name, and in parentheses what holds of its bearer: a status, and what a person has set by hand."""
+    """Return the entity's name, with its status and other attributes in parentheses."""
     name = one_field(state.name(id_))
     known = state.entities.get(id_)
     if known is None:
@@ -157,8 +157,8 @@ def _ways(state: WorldState) -> list[str]:
 
 
 def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[str, str]]:
-    """(key, text) of what the pages show otherwise: relations, and everybody's place, name, health and mood but the
-    player's, whose are in the lines above."""
+    """Yield (key, text) of facts that changed since the pages: relations, notes, and the names, places, health and mood
+    of entities. The player's are left out, because the lines above have them."""
     for pair in _changed_relations(old, new):
         now = new.relations.get(pair)
         names = " → ".join(one_field(_called(id_, old, new)) for id_ in pair)
@@ -186,7 +186,7 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
 
 
 def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
-    """Remarks that the pages show and a person took back. The oldest may only have made room for later ones."""
+    """Return the notes in the pages that a user removed. Old notes that were displaced by later ones are skipped."""
     if old.notes is new.notes:
         return []
     later = sum(note not in old.notes for note in new.notes)
@@ -196,7 +196,7 @@ def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
 
 
 def _called(id_: str, old: WorldState, new: WorldState) -> str:
-    """Whoever was forgotten since has only the name that the pages still show."""
+    """Return an entity's name. A deleted entity has only the name in the pages."""
     return new.name(id_) if id_ in new.entities else old.name(id_)
 
 
@@ -204,7 +204,7 @@ def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]
     was, now = old.relations, new.relations
     if was is now:
         return []
-    # What somebody had who turned out to be another has gone over to that one.
+    # The relations of a merged entity moved to the entity that it was merged into.
     changed = [pair for pair in was if pair not in now and new.merged.keys().isdisjoint(pair)]
     for pair, relation in now.items():
         before = was.get(pair)

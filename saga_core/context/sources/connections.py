@@ -1,4 +1,4 @@
-"""Connections: the graph around the scene in readable lines."""
+"""Connections: the graph around the scene as readable lines."""
 
 from __future__ import annotations
 
@@ -25,28 +25,27 @@ _AMONG_LORE = frozenset({"RELATED", "HAS_LORE", "ITEM_LORE"})
 _LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
 
 _Found = tuple[float, tuple[str, str, str, str], Edge]
-"""What an edge is worth, below 0, its identity, and the edge."""
+"""The negative score of an edge, its identity, and the edge."""
 
 
 @frozen
 class Connections:
     """Typed edges met on the walk, by source and type: ``에르겐 → 아리아: trusts (+2)``, ``크룩 → 불꽃 검 (has)``.
 
-    What the briefing tells is left out (the player's place, inventory and ways), and so are edges among lore, which act
-    through the lorebook. The graph says what is near; an edge that the state does not have is not told. Nor is one that
-    has no bearing on the moment: it is between two whom the scene is about, or touches what the player's words name, or
-    somebody absent whom the last two messages name. What was so a turn ago and still is would only be said again.
+    Facts in the briefing are left out (the player's place, inventory and ways), and so are edges among lore, which
+    count in the lorebook. Edges that the state does not confirm are left out. An edge is relevant if it connects two
+    seeds of the scene, or touches an entity that the player's words name or an absent one that the last two messages
+    name. Other edges are left out, so that unchanged facts are not repeated every turn.
 
-    The worth of an edge is 4 times its type's weight, halved for each hop of its nearer end and once more when its
-    farther end is two hops away, plus 1 between two that the scene is about, times 1.4 when the player's words name an
-    end.
+    The score of an edge is 4 times its type's weight, halved for each hop of its nearer end and once more if its
+    farther end is two hops away, plus 1 between two seeds, times 1.4 if the player's words name an end.
     """
 
     name: str = "connections"
     needs: tuple[str, ...] = ()
 
     def prepare(self, scene: Scene) -> None:
-        """Ask for the graph."""
+        """Start the walk over the graph."""
         scene.ask_graph()
 
     def ready(self, scene: Scene) -> bool:
@@ -54,7 +53,7 @@ class Connections:
         return scene.answered
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The best 8 lines, out of the 48 best edges."""
+        """Return the best 8 lines, made of the 48 best edges."""
         found = await scene.walked()
         hops = found.distance
         groups: dict[tuple[str, str, str], _Group] = {}
@@ -67,21 +66,21 @@ class Connections:
             told += 1
             source, target = edge.source, edge.target
             if edge.type == "ADJACENT" and hops[target] < hops[source]:
-                # A way has no direction: it begins where the player is nearer.
+                # A way has no direction. It is written from the end that is nearer to the scene.
                 source, target = target, source
             key = (source, edge.type, target if edge.type == "RELATES_TO" else "")
             group = groups.get(key)
             if group is None:
                 group = groups[key] = _Group(edge, key, -loss)
             group.targets.append(target)
-        # Best first already: a group is as good as its first edge.
+        # Already sorted: the score of a group is that of its first edge.
         words = labels(scene.request.language)
         return [group.piece(self.name, scene, words) for group in list(groups.values())[:_MOST]]
 
 
 @frozen
 class _Group:
-    """The edges of one type from one source; a relation stands alone."""
+    """The edges of one type from one source. Each relation is a group of its own."""
 
     edge: Edge
     key: tuple[str, str, str]
@@ -102,14 +101,14 @@ class _Group:
 
 
 def _subjects(scene: Scene) -> frozenset[str]:
-    """What the player's words name, and who or what else is named and not here."""
+    """Return the entities that the player's words name, and other named entities that are not present."""
     state = scene.state
     here = {state.player, state.location, *state.present}
     return (scene.asked - {state.player}) | (scene.named - here)
 
 
 def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> list[_Found]:
-    """The edges that bear on the scene, best first, equal ones by identity."""
+    """Return the relevant edges, best first, ties by identity."""
     hops = found.distance
     scored: list[_Found] = []
     for key, edge in found.met.items():
@@ -131,7 +130,7 @@ def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> l
 
 
 def _tells(edge: Edge, scene: Scene) -> bool:
-    """Whether the edge says something that is not told elsewhere, about what has names, and that the state confirms."""
+    """Whether the edge connects known entities, is confirmed by the state and is not part of the briefing."""
     state, source, target = scene.state, edge.source, edge.target
     if edge.type in _AMONG_LORE or not (_known(source, scene) and _known(target, scene)):
         return False

@@ -1,4 +1,4 @@
-"""Who is dead, of those that matter now: nothing must bring them back."""
+"""Dead characters that are relevant now, so that the reply does not bring them back."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST = 12
 
 @frozen
 class Deaths:
-    """States each dead character who is near, was mentioned in the last two messages, or died after the pinned pages;
-    the player too.
+    """Lists each dead character that is near, was mentioned in the last two messages, or died after the pinned pages.
+    Includes the player.
 
-    The turn of the death is told when the entity has a whole number ``status_since``.
+    The turn of the death is included if the entity has an integer ``status_since``.
     """
 
     name: str = "deaths"
@@ -29,7 +29,7 @@ class Deaths:
     at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """A piece for each of them, 12 at most: the player, the near, the named, the newly dead."""
+        """Return a piece for each, at most 12: the player, nearby, named and newly dead characters, in this order."""
         request, words = scene.request, labels(scene.request.language)
         dead = scene.dead
         if not dead:

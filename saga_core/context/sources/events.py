@@ -1,4 +1,4 @@
-"""Events: what happened that still counts, and what is due."""
+"""Events: relevant past events and due ones."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MENTION = 2.5
 
 @frozen
 class Events:
-    """The latest eight events, older ones that were mentioned, and what the curator says is due."""
+    """The latest eight events, older events that were mentioned, and events that the curator marked as due."""
 
     name: str = "events"
     needs: tuple[str, ...] = ()
     at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """A line each: ``[type] name (turn 12)``. Of an event that happened more than once the last time counts."""
+        """Return a line for each event: ``[type] name (turn 12)``. Only the last time of a repeated event is used."""
         request, state = scene.request, scene.state
         words = labels(request.language)
         pieces = [
@@ -64,7 +64,7 @@ class Events:
 
 
 def _newest(happenings: Sequence[Happening], named: Collection[str]) -> list[tuple[int, Happening]]:
-    """The last time of each of the latest events and of the named ones, newest first, each with its rank."""
+    """Return the last occurrence of each recent or named event with its rank, newest first."""
     found: dict[str, tuple[int, Happening]] = {}
     for happening in reversed(happenings):
         event = happening.event

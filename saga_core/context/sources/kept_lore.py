@@ -1,4 +1,4 @@
-"""Lore with rules of its own as pieces of context; and what of lore the client tells itself."""
+"""Pieces of lore entries that follow their own rules, and detection of lore that the client sends itself."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from saga_core.recall import Kept, LoreIndex
 from saga_core.world import LoreEntry, fill_macros
 
 TOLD, ALWAYS = 9.0, 99.0
-"""Scores of what its own rules tell, above what relevance brings in; and of what no budget may leave out."""
+"""Scores of entries that follow their own rules, above entries by relevance, and of entries that ignore the budget."""
 _KEY = "lore:"
 _MACRO = re.compile(r"\{\{[^{}]{0,2000}\}\}")
 _SHORT = 24
-"""Characters of an entry below which it may stand in a prompt by chance."""
+"""Minimum characters of an entry for this detection. Shorter texts may be in a prompt by chance."""
 
 
 def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
-    """A piece for each entry that its rules tell, in their order."""
+    """Return a piece for each entry that its rules activate, in insertion order."""
     moment = request.moment
     if moment is None:
         return []
@@ -49,7 +49,7 @@ def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
 
 
 def _worth(kept: Kept) -> tuple[int, bool, bool, int]:
-    """What goes in first: by priority, constant entries, those that the chat opened itself, and by order."""
+    """Return the rank of an entry: priority, constant entries, entries found without recursion, and order."""
     rule = kept.entry.rule
     assert rule is not None
     return (1 if rule.priority is None else rule.priority), kept.entry.constant, not kept.later, rule.order
@@ -61,7 +61,7 @@ def _player(request: ReadRequest) -> str:
 
 
 def told_by_rule(chosen: Iterable[Piece], lore: LoreIndex) -> tuple[str, ...]:
-    """The entries with times of their own that are told by themselves, and not for having been told before."""
+    """Return the timed entries in ``chosen``, without those that are there because they were active before."""
     if not lore.kept.timed:
         return ()
     names = (piece.key.removeprefix(_KEY) for piece in chosen if {"key", "constant"} & piece.why.keys())
@@ -69,7 +69,7 @@ def told_by_rule(chosen: Iterable[Piece], lore: LoreIndex) -> tuple[str, ...]:
 
 
 def told_text(entry: LoreEntry, request: ReadRequest) -> str:
-    """The entry's text with its macros filled."""
+    """Return the entry's text with its macros filled in."""
     if "{{" not in entry.text:
         return entry.text
     seed = request.moment.seed if request.moment is not None else request.state.turn
@@ -77,8 +77,8 @@ def told_text(entry: LoreEntry, request: ReadRequest) -> str:
 
 
 def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:
-    """Whether an entry's text stands in the client's own system messages word for word."""
-    line: list[str] = []  # made when the first entry asks: a client's system messages may be long
+    """Return a function that tells whether the client's own system messages contain an entry's text word for word."""
+    line: list[str] = []  # computed lazily, because the client's system messages may be long
 
     def stands(entry: LoreEntry) -> bool:
         if not request.sent or entry.rule is None or len(entry.text) < _SHORT:
@@ -86,7 +86,7 @@ def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:
         if not line:
             line.append(one_line(request.sent))
         sent, at = line[0], 0
-        for part in _MACRO.split(entry.text):  # the client fills macros in its own way
+        for part in _MACRO.split(entry.text):  # the client fills in macros differently
             literal = one_line(part)
             at = sent.find(literal, at)
             if at < 0:

@@ -1,4 +1,4 @@
-"""The lorebook as a source: the rules of ``saga_core.recall.lorebook`` put to the scene."""
+"""The lorebook as a source: applies the rules of ``saga_core.recall.lorebook`` to the scene."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from saga_core.world import LoreEntry
 
 _MOST = 20
 _FAINT, _FAINT_NEAR = 0.25, 0.15
-"""Likeness to the player's words (0 that of unrelated texts, 1 of the same one) below which it says nothing; and that
-of an entry near in the graph."""
+"""Minimum similarity to the player's words (0 for unrelated texts, 1 for the same text) to count, and the minimum for
+an entry near in the graph."""
 _UNASKED = 2
-"""Entries that are offered though the player's words do not ask for them."""
+"""Maximum entries that are offered although the player's words do not refer to them."""
 
 
 @frozen
 class Lorebook:
-    """Lore entries by the lorebook's rules. ``expand`` lets the graph's distances count."""
+    """Lore entries by the lorebook's rules. ``expand`` includes distances in the graph in the score."""
 
     config: LorebookConfig = field(factory=LorebookConfig)
     expand: bool = True
@@ -36,19 +36,20 @@ class Lorebook:
     _lines: WeakKeyDictionary[LoreIndex, dict[tuple[str, str], str]] = field(factory=WeakKeyDictionary, init=False)
 
     def prepare(self, scene: Scene) -> None:
-        """Ask for what is like the player's words, and for the graph."""
+        """Start the vector search and the walk over the graph."""
         if scene.request.lore.entries:
             scene.ask_meaning()
             if self.expand:
                 scene.ask_graph()
 
     def ready(self, scene: Scene) -> bool:
-        """Whether all that it will wait for is there: many entries with rules of their own are read in a thread."""
+        """Whether ``gather`` need not wait. It does if the entries with their own rules are so many that they run in a
+        thread."""
         return scene.answered and not scene.request.lore.kept.large
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The best 20 entries. A secret says who knows it, an entry about somebody dead that he is dead, and one that
-        play has overtaken says what is so now first, and what was so before as that, where it has room."""
+        """Return the best 20 entries. A secret states who knows it. An entry about a dead character states the death.
+        An entry that play has changed has the current text first, then the former text if it fits."""
         request, state = scene.request, scene.state
         if not request.lore.entries:
             return []
@@ -102,10 +103,10 @@ class Lorebook:
         return pieces
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
-        """Entry to the hops of its node, or of the entity that it is about, whichever is nearer to the scene."""
+        """Return the hops to each entry's node, or to the entity that the entry is about if it is nearer."""
         nodes, entities = scene.request.lore.nodes, scene.state.entities
         found: dict[str, int] = {}
-        for node, hops in (await scene.walked()).distance.items():  # the nearest first
+        for node, hops in (await scene.walked()).distance.items():  # nearest first
             name = nodes.get(node)
             if name is not None:
                 found.setdefault(name, hops)
@@ -116,10 +117,10 @@ class Lorebook:
 
 
 def _bearing(ranked: Sequence[ScoredLore], scene: Scene, similar: Mapping[str, float]) -> list[ScoredLore]:
-    """The entries that have to do with the moment, in their order.
+    """Return the relevant entries, in order.
 
-    What the player's words name or are like, and what is constant; of what else an open gate or a mention speaks for,
-    the best few.
+    These are entries that the player's words name or resemble, constant entries, and the best two of the others that
+    have an open gate or a mention.
     """
     asked = frozenset(scene.lore_asked)
     baseline, left = scene.baseline, _UNASKED
@@ -141,7 +142,7 @@ def _line(entry: LoreEntry, words: Labels) -> str:
 
 
 def _changed_lines(entry: LoreEntry, now: str, words: Labels) -> tuple[str, str]:
-    """The line of an entry that play has overtaken, and a shorter one without what was so before."""
+    """Return the line of an entry that play has changed, and a shorter line without the former text."""
     secret = f" {_secret(entry, words)}" if entry.secret else ""
     told = f"{one_line(entry.name)}: {one_line(now)}"
     if not entry.text.strip():

@@ -1,4 +1,4 @@
-"""Memories: what memory strategies learned, as far as it bears on the scene."""
+"""Memories: records of memory strategies that are relevant to the scene."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from saga_core.language import content_words
 from saga_core.model import MemoryRecord
 
 _TOUCH = 2.0
-"""What it adds that the words of the scene touch on all of a record."""
+"""Maximum score for words that a record shares with the scene. A record gets all of it if the scene has all its words.
+"""
 _LEAST = 0.2
-"""The part of a record's words that the scene has to touch on for it to be told."""
+"""Minimum part of a record's words that the scene must have for the record to be included."""
 _BY_HAND = (6.0, True)
 
 
 @frozen
 class Memories:
-    """The records at hand; of some kinds those only that the last two messages touch on.
+    """The request's memory records. Records of some kinds are included only if the last two messages share their words.
 
-    ``worth``: (strategy, kind) to what a record of it is worth, and whether it is told in any case. What a person
-    added is.
+    ``worth`` maps (strategy, kind) to the base score, and to whether such records are always included. Records that a
+    user added are always included.
     """
 
     worth: Mapping[tuple[str, str], tuple[float, bool]] = field(factory=dict)
@@ -35,7 +36,7 @@ class Memories:
     at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """A line each."""
+        """Return a line for each record."""
         request = scene.request
         if not request.memories:
             return []

@@ -1,4 +1,4 @@
-"""Other stories: turns of other sessions, told apart from this one when the player asks for another story."""
+"""Other stories: turns of other sessions, in a section of their own, when the player asks for another story."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from saga_core.language import content_words
 from saga_core.recall import Sought, without_other_story
 
 _FOUND = 6
-"""Turns of a story that are offered for the words of the question."""
+"""Maximum turns of a story that are found by the words of the question."""
 _ENDING = 2
-"""Turns at the end of the story played last that are offered besides: "remember our last story?" names nothing."""
+"""Last turns of the most recently played story that are always offered, because "remember our last story?" has no words
+to search for."""
 _MOST, _STEP, _LEAST = 4.0, 0.2, 2.0
 
 
 @frozen
 class OtherStories:
-    """Turns of other stories by their words, and how the one that was played last ended.
+    """Turns of other stories by their words, and the end of the most recently played one.
 
-    Each is marked with the name of its story and the day on which that was played last. Nothing of it is about this
-    story: no piece is for another section.
+    Each line starts with the story's name and the day on which it was last played. All pieces are in the section
+    ``ELSEWHERE``, because they are not about this story.
     """
 
     name: str = "other_stories"
@@ -35,7 +36,7 @@ class OtherStories:
     at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The pieces, story by story, each in the order of its turns."""
+        """Return the pieces, ordered by story and turn."""
         request = scene.request
         asked = without_other_story(request.player_words) if request.elsewhere else None
         if asked is None:
@@ -55,7 +56,7 @@ class OtherStories:
 def _pieces(
     source: str, story: OtherStory, number: int, found: Mapping[str, float], wanted: Sequence[str], language: str
 ) -> list[Piece]:
-    """A line for each turn that was found, with its score by words; ``number`` orders the stories."""
+    """Return a line for each found turn. ``found`` has the scores by words; ``number`` orders the stories."""
     episodes = story.episodes
     best = sorted(found, key=lambda turn: (-found[turn], episodes.depth(turn)))
     remembering = Remembering(episodes, Sought(wanted), best, language, brief=False)

@@ -1,4 +1,4 @@
-"""Recollection: earlier turns of the path that bear on the player's words."""
+"""Recollection: earlier turns of the path that are relevant to the player's words."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _NEIGHBOURING, _NEIGHBOURING_HITS = 128, 200
 """Candidates by words and by meaning where turns are short: many have room, and each lends to its neighbours."""
 _ROOM = 500
 _LINE = 40
-"""What is offered beyond the room, for the whole costs less than its lines."""
+"""Tokens offered beyond the room, because the whole text costs less than the sum of its lines."""
 _LOOKED_AT, _BRIEF = 12, 400
 _COUNTED_FROM = 24
-"""Turns from which on it says something that few of them have a word."""
+"""Minimum turns of a path for the rarity of a word to be significant."""
 _ASIDE = 3
-"""How many turns are offered when the player's words do not look back: of those above the average candidate that have a
-bearing on them."""
+"""Maximum turns that are offered if the player's words do not look back. They must be above the average candidate and
+be related to the words."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
@@ -47,10 +47,10 @@ _LOOKING = 1.5
 
 @frozen
 class Recollection:
-    """Earlier turns, found by words and by meaning, fused; those that the history shows are left out.
+    """Earlier turns, found by words and by meaning, in one fused ranking. Turns in the sent history are left out.
 
-    As many are offered, as excerpts, as have room in ``most`` tokens, ``top_k`` at most, when the player's words look
-    back; else three that stand above the average candidate and have a bearing on the words, in ``room`` tokens.
+    If the player's words look back, excerpts of up to ``top_k`` turns are offered within ``most`` tokens. Otherwise up
+    to three turns that are above the average candidate and related to the words are offered within ``room`` tokens.
     """
 
     top_k: int = 96
@@ -61,11 +61,11 @@ class Recollection:
     needs: tuple[str, ...] = ()
 
     def ready(self, scene: Scene) -> bool:
-        """Whether all that it will wait for is there."""
+        """Whether everything that ``gather`` awaits is available."""
         return scene.answered
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The pieces, in the order of the turns when rendered."""
+        """Return the pieces, which are rendered in the order of their turns."""
         request = scene.request
         episodes, ranking = request.episodes, self.ranking
         if episodes is None or not request.player_words.strip():
@@ -100,7 +100,7 @@ class Recollection:
         if not scene.looks_back:
             above = takewhile(lambda each: each[1].score >= 0, ranked)
             ranked = islice((each for each in above if related is None or each[0] in related), _ASIDE)
-        best = list(islice(ranked, WEIGHED))  # the others are ranked as long as there is room
+        best = list(islice(ranked, WEIGHED))  # further turns are ranked only while there is room
         turns = [turn for turn, _ in best]
         words = labels(request.language)
         also = [] if brief else fed.terms
@@ -116,7 +116,7 @@ class Recollection:
                 continue
             piece = self._piece(turn, entry, steps, told, episodes.present(turn), here, scene, words)
             pieces.append(piece)
-            if piece.text in said:  # "Thanks!": it will be told once
+            if piece.text in said:  # a repeated line such as "Thanks!" is rendered once
                 continue
             said.add(piece.text)
             piece.tokens = scene.count(piece.bare if piece.under in begun else piece.text) + 2  # a dash and a line end
@@ -137,8 +137,8 @@ class Recollection:
         scene: Scene,
         words: Labels,
     ) -> Piece:
-        """``there``: who was with the player then; ``here``: who is now, and is spoken of or to. What happened without
-        them is not theirs to know."""
+        """Return the piece of a turn. ``there`` are the characters present in that turn, ``here`` the mentioned ones
+        present now. The line marks those of ``here`` who were absent and do not know what happened."""
         depth = entry.document
         facts, line = told.facts, _line(told.said)
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
@@ -170,16 +170,15 @@ class Recollection:
 
 
 _line = lru_cache(maxsize=1_024)(one_line)
-"""Of a talk the same lines are told again and again."""
+"""Cached: a conversation recalls the same lines repeatedly."""
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
-    """The ranking for turns as long as these: neighbours and feedback count where turns are brief; where they are long,
-    closeness, and feedback from what would be told alone: a second search from what the first found. In a chat each
-    turn is two people's words, and its neighbours reach half as far.
+    """Return the ranking adapted to the length of turns.
 
-    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness and the second
-    search are for what is asked for.
+    Neighbours and feedback count for brief turns. For long turns, closeness counts, and feedback from their excerpts
+    only, but both only if the player's words look back. In a chat, a turn has the words of two people, so the reach of
+    smoothing is halved. An embedder that compares only spelling is not used: the search by words is better.
     """
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
@@ -187,14 +186,14 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
         return evolve(ranking, reach=reach, close=0.0, dense=dense)
     if not scene.looks_back:
         return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense, amounts=0.0)
-    # Who says when it was means one of many similar turns: what they share brings the others.
+    # A named time selects one of many similar turns, and feedback would find the others as well.
     hop = ranking.hop if time_meant(scene.request.player_words) is None else 0.0
     return evolve(ranking, reach=0, feedback=hop, dense=dense, amounts=0.0)
 
 
 def _brief(episodes: Episodes) -> bool:
-    """Whether the latest turns are short on average, as utterances of a talk are. What answers a question then often
-    stands in the next one; a long turn tells all of it itself."""
+    """Whether the latest turns are short on average, like utterances in a conversation. The answer to a question is
+    then often in the next turn."""
     texts: list[str] = []
     for depth in range(episodes.last, max(0, episodes.last - _LOOKED_AT), -1):
         turn = episodes.at(depth)
@@ -206,12 +205,12 @@ def _brief(episodes: Episodes) -> bool:
 
 
 def _paired(scene: Scene) -> bool:
-    """Whether the latest turn has the player's words, as those of a chat do."""
+    """Whether the latest turn has the player's words, as turns of a chat do."""
     episodes = scene.request.episodes
     latest = episodes.at(episodes.last) if episodes is not None else None
     return episodes is not None and latest is not None and _said(episodes.text(latest)).startswith(PLAYER)
 
 
 def _said(text: str) -> str:
-    """What was said in an episode."""
+    """Return the spoken part of an episode, without its line of facts."""
     return text.partition("\n")[2]

@@ -1,4 +1,4 @@
-"""What is told of earlier turns: all of what was said, what is particular of it, or the part that is asked about."""
+"""Selects the text of recalled turns: the whole text, its particular sentences, or an excerpt for the query."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from saga_core.language import language_of
 from saga_core.recall import STAMP, Episodes, Particular, Sought, excerpt, resembling, telling, weigh_each
 
 WEIGHED = 24
-"""Turns among which a word of the query is rare or common: those found best."""
+"""Number of best turns by which the weights of the query's words are computed."""
 _ALSO = 0.25
-"""What a word of the turns found first is worth beside one of the query."""
+"""Weight of a word from feedback relative to a word of the query."""
 _COUNTED_FROM = 24
-"""Turns from which on it says something that few of them have a word."""
+"""Minimum turns of a path for the rarity of a word to be significant."""
 _NEAREST = 3
-"""Turns without anything particular that are told because they resemble the question: what is told again and again is
-told often enough by a few of them."""
+"""Maximum turns without particular sentences that are included because they resemble the question. More would repeat
+the same things."""
 _BRIEFER = ((8, 0.5), (2, 0.7), (0, 1.0))
-"""From which turn of the ranking on an excerpt is so much briefer: what answers is most often told by the first two, or
-else by any of the next thirty."""
+"""(rank, factor): the length of excerpts from that rank on. The answer is usually in the first two turns, or otherwise
+in any of the next thirty."""
 
 
 @define
 class Remembered:  # not frozen, as ``Piece`` is not
-    """A turn as it is told."""
+    """The text of a recalled turn."""
 
     facts: str
-    """Its first line, the number left out."""
+    """The line of facts without the turn number."""
     said: str
     stamped: bool
-    """Whether it is told with its number."""
+    """Whether the turn number is included."""
 
 
 @define(slots=False)
 class Remembering:
-    """What is told of the turns of one read."""
+    """Selects the texts of the turns of one read."""
 
     episodes: Episodes
     sought: Sought
     """The words of the query."""
     turns: Sequence[str]
-    """The best ones, best first; ``WEIGHED`` of them are looked at."""
+    """The best turns, best first. The first ``WEIGHED`` determine the weights of words."""
     language: str
     brief: bool
-    """Whether it is a talk. Its turns are told without what anybody says anytime; of those that have nothing else, only
-    a few that resemble the question are told."""
+    """Whether the turns are utterances of a conversation. Only their particular sentences are used. Of turns without
+    any, only a few that resemble the question are included."""
 
     also: Sequence[str] = ()
-    """Words of what was found first: they say less than those of the query."""
+    """Words from feedback, with less weight than words of the query."""
     asked: bool = False
-    """Whether the player asks for what was: then most turns are told briefly, for any of them may answer."""
+    """Whether the player asks about the past. Most excerpts are then shorter, so that more turns fit."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -64,7 +64,7 @@ class Remembering:
         self._nearest = set[str]()
 
     def of(self, turn: str) -> Remembered | None:
-        """What is told of ``turn``; None for nothing. To be asked once for each, in their order."""
+        """Return the text of ``turn``, or None to leave it out. Call it once per turn, in the order of the ranking."""
         facts, said, stamped = _parts(self.episodes.text(turn))
         at, self._told = self._told, self._told + 1
         if not said:
@@ -76,16 +76,16 @@ class Remembering:
         if len(said) > self._whole:
             part = next(part for first, part in _BRIEFER if at >= first) if self.asked else 1.0
             said = excerpt(said, self._words_of(turn), int(part * self._excerpt), sentence=self._excerpt)
-        # What somebody said in a talk is told by its date, or by what stands around it.
+        # Utterances in a conversation are identified by date or context, not by turn number.
         return Remembered(facts, said, stamped and bool(facts or not self.brief))
 
     def _words_of(self, turn: str) -> Mapping[str, float]:
-        """The words that are looked for in a turn, and what they are worth."""
+        """Return the words to search for in a turn, with their weights."""
         whole, each = self._weights
         return each.get(turn, whole)
 
     def _resembling(self, said: str, turn: str) -> str:
-        """What of ``said`` resembles the question, if anything does and few turns were told for that so far."""
+        """Return the sentence of ``said`` that resembles the question, or "" after the first three turns."""
         found = resembling(said, self._words_of(turn)) if self._left else ""
         if not found or found in self._nearest:
             return ""
@@ -95,7 +95,7 @@ class Remembering:
 
     @cached_property
     def _weights(self) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
-        # Most turns of a talk are told without being cut.
+        # Computed lazily: most turns of a conversation need no excerpt.
         turns = self.turns[:WEIGHED]
         whole = [self.episodes.text(turn) for turn in turns]
         texts = [text.partition("\n")[2] for text in whole]
@@ -108,7 +108,7 @@ class Remembering:
 
 
 def parts_told(wanted: Sequence[str], language: str, texts: Sequence[str]) -> list[str]:
-    """What would be told of the turns with these ``texts`` if they were the best ones."""
+    """Return the excerpts that turns with these ``texts`` would have if they were the best ones."""
     said = [text.partition("\n")[2] for text in texts]
     weights, each = weigh_each(wanted, said)
     size = language_of(language).texts.sizes.excerpt
@@ -117,8 +117,8 @@ def parts_told(wanted: Sequence[str], language: str, texts: Sequence[str]) -> li
 
 @lru_cache(maxsize=1_024)
 def _parts(episode: str) -> tuple[str, str, bool]:
-    """The facts of an episode without its number, what was said, and whether there was a number. A talk is told of a
-    hundred turns at a time, most of them those of the question before."""
+    """Return an episode's facts without the turn number, its spoken part, and whether it has a number. Cached: a read
+    of a conversation uses about a hundred turns, most of them the same as in the read before."""
     facts, _, said = episode.partition("\n")
     stamp = STAMP.match(facts)
     return (facts, said, False) if stamp is None else (facts[stamp.end() :], said, True)
