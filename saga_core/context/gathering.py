@@ -17,7 +17,7 @@ log = logging.getLogger("saga.context")
 
 
 class Gathering:
-    """The sources of one read. The result of a source is fixed once, so dependent sources and the prompt see the same."""
+    """The sources of one read. Each result is fixed once, so dependent sources and the prompt see the same."""
 
     def __init__(self, order: SourceOrder, scene: Scene, deadline: float, clock: Clock) -> None:
         """Start all sources. ``deadline`` is in seconds from now."""

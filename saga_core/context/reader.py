@@ -95,7 +95,7 @@ class ContextReader:
         return {source.name: tuple(source.needs) for source in self._order.sources}
 
     async def read(self, request: ReadRequest) -> TurnContext:
-        """Return the context of one turn. The same request with the same timely answers of stores gives the same bytes."""
+        """Return the context of one turn. The same request and the same answers of stores give the same bytes."""
         clock = self._clock.monotonic
         start = clock()
         if len(self._trusted) > _TRUSTED:
