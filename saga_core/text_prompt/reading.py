@@ -125,8 +125,8 @@ def _player(names: Sequence[str], next_one: str, pieces: Sequence[_Piece], asks_
 def _with_its_name(piece: _Piece, template: Template, next_one: str) -> _Piece:
     """Move the speaker's name of a message to the text or to the marks.
 
-    A plain name is part of the text. Any other name ("Dr. No", an emoji) would be taken for words, so it becomes part of
-    the marks. After marks, only the name of the next speaker is recognized.
+    A plain name is part of the text. Any other name ("Dr. No", an emoji) would be taken for words, so it becomes part
+    of the marks. After marks, only the name of the next speaker is recognized.
     """
     if template.name == BY_NAME:
         return evolve(piece, head="", text=piece.head + piece.text) if is_plain(piece.head) else piece
@@ -140,8 +140,7 @@ def _with_its_name(piece: _Piece, template: Template, next_one: str) -> _Piece:
 
 
 def _template(prompt: str, stops: Sequence[str]) -> Template | None:
-    """Return the template whose marks are in the stop sequences, at the prompt's end, or in the prompt; None if none.
-    """
+    """Return the template whose marks are in the stop sequences, at the prompt's end, or in the prompt, or None."""
     there = [each for each in TEMPLATES if each.openers.search(prompt)]
     for each in there:
         if any(each.openers.search(stop.strip()) for stop in stops):

@@ -132,8 +132,7 @@ class Transcript:
         return bool(self.asked or self.speaker)
 
     def without_prefill(self) -> Transcript:
-        """Return the transcript with the last utterance as the prefill of the next reply, not as a reply of the story.
-        """
+        """Return the transcript with the last utterance as a prefill of the next reply instead of an utterance."""
         return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
 
     def without_step(self) -> Transcript:
