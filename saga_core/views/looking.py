@@ -37,15 +37,13 @@ Reason = Literal[
     "swiped",
     "elsewhere",
 ]
-"""Why an item was in the prompt or not. The reasons in order:
-
-the context had it; the player said it in the request; the world's text at the start of every prompt has it; the pages
-in front of the history had it; the sent history had it; its turn or entry was in the context, but the excerpt left it
-out; it was found but did not fit; nothing in the scene led to it, and it is not recorded whether the history had it;
-nothing in the scene led to it; its lore entry was last mentioned too long ago; its lore entry waits for a first
-mention; its event is not due yet, by time, place or person; its event expired, happened or was cancelled; only the
-opening has it, and the sent history did not; it came with that turn or later; it is in or below a swiped reply; it is
-on another branch."""
+"""Why an item was in the prompt or not. The reasons in order: the context had it; the player said it in the request;
+the world's text at the start of every prompt has it; the pages in front of the history had it; the sent history had it;
+its turn or entry was in the context, but the excerpt left it out; it was found but did not fit; nothing in the scene
+led to it, and it is not recorded whether the history had it; nothing in the scene led to it; its lore entry was last
+mentioned too long ago; its lore entry waits for a first mention; its event is not due yet, by time, place or person;
+its event expired, happened or was cancelled; it is in the opening, which only the sent history can show; it came with
+that turn or later; it is in or below a swiped reply; it is on another branch."""
 
 ORDER: Mapping[str, int] = {reason: place for place, reason in enumerate(get_args(Reason))}
 
@@ -93,12 +91,9 @@ class Looking:
     def row(
         self, kind: str, key: str, text: str, reason: Reason, piece: Piece | None = None, **more: Any
     ) -> dict[str, Any]:
-        """Return the answer row of an item.
-
-        ``share`` is the share of the words that the text has, and ``words`` are these words as typed. ``verbatim``
-        tells whether the text has the asked text word for word. ``near`` is the part of the text around the words.
-        ``line`` is the line that the context had or skipped.
-        """
+        """Return the answer row of an item. ``share`` is the share of the words that the text has, and ``words`` are
+        these words as typed. ``verbatim`` tells whether the text has the asked text word for word. ``near`` is the part
+        of the text around the words. ``line`` is the line that the context had or skipped."""
         said = spoken_of(text) if kind == "turn" else text
         forms = self.wording.forms_in(said)
         verbatim = self.wording.stands_in(said)
@@ -142,11 +137,8 @@ class Looking:
         return otherwise, None
 
     def is_said(self, text: str) -> bool:
-        """Whether a line of the context, a skipped line or the pages have ``text``, ignoring punctuation.
-
-        Because long texts are shortened there, it is enough if both ``text`` and a line have the asked text word for
-        word.
-        """
+        """Whether a line of the context, a skipped line or the pages have ``text``, ignoring punctuation. Long texts
+        are shortened there, so it is enough if both ``text`` and a line have the asked text word for word."""
         if self._told is None:
             lines = [piece.text for piece in (*self.context.pieces, *self.context.skipped)]
             self._told = "".join(f" {plainly(line)} \n" for line in (*lines, *self.context.pages.splitlines()))
@@ -180,8 +172,7 @@ def where(live: LiveSession, turn: str, other: str) -> Reason:
 
 
 def _was_swiped(tree: Tree, head: str, turn: str, other: str) -> bool:
-    """Whether ``other`` is a swipe of a turn on the path of ``turn`` (another reply to the same words), or below one.
-    """
+    """Whether ``other`` is in or below another reply to the same words of the player as on the path of ``turn``."""
     path = head if tree.is_ancestor(turn, head) else turn
     node = tree.get(other)
     while node.parent is not None and not tree.is_ancestor(node.parent, path):

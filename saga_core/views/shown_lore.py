@@ -14,8 +14,7 @@ _SHOWN = 12
 
 
 async def shown_lore(live: LiveSession, contexts: RecentContexts) -> dict[str, Any]:
-    """Return the entries in the order of their world. ``fired`` has the turns with each entry in context, latest first.
-    """
+    """Return the entries in the order of their world. ``fired`` has the turns whose context had it, latest first."""
     state = await live.state(live.head)
     fired: dict[str, list[dict[str, Any]]] = {}
     looked_at = 0
