@@ -33,7 +33,7 @@ def replay(view: CurationView) -> tuple[Step, ...]:
 
 
 def _unknown(state: WorldState) -> WorldState:
-    """Return an initial state without anything learned in play, if the state before the turns is unknown."""
+    """Return a bare initial state with the known entities and adjacent places, without status and hit points."""
     return WorldState(
         world=state.world,
         player=state.player,
