@@ -12,8 +12,8 @@ from attrs import define
 from saga_core.language import folded_terms
 
 _RARE, _SELDOM = 0.25, 0.45
-"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is 3
-and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
+"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is
+3 and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
 
 
 @define(eq=False)
