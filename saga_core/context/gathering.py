@@ -34,7 +34,7 @@ class Gathering:
             if hasattr(source, "prepare"):
                 try:
                     source.prepare(scene)
-                except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+                except Exception as error:  # noqa: BLE001 - reported as the source's failure
                     self._unprepared[source.name] = error
         self._names = [source.name for source in order.sources]
         self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {}
@@ -61,7 +61,7 @@ class Gathering:
             return False
         try:
             return bool(ready(self._scene))
-        except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+        except Exception as error:  # noqa: BLE001 - reported as the source's failure
             self._unprepared[source.name] = error
             return False
 
@@ -76,7 +76,7 @@ class Gathering:
         except StopIteration as done:
             self._found[source.name] = done.value
             return True
-        except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+        except Exception as error:  # noqa: BLE001 - reported as the source's failure
             self._found[source.name] = None
             self._miss(source.name, in_words(error), error)
             return True

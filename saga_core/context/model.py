@@ -59,7 +59,7 @@ class Section(StrEnum):
 
 
 class Slot:
-    """The lines of the section ``NOW``, as ``Piece.order``. In the last two slots, all pieces share one line."""
+    """The lines of the section ``NOW``, as ``Piece.order``. In each of the last two slots, all pieces share a line."""
 
     ESSENTIALS = 0
     COMPANY = 1

@@ -1,4 +1,4 @@
-"""Curation: what is wrong in a story, what of it can be told in fewer words, and what is to come."""
+"""Curation: finds contradictions in a story, condenses it, and schedules events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
     "tool_definitions",
 ]
 
-# Imported when they are first asked for: a start does without them.
+# Imported on first use to keep startup fast.
 __getattr__ = lazy_face(
     {
         "prompt": "saga_core.curation.prompt",

@@ -1,4 +1,4 @@
-"""Corrections: what a person says is so, as events on a state. What cannot be is refused, with the remedy."""
+"""Corrections: turns a user's corrections of a state into events. Invalid ones are rejected with a remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUANTITY_DIGITS = 12
 
 @frozen
 class _Form:
-    """A kind of correction: the fields that it needs, and those that it may have."""
+    """A kind of correction with its required and optional fields."""
 
     needs: tuple[str, ...]
     takes: tuple[str, ...]
@@ -45,7 +45,7 @@ class _Desk:
         return int(raw)
 
     def entity(self, name: str, *kinds: Kind) -> Entity:
-        """The one entity that a field means, by its id or by one of its names."""
+        """Return the entity in a field, given by id or name. Raises ``BadInput`` if there is none or several."""
         wanted = self.text(name)
         known = self.state.entities.get(wanted)
         if known is not None:
@@ -67,13 +67,13 @@ class _Desk:
         return fitting[0]
 
     def who(self, name: str = "who") -> Entity:
-        """The character that a field means; the player's without one."""
+        """Return the character in a field, by default the player."""
         if not self.text(name):
             return self.state.entities[self.state.player]
         return self.entity(name, Kind.CHARACTER)
 
     def ensured(self, name: str, kind: Kind) -> tuple[str, tuple[Event, ...]]:
-        """The id of what a field means, introduced when the story does not know it."""
+        """Return the id of the entity in a field, and the events that introduce it if it is unknown."""
         wanted = self.text(name)
         if wanted in self.state.entities:
             return self.entity(name, kind).id, ()
@@ -83,7 +83,7 @@ class _Desk:
 
 
 def correct(state: WorldState, kind: str, fields: Mapping[str, str], now: float = 0.0) -> tuple[Event, ...]:
-    """The events of a correction made at the time ``now``. Raises ``BadInput``, naming the field, if it cannot be."""
+    """Return the events of a correction made at the time ``now``. Raises ``BadInput`` that names the invalid field."""
     form = _FORMS.get(kind)
     if form is None:
         raise BadInput(f"kind: {kind!r} is no correction; give one of {', '.join(_FORMS)}")
@@ -164,7 +164,7 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
 _OWN |= dict.fromkeys(("is_player", "status_since"), "another attribute: SAGA counts with this one itself")
-"""Attributes that are no texts, and what to give instead."""
+"""Attributes that are not text, and the correction to use instead."""
 
 
 def _attribute(desk: _Desk) -> tuple[Event, ...]:
@@ -245,5 +245,5 @@ _FORMS: dict[str, _Form] = {
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)
-"""What can be corrected."""
+"""The kinds of corrections."""
 FIELDS = frozenset(name for form in _FORMS.values() for name in (*form.needs, *form.takes))

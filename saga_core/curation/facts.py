@@ -1,4 +1,4 @@
-"""Facts of a story: what turns brought, a clause each, and how much would be lost with it."""
+"""Facts of a story: the changes of each turn as clauses, weighted by importance."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NOTE = 200
 
 @frozen
 class Fact:
-    """Something that a turn brought."""
+    """A fact from a turn."""
 
     depth: int
     text: str
     weight: int
     turn: str = ""
     names: tuple[str, ...] = ()
-    """Names of which at least one has to stand where the fact is told."""
+    """Names of which a text must have at least one to contain the fact."""
 
 
 def facts_of(steps: Sequence[Step], language: str) -> list[Fact]:
-    """What the turns brought, in their order: deaths, events, meetings, things, remarks."""
+    """Return the facts of the turns, in order: deaths, events, meetings, items, notes."""
     words = language_of(language).texts
     return [fact for step in steps for fact in _of_step(step, words)]
 
@@ -65,12 +65,13 @@ def _of_step(step: Step, words: Texts) -> Iterator[Fact]:
 
 
 def facts_in(parts: Sequence[StoryPart]) -> list[Fact]:
-    """What told parts of a story tell, a clause each."""
+    """Return the facts in parts of a story, one for each clause."""
     return [Fact(part.first, clause, weight(clause)) for part in parts for clause in clauses(part.text)]
 
 
 def lost(text: str, facts: Sequence[Fact], least: int = EVENT) -> list[Fact]:
-    """The facts of some weight that ``text`` does not tell: none of whose names it has, or none of whose words."""
+    """Return the facts of at least the weight ``least`` that ``text`` lacks: those of whose names it has none, and
+    those without names of whose words it has less than half."""
     folded = text.casefold()
     return [fact for fact in facts if fact.weight >= least and not _told(folded, fact)]
 
@@ -84,7 +85,7 @@ def _told(folded: str, fact: Fact) -> bool:
 
 
 def condensed(facts: Sequence[Fact], limit: int) -> str:
-    """The facts that weigh most, in their order, in at most ``limit`` characters; clauses behind semicolons."""
+    """Return the facts with the highest weight, in order and separated by semicolons, in ``limit`` characters."""
     chosen: list[tuple[int, Fact]] = []
     spent = 0
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""A model's answer to proposals. Tolerant of dress, never of content: what cannot be told is left out with a reason."""
+"""Parses a model's answer into proposals. Tolerant of format only: the contents are validated later."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PARTS = ("contradictions", "decisions", "story", "events", "close", "lore")
 
 
 def read_answer(text: str, view: CurationView) -> tuple[Proposal, ...]:
-    """The proposals of a whole answer. Raises ``Unusable`` for one that is none."""
+    """Return the proposals of a whole answer. Raises ``Unusable`` if it cannot be parsed."""
     answer = read_object(text)
     if answer and not any(name in answer for name in _PARTS):
         raise Unusable(f"it has none of the fields {', '.join(_PARTS)}")
@@ -45,7 +45,7 @@ def read_answer(text: str, view: CurationView) -> tuple[Proposal, ...]:
 
 
 def contradiction(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """What cannot all be true, with its turns."""
+    """Return the proposal of a contradiction with its turns."""
     names = Names(view.state)
     who = [names.find(Kind.CHARACTER, each) for each in _texts(given.get("who"))]
     entities = tuple(dict.fromkeys(id_ for id_ in who if id_))
@@ -53,13 +53,13 @@ def contradiction(given: Mapping[str, Any], view: CurationView) -> Proposal:
 
 
 def decision(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """Whether a known finding is an error or deliberate."""
+    """Return the proposal to decide whether a known finding is an error or deliberate."""
     key, verdict, note = (_text(given.get(name)) for name in ("finding", "verdict", "note"))
     return Proposal("contradiction", f"{key}: {verdict} {note}", (), (), {"key": key, "verdict": verdict, "note": note})
 
 
 def story(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """Some turns in fewer words."""
+    """Return the proposal of a summary of some turns."""
     first, last = _text(given.get("first")), _text(given.get("last"))
     text, level = _text(given.get("text")), _text(given.get("level")) or "scene"
     data = {"level": level, "first": first, "last": last, "text": text}
@@ -67,20 +67,20 @@ def story(given: Mapping[str, Any], view: CurationView) -> Proposal:
 
 
 def event(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """Something that is to come."""
+    """Return the proposal to schedule an event."""
     names = ("name", "text", "due", "expires", "place", "who")
     data = {name: text for name in names if (text := _text(given.get(name)))}
     return Proposal("event", f"{data.get('name', '')}: {data.get('text', '')}"[:_TOLD], (), (), data)
 
 
 def close(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """A scheduled event that is over."""
+    """Return the proposal to close a scheduled event."""
     name = _text(given.get("name"))
     return Proposal("event", f"close: {name}", (), (), {"close": name})
 
 
 def lore(given: Mapping[str, Any], view: CurationView) -> Proposal:
-    """What play added to the world."""
+    """Return the proposal of lore that play added to the world."""
     entry, text = _text(given.get("entry")), _text(given.get("text"))
     return Proposal("lore", f"{entry}: {text}"[:_TOLD], _turns(given, view), (), {"entry": entry, "text": text})
 
@@ -91,7 +91,7 @@ def _records(value: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _turns(given: Mapping[str, Any], view: CurationView) -> tuple[str, ...]:
-    """The turns of those numbers; a number that was not shown stays as it is, to be refused."""
+    """Return the ids of turns given by number. An unknown number is kept, so that validation rejects it."""
     by_depth = {turn.depth: turn.id for turn in view.turns}
     ids = set(by_depth.values())
     found = []

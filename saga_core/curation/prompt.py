@@ -1,4 +1,4 @@
-"""The question to a curator model: the state, what is known, and the turns since the last review, all of it quoted."""
+"""The prompt for a curator model: the state, known findings, and the turns since the last review, all quoted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_core.projection import EVENT
 from saga_core.stores import CurationView
 
 LIMIT = 6_000
-"""Tokens of one question, at most."""
+"""Maximum tokens of one prompt."""
 _QUOTE = "| "
 _USER = 60
 _LEAST = 40
@@ -30,18 +30,18 @@ def _words(view: CurationView) -> CurationWords:
 
 
 def ask_once(view: CurationView, count: Count) -> PromptPlan:
-    """The question whose answer is one JSON object."""
+    """Return the prompt for one JSON object as the answer."""
     words = _words(view)
     return _plan(f"{words.task}\n\n{words.answer}", _material(view, words, count, ()))
 
 
 def ask_again(plan: PromptPlan, view: CurationView, reason: str) -> PromptPlan:
-    """The same question, told that the last answer could not be used and why."""
+    """Return the same prompt with the reason why the last answer could not be used."""
     return asked_again(plan, told_again(view, reason))
 
 
 def ask_step(view: CurationView, blocks: dict[str, str], done: Sequence[str], count: Count) -> PromptPlan:
-    """The question of one step: the material, the memory as it is by now, and what the steps before it did."""
+    """Return the prompt for one step: the material, the current memory blocks, and the results of earlier steps."""
     words = _words(view)
     extra = [words.memory]
     for name, text in blocks.items():
@@ -52,13 +52,13 @@ def ask_step(view: CurationView, blocks: dict[str, str], done: Sequence[str], co
 
 
 def ask_agent(view: CurationView, count: Count) -> tuple[str, str]:
-    """For an agent that keeps its memory itself: its standing instruction, and the question of this review."""
+    """Return the standing instruction and this review's message, for an agent that keeps its own memory."""
     words = _words(view)
     return f"{words.task}\n\n{words.calls}", _material(view, words, count, ())
 
 
 def told_again(view: CurationView, reason: str) -> str:
-    """What an agent is told whose last answer could not be used."""
+    """Return the message for an agent whose last answer could not be used."""
     return _words(view).again.format(reason=" ".join(reason.split())[:_REASON])
 
 

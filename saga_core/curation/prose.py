@@ -1,4 +1,4 @@
-"""Prose: who does what in a reply, told from the words of every language. Careful rather than complete."""
+"""Prose: detects who does what in a reply, by patterns of all languages. Precision is preferred over recall."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = tuple(each.story for each in every())
 
 
 def any_of(words: Callable[[StoryWords], str]) -> re.Pattern[str]:
-    """What fits the pattern of any language; case counts for nothing."""
+    """Return a case-insensitive pattern that combines the patterns of all languages."""
     return re.compile("|".join(map(words, _WORDS)), re.I)
 
 
@@ -30,7 +30,7 @@ _SUBJECT = any_of(lambda words: words.subject)
 
 
 def narrated(text: str) -> Iterator[str]:
-    """The sentences of a reply, without what is said in quotation marks."""
+    """Yield the sentences of a reply, without quoted speech."""
     for match in _SENTENCE.finditer(_QUOTED.sub(" ", text)):
         sentence = " ".join(match.group().split())
         if sentence:
@@ -38,27 +38,27 @@ def narrated(text: str) -> Iterator[str]:
 
 
 def unreal(text: str) -> bool:
-    """Whether a text tells of dreams, memories, ghosts or the like."""
+    """Whether a text mentions dreams, memories, ghosts or the like."""
     return _UNREAL.search(_QUOTED.sub(" ", text)) is not None
 
 
 def of_a_body(text: str) -> bool:
-    """Whether a text tells of a corpse or a grave."""
+    """Whether a text mentions a corpse or a grave."""
     return _BODY.search(text) is not None
 
 
 def revives(text: str) -> bool:
-    """Whether a text says how the dead may be alive."""
+    """Whether a text explains how the dead may be alive."""
     return _REVIVED.search(text) is not None
 
 
 def helpless(text: str) -> bool:
-    """Whether a text says that somebody is down, or gets up again."""
+    """Whether a text says that a character is down or gets up again."""
     return _HELPLESS.search(text) is not None
 
 
 def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
-    """The first sentence in which somebody of those names does something, "" for none; ``fighting``: fights."""
+    """Return the first sentence in which a character with one of the names acts (with ``fighting``: fights), or ""."""
     found = [name for name in names if name]
     if not found:
         return ""
@@ -81,9 +81,9 @@ def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
 
 
 def you_fight(text: str, names: Iterable[str], said: str) -> str:
-    """The first sentence in which the player's character fights, "" for none.
+    """Return the first sentence in which the player's character fights, "" if there is none.
 
-    Without a subject a sentence is the player's when the player's own words, ``said``, tell of fighting.
+    A sentence without a subject counts if the player's own words, ``said``, mention fighting.
     """
     named = _named(name for name in names if name)
     own = any_of(lambda words: words.you_fighting(named))
@@ -97,7 +97,7 @@ def you_fight(text: str, names: Iterable[str], said: str) -> str:
 
 
 def dies(text: str, names: Iterable[str]) -> str:
-    """The first sentence that says that somebody of those names dies, "" for none."""
+    """Return the first sentence in which a character with one of the names dies, "" if there is none."""
     lowered = text.lower()
     found = tuple(name for name in names if name and name.lower() in lowered)
     if not found:
@@ -110,12 +110,13 @@ def dies(text: str, names: Iterable[str]) -> str:
 
 
 def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """(place, sentence) of each sentence in which somebody of those names is at a place. ``places``: ids and names."""
+    """Yield (place, sentence) of each sentence in which a character with one of the names is at a place. ``places``
+    are (id, name)."""
     lowered = text.lower()
     found = tuple(name for name in names if name and name.lower() in lowered)
     if not found:
         return
-    # A pattern for each name of a large world takes seconds to compile.
+    # Only names in the text: compiling a pattern for each name of a large world takes seconds.
     there = sorted((each for each in places if each[1].lower() in lowered), key=lambda place: -len(place[1]))
     for sentence in narrated(text) if there else ():
         told = sentence.lower()
@@ -145,5 +146,5 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _real(sentence: str) -> bool:
-    """Whether a sentence tells what happens, and not what does not, would, or is like something."""
+    """Whether a sentence states something that happens, and is not negated, hypothetical or a comparison."""
     return not (_UNTRUE.search(sentence) or _BODY.search(sentence))

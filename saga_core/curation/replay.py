@@ -1,4 +1,4 @@
-"""Replay: the turns that a curator is shown, each with the state before and after it."""
+"""Replay: the turns of a curator's view, each with the state before and after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step:
 
 
 def replay(view: CurationView) -> tuple[Step, ...]:
-    """The view's turns in order, folded from the state before them. Side requests tell nothing."""
+    """Return the view's turns in order, folded from the state before them, without side requests."""
     state = view.before if view.before is not None else _unknown(view.state)
     steps = []
     for turn in view.turns:
@@ -33,7 +33,7 @@ def replay(view: CurationView) -> tuple[Step, ...]:
 
 
 def _unknown(state: WorldState) -> WorldState:
-    """A beginning of which only the names are known."""
+    """Return a bare initial state with the known entities and adjacent places, without status and hit points."""
     return WorldState(
         world=state.world,
         player=state.player,

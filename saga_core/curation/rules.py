@@ -1,4 +1,4 @@
-"""Rules: contradictions that need no model to be seen, each with the turns that prove it."""
+"""Rules: finds contradictions without a model, each with the turns that prove it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SUDDEN_TURN = "sudden_turn"
 RULES = (DEAD_ACT, DOWN_FIGHTS, TWO_PLACES, TWO_HANDS, FORGOTTEN_EVENT, SUDDEN_TURN)
 
 PATIENCE = 20
-"""Turns for which a due event without an end may wait before it counts as forgotten."""
+"""Turns after which a due event without an expiry counts as forgotten."""
 _STRONG = 3
 _CAUSES = 2
-"""Turns before a change of heart in which its cause may lie."""
+"""Number of turns before a change of a relation in which its cause is searched."""
 _STACKED = prose.any_of(lambda words: words.stacked)
 _HOSTILE = prose.any_of(lambda words: words.hostile)
 _FRIENDLY = prose.any_of(lambda words: words.friendly)
@@ -36,15 +36,15 @@ _TRAVEL = prose.any_of(lambda words: words.travel)
 
 
 def review(view: CurationView) -> tuple[Proposal, ...]:
-    """What is wrong in the view's turns: at most one finding of a rule for whom or what it concerns in a turn.
+    """Return the contradictions in the view's turns: at most one finding per rule, turn and subject.
 
-    What was found before (``view.state.findings``) is not found again. Deterministic, and changes nothing.
+    Known findings (``view.state.findings``) are not repeated. The result is deterministic, and nothing is changed.
     """
     return tuple(proposal for found in review_by_turn(view) for proposal in found)
 
 
 def review_by_turn(view: CurationView) -> Iterator[tuple[Proposal, ...]]:
-    """``review`` turn by turn, so that others can have their turn in between; last what no turn says by itself."""
+    """As ``review``, turn by turn, so that the caller can yield to the event loop. Missed deadlines come last."""
     seen = {finding.key for finding in view.state.findings}
     for found in _Review(view, replay(view)).all():
         fresh = []
@@ -60,10 +60,10 @@ class _Review:
     view: CurationView
     steps: tuple[Step, ...]
     _parted: dict[str, tuple[int, str, str]] = field(factory=dict)
-    """Character -> the turn (depth), the place and the turn's id where the player left them."""
+    """The depth, place and id of the turn in which the player left each character."""
 
     def all(self) -> Iterator[list[Proposal]]:
-        """Everything, turn by turn."""
+        """Yield all findings, turn by turn."""
         died: dict[str, str] = {}
         for step in self.steps:
             yield [
@@ -93,7 +93,7 @@ class _Review:
     # -- the dead ----------------------------------------------------------------------------------------------
 
     def _dead(self, step: Step, died: dict[str, str]) -> Iterator[Proposal]:
-        """Who was dead before the turn acts in it. ``died`` keeps who died when, as far as the prose alone tells."""
+        """Find dead characters that act in the turn. ``died`` has the turns of deaths that only the prose mentions."""
         turn, before = step.turn, step.before
         told = turn.reply
         dead = [each for each in before.of_kind(Kind.CHARACTER) if each.dead or each.id in died]
@@ -124,14 +124,14 @@ class _Review:
                 died.pop(each.id, None)
 
     def _death(self, who: Entity) -> str:
-        """The id of the turn in which somebody died, if it is shown."""
+        """Return the id of the turn in which a character died, if the view has it."""
         since = who.get("status_since")
         return next((turn.id for turn in self.view.turns if turn.depth == since), "")
 
     # -- hit points --------------------------------------------------------------------------------------------
 
     def _down(self, step: Step) -> Iterator[Proposal]:
-        """Who has no hit points left, and none back, fights."""
+        """Find characters that fight although they have no hit points and regain none."""
         turn = step.turn
         for each in step.before.of_kind(Kind.CHARACTER):
             now = step.after.entities.get(each.id)
@@ -157,7 +157,7 @@ class _Review:
     # -- places ------------------------------------------------------------------------------------------------
 
     def _places(self, step: Step) -> Iterator[Proposal]:
-        """Who is in two places: left behind and met again far away at once, or with the player and told elsewhere."""
+        """Find characters in two places: left behind and met far away at once, or present but described elsewhere."""
         turn, after = step.turn, step.after
         gone = {event.who for event in turn.delta.events if isinstance(event, deltas.Separated)}
         met = {event.who for event in turn.delta.events if isinstance(event, deltas.Met)}
@@ -208,7 +208,7 @@ class _Review:
     # -- belongings --------------------------------------------------------------------------------------------
 
     def _hands(self, step: Step) -> Iterator[Proposal]:
-        """A single thing that came into one hand and lies in another still."""
+        """Find single items that one character received although another still has them."""
         gained = [
             (event.item, event.owner if isinstance(event, deltas.ItemGained) else event.receiver)
             for event in step.turn.delta.events
@@ -236,7 +236,7 @@ class _Review:
     # -- hearts ------------------------------------------------------------------------------------------------
 
     def _hearts(self, step: Step) -> Iterator[Proposal]:
-        """A relation that turns into its opposite though nothing happened that could be the reason."""
+        """Find relations that turn into their opposite without an apparent reason."""
         for event in step.turn.delta.events:
             if not isinstance(event, deltas.RelationChanged):
                 continue
@@ -275,7 +275,7 @@ class _Review:
                     and each is not step
                     and pair == (event.source, event.target)
                 ):
-                    return True  # it has been turning
+                    return True  # the relation was already changing
             said = f"{each.turn.user}\n{each.turn.reply}" + "".join(
                 f"\n{event.text}" for event in each.turn.delta.events if isinstance(event, deltas.Noted)
             )
@@ -288,7 +288,7 @@ class _Review:
     # -- events ------------------------------------------------------------------------------------------------
 
     def _deadlines(self) -> Iterator[Proposal]:
-        """Scheduled events whose last turn is over, or that are due for long, and never happened."""
+        """Find scheduled events that expired or are long overdue and never happened."""
         state = self.view.state
         for each in state.schedule.values():
             late = each.expires if each.expires is not None else None
@@ -315,7 +315,7 @@ class _Review:
 
 
 def _acts_in(step: Step, who: Entity) -> str:
-    """What the turn's own report says that the dead does, in a word; "" for nothing."""
+    """Return the field of the turn's report in which a dead character acts, "" if there is none."""
     if prose.of_a_body(step.turn.reply):
         return ""
     for event in step.turn.delta.events:
@@ -331,19 +331,18 @@ def _acts_in(step: Step, who: Entity) -> str:
 
 
 def _distinct(entity: Entity, state: WorldState, text: str) -> list[str]:
-    """The names in ``text`` by which a sentence means this character and nobody else, the longest first; parts of names
-    too."""
+    """Return the names, or parts of names, in ``text`` that identify only this character, longest first."""
     lowered = _lowered(text)
     found = {name for name in _parts(entity.names) if len(name) > 1 and name.lower() in lowered}
     if not found:
-        return []  # most of a large cast: nobody else's names need be looked through
+        return []  # true for most of a large cast; skips the names of all others
     others = {part for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for part in _parts(each.names)}
     return sorted(found - others, key=lambda name: (-len(name), name))
 
 
 @lru_cache(maxsize=4)
 def _lowered(text: str) -> str:
-    """Of one reply it is asked for every character."""
+    """Return ``text`` in lower case. Cached because it is needed for every character."""
     return text.lower()
 
 
@@ -352,7 +351,7 @@ _TITLES = frozenset("captain lady lord sir old young mother father the doctor ma
 
 @lru_cache(maxsize=4_096)
 def _parts(names: tuple[str, ...]) -> frozenset[str]:
-    """The names of somebody, with their parts: words with a capital, the last word of a name without capitals."""
+    """Return the names of a character and their parts: capitalized words, or the last word in scripts without case."""
     found = set(names)
     for name in names:
         words = name.split(" ")
@@ -371,7 +370,7 @@ def _names(state: WorldState, id_: str) -> tuple[str, ...]:
 
 
 def _apart(state: WorldState, one: str, other: str) -> bool:
-    """Whether two places are not the same and not next to each other."""
+    """Whether two places are different and not adjacent."""
     pair = {one, other}
     return len(pair) == 2 and not any(
         type_ == "ADJACENT" and {source, target} == pair for source, type_, target in state.links
@@ -379,12 +378,12 @@ def _apart(state: WorldState, one: str, other: str) -> bool:
 
 
 def _travels(reply: str, state: WorldState, who: str) -> bool:
-    """Whether the reply says how somebody came along."""
+    """Whether the reply says that a character travelled along."""
     return _TRAVEL.search(reply) is not None and any(mentions(reply, name) for name in _names(state, who))
 
 
 def _leaning(relation: Relation) -> int:
-    """-1 for enmity, 1 for friendship, 0 for neither: by the word, else by a strong number."""
+    """Return -1 for hostile, 1 for friendly and 0 for neutral relations, by type or otherwise by strength."""
     if _HOSTILE.search(relation.type):
         return -1
     if _FRIENDLY.search(relation.type):

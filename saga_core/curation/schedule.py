@@ -1,4 +1,4 @@
-"""The schedule: which of the events to come are due."""
+"""The schedule: selects the scheduled events that are due."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from saga_core.model import Scheduled, WorldState
 
 
 def due(state: WorldState) -> tuple[Scheduled, ...]:
-    """The scheduled events whose time has come for the next turn and has not run out, the most urgent first."""
+    """Return the scheduled events that are due at the next turn and have not expired, the most urgent first."""
     found = [each for each in state.schedule.values() if _is_due(each, state)]
     return tuple(sorted(found, key=lambda each: (each.expires is None, each.expires or 0, each.due or 0, each.event)))
 
 
 def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
-    """The due events as lines for the context."""
+    """Return the due events as lines for the context."""
     words, lines = language_of(language).texts, []
     for each in due(state):
         text = f"{each.name}: {each.text}" if each.text else each.name

@@ -1,4 +1,4 @@
-"""Steps: a model works on its memory and on proposals through tools, a bounded number of times."""
+"""Steps: a model edits its memory and makes proposals through tools, in a bounded number of steps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
 MOST_CALLS = 12
-"""Calls of one step that are looked at."""
+"""Maximum calls of one step that are processed."""
 _SHOWN = 160
 
 
 @frozen
 class Call:
-    """One call of a tool."""
+    """One tool call."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -72,7 +72,7 @@ _PROPOSING: dict[str, Callable[[Mapping[str, Any], CurationView], Proposal]] = {
 
 
 def tool_definitions() -> list[dict[str, Any]]:
-    """The tools as a chat API takes them."""
+    """Return the tool definitions for a chat API."""
     return [
         {
             "type": "function",
@@ -87,7 +87,7 @@ def tool_definitions() -> list[dict[str, Any]]:
 
 
 def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
-    """The calls of a reply: those that the API gives as such, else those in its JSON. Raises ``Unusable``."""
+    """Return the tool calls of a reply: the API's own, or otherwise those in its JSON. Raises ``Unusable``."""
     calls = []
     for each in native:
         function = each.get("function") if isinstance(each, Mapping) else None
@@ -115,7 +115,7 @@ def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
 
 @define
 class Desk:
-    """What came of the calls so far. Every call is answered at once, so that the model can do better."""
+    """The results of the calls so far. Every call is answered immediately, so that the model can correct errors."""
 
     view: CurationView
     names: tuple[str, ...]
@@ -129,7 +129,7 @@ class Desk:
         self.blocks = {name: known[name].text if name in known else "" for name in self.names}
 
     def take(self, call: Call) -> str:
-        """Do what a call asks for; a line that says what came of it."""
+        """Execute a call and return a line with its result."""
         shown = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)[:_SHOWN]
         said = f"{call.tool} {shown}"
         if said in self._seen and call.tool != "finish":
@@ -168,7 +168,7 @@ class Desk:
         return "ok"
 
     def result(self) -> tuple[Proposal, ...]:
-        """Everything that is sound: the proposals, then the memory blocks that changed."""
+        """Return the accepted proposals, then the changed memory blocks."""
         known = self.view.state.blocks
         changed = [
             Proposal("memory", f"{name}: {text}"[:_SHOWN] or name, (), (), {"block": name, "text": text})

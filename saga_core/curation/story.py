@@ -1,4 +1,4 @@
-"""The story in fewer words: turns become scenes, scenes chapters; and what of it fits into a prompt."""
+"""Condenses a story: turns become scenes, and scenes become chapters."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CHAPTER_CHARS = 560
 
 
 def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
-    """A scene for every ten of the view's turns that brought anything, and chapters of scenes that are long past.
+    """Return a scene for every ten turns of the view that have facts, and chapters of old scenes.
 
-    ``compress_after``: turns behind which scenes become chapters. Nothing is invented: each clause is a recorded fact.
+    Scenes become chapters after ``compress_after`` turns. Nothing is invented: each clause is a recorded fact.
     """
     steps = replay(view)
     proposals = []
@@ -39,7 +39,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
 
 
 def told(level: str, first: int, last: int, text: str, turns: tuple[str, ...]) -> Proposal:
-    """The proposal to tell some turns so."""
+    """Return the proposal to summarize some turns with ``text``."""
     summary = f"{level} {first}-{last}: {text}"[:200]
     return Proposal(
         "compress", summary, turns, (), {"level": level, "first": str(first), "last": str(last), "text": text}

@@ -1,6 +1,6 @@
-"""Verdict: a curator's proposals become events when they are sound, and are refused with a reason when they are not.
+"""Validation: sound proposals of a curator become events, and others are refused with a reason.
 
-What a proposal's ``data`` holds, by kind, all of it text:
+The fields of a proposal's ``data`` by kind, all of them text:
 
 =============  =====================================================================================
 contradiction  ``key``, ``rule``; instead of a new finding ``verdict`` and ``note`` for one with that key
@@ -29,31 +29,31 @@ from saga_core.strategies import Skipped, consolidate
 from saga_core.values import Proposal
 
 MOST = 40
-"""Proposals of one review that are looked at."""
+"""Maximum proposals of one review that are judged. Further ones are refused."""
 MAX_TEXT = 500
 BLOCK_CHARS = 2_000
-"""Characters of one memory block."""
+"""Maximum characters of a memory block."""
 FARTHEST = 1_000
-"""Turns ahead for which an event may be scheduled."""
+"""Maximum number of turns ahead for which an event may be scheduled."""
 VERDICTS = ("error", "deliberate")
 
 
 @frozen
 class Verdict:
-    """What became of a proposal."""
+    """The decision on a proposal."""
 
     proposal: Proposal
     accepted: bool
     reason: str = ""
-    """Why it was refused."""
+    """Why the proposal was refused."""
     events: tuple[Event, ...] = field(default=(), repr=False)
 
 
 def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str]) -> tuple[Verdict, ...]:
-    """What becomes of each proposal, in their order. ``blocks``: the names of the memory blocks that there may be.
+    """Return a verdict for each proposal, in order. ``blocks`` are the names of the allowed memory blocks.
 
-    Each is judged on the state in which those before it are accepted. Nothing is guessed: what does not name turns,
-    entities and numbers that fit is refused.
+    Each proposal is judged on the state after the accepted ones before it. Nothing is guessed: a proposal without
+    valid turns, entities and numbers is refused.
     """
     judge = _Judge(view, replay(view), view.state, tuple(blocks))
     verdicts = []
@@ -73,7 +73,7 @@ def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str
 
 
 class _Refused(Exception):
-    """A proposal that is not sound; the message says why."""
+    """Raised for a proposal that is not sound. The message says why."""
 
 
 @frozen

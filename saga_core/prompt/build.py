@@ -14,7 +14,7 @@ from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import hide
 
 ORDER = tuple(Origin)
-"""The order of a prompt, by origin. Blocks of one origin keep the client's order."""
+"""The order of a prompt. To move a block, move its origin. The client's blocks keep their order within an origin."""
 _RANK = {origin: rank for rank, origin in enumerate(ORDER)}
 _RELOCATED, _RELOCATED_END = "[System prompt, for this reply]", "[/System prompt]"
 

@@ -38,7 +38,7 @@ class Outlook:
 
 @define
 class CacheBook:
-    """The cache entries of one model that one session's requests created."""
+    """The cache entries of one model in one account that one session's requests created."""
 
     _entries: dict[int, Entry] = field(factory=dict)
 

@@ -9,11 +9,11 @@ from saga_core.recall.episodes import Episodes
 from saga_core.recall.particular import few
 
 _ENOUGH = 2
-"""Number of seldom terms that count as much as one rare term."""
+"""Number of uncommon terms that count as much as one rare term."""
 
 
 def bearing(words: str, episodes: Episodes) -> frozenset[str]:
-    """Return the turns that share one rare term or two seldom terms with ``words``.
+    """Return the turns that share one rare term or two uncommon terms with ``words``.
 
     For example, "the silver seal" finds turns and "I walk on" does not. ``words`` must be in NFC and lower case.
     """

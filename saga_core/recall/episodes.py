@@ -13,7 +13,7 @@ from saga_core.recall.particular import few
 
 
 class Episodes(Protocol):
-    """The remembered turns of a session on the path to one of its turns."""
+    """The remembered turns of a session, as seen from one of its turns."""
 
     @property
     def last(self) -> int:
@@ -35,7 +35,7 @@ class Episodes(Protocol):
 
         Turns in ``skip`` are left out. Turns up to ``reach`` before or after a found turn are included if they have a
         score. ``feedback`` is the weight of words from the best turns relative to those of ``query``. ``told`` selects
-        the parts of the turns' texts from which feedback takes seldom words; without ``told``, feedback takes the
+        the parts of the turns' texts from which feedback takes uncommon words; without ``told``, feedback takes the
         rarest words of the whole texts. ``fed`` receives the results of the feedback. ``function`` is the factor for
         the weight of function words.
         """

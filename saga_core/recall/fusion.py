@@ -58,8 +58,8 @@ class Ranking:
     feedback: float = FEEDBACK
     """Weight of the rarest words from the best turns relative to words of the query; 0 turns it off."""
     hop: float = 0.0
-    """The same for long turns, with the seldom words of their excerpts. Finds turns that are related to the query only
-    through another turn, for an eighth to a fifth more CPU. 0 turns it off."""
+    """The same for long turns, with the uncommon words of their excerpts. Finds turns that are related to the query
+    only through another turn, for an eighth to a fifth more CPU. 0 turns it off."""
     function: float = 0.1
     """Factor for the weight of function words in the query when turns are brief."""
     bearing: bool = True

@@ -128,7 +128,7 @@ class KeptLore:
         return _LARGE < len(self.entries) <= _TOO_LARGE
 
     def fire(self, moment: KeptMoment) -> list[Kept]:
-        """Return the active entries, in their insertion order."""
+        """Return the active entries, sorted by ``order`` and name."""
         return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels).run()
 
     def _keys_for(self, user: str) -> Mapping[str, _Keys]:

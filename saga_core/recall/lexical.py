@@ -135,7 +135,7 @@ class LexicalIndex:
     def packed(self, texts: Sequence[str]) -> bytes:
         """Return the documents as a segment. ``texts`` are their texts in order.
 
-        The index must not have removed documents or documents from segments.
+        Not allowed if documents were removed or came from segments.
         """
         marks = [(id_, mark_of(text)) for id_, text in zip(self._ids, texts, strict=True)]
         postings = ((term, *_apart(known)) for term, known in self._postings.items())

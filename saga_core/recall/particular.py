@@ -12,8 +12,8 @@ from attrs import define
 from saga_core.language import folded_terms
 
 _RARE, _SELDOM = 0.25, 0.45
-"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and seldom in at most ``turns ** _SELDOM``, which is 3
-and 10 of 200 turns. Three seldom terms count as much as one rare term."""
+"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is
+3 and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
 
 
 @define(eq=False)
@@ -56,7 +56,7 @@ class Worded:
 
 
 def few(turns: int) -> tuple[int, int]:
-    """Return the maximum number of turns for a rare term and for a seldom term, given the number of all turns."""
+    """Return the maximum number of turns for a rare term and for an uncommon term, given the number of all turns."""
     return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
 
 
@@ -90,7 +90,7 @@ class Particular:
         self._known: dict[str, int] = {}
 
     def __call__(self, worded: Worded) -> int:
-        """Return the bits of the particular sentences, which have one rare term or three seldom ones."""
+        """Return the bits of the particular sentences, which have one rare term or three uncommon ones."""
         places = worded.places
         found = worded.beside(self._not_seldom, self._not_rare)
         if self._certain:

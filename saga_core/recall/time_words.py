@@ -206,7 +206,7 @@ def _by_play(episodes: Episodes, days: int, now: float) -> range:
 
 
 def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
-    """Return the turns that were played on that date in any time zone, or on the next day, when it was "yesterday".
+    """Return the turns that were played on that date between UTC-10 and UTC+10, or on the day after ("yesterday").
 
     Without a year, the latest year with such turns is used. Returns an empty range if they are more than half of the
     story, because the date then does not narrow the search.

@@ -55,7 +55,7 @@ class Facts:
 
     clean: str | None
     fenced: Hidden | None
-    """The result of ``hide`` for the text with ``loose=False``."""
+    """The result of ``hide`` for the NFC text with ``loose=False``."""
     hidden: tuple[Hidden | None, ...]
     """The results of ``hide`` for the text, and for the clean text if it differs."""
     identities: tuple[str, ...]

@@ -1,9 +1,9 @@
-"""Finds a transcript's place: the known turn that the request's own history proves to be its parent.
+"""Finds a transcript's place: the known turn that is the request's parent according to its history.
 
-Histories are read from the end. The deepest assistant message that equals a known reply names the parent. A message
-that continues a known reply, or is the beginning of one, also names its place; it becomes a sibling with the text that
-the player kept (``reply_match``). If no reply is known, the player's words give the place (``player_text_match``).
-System messages never count: notes, world info and macros change them on every turn.
+Histories are read from the end. The deepest assistant message that equals a known reply identifies the parent. A
+message that continues a known reply, or is its beginning, also identifies its place; it becomes a sibling with the text
+that the player kept (``reply_match``). If no reply is known, the player's words identify the place
+(``player_text_match``). System messages are ignored, because notes, world info and macros change them on every turn.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from saga_core.transcript.reply_match import ABOVE, Candidate, ReplyMatcher
 from saga_core.transcript.turn_index import TurnIndex
 
 _LEVELS = 256
-"""Turns that a path may have beyond what the history shows of it, for those that are shown to be looked for."""
+"""Turns of the path that are searched in addition to twice the length of the history."""
 _UNKNOWN = 64
-"""Replies from the end that are looked up before the player's words are asked."""
+"""Unknown replies from the end after which the player's words are looked up."""
 _ASKED = 12
 """Quoted utterances that are looked up."""
 _CHILDREN = 32
 _ONE_MESSAGE = (["user"], ["user", "assistant"])
-"""Who speaks in a request that may show its chat in one message."""
+"""The roles in a request that may have its whole chat in one message."""
 _NAME = 42
-"""Characters that a name and its colon take at most."""
+"""Maximum characters of a name with its colon."""
 
 
 @frozen
@@ -43,17 +43,17 @@ class Match:
     """The place of a transcript."""
 
     session: str | None
-    """None: nothing in it is known."""
+    """None if nothing in the transcript is known."""
     parent: str = ""
-    """The turn that the request continues, as far as it is known."""
+    """The deepest known turn that the request continues."""
     unknown: tuple[Utterance, ...] = ()
-    """The utterances after ``parent`` and before the player's words that are no known turn: edited, cut, unseen."""
+    """Utterances between ``parent`` and the player's words that are not known turns: edited, cut or new."""
     shown: frozenset[str] = frozenset()
-    """Turns of the path whose reply stands in the history."""
+    """Turns of the path whose reply the history shows."""
     how: str = "none"
     """``reply``, ``grown``, ``cut``, ``words``, ``opening``, ``session`` or ``none``."""
     joined: tuple[str, str] | None = None
-    """A session, and its turn, where ``unknown`` is known too: the last of it that the history shows."""
+    """Another session in which ``unknown`` is known, and its last turn that the history shows."""
 
 
 @define
@@ -65,7 +65,7 @@ class Matcher:
     alone: Callable[[str], Awaitable[None]] | None = None
     """See ``ReplyMatcher``."""
     examined: int = field(default=0, init=False)
-    """Candidates looked at, for the counters."""
+    """Number of candidates examined, for the counters."""
 
     async def match(
         self,
@@ -75,9 +75,9 @@ class Matcher:
         only: Session | None = None,
         world: Callable[[], Awaitable[str]] | None = None,
     ) -> Match:
-        """Where ``transcript`` stands among the turns of ``owner``, or of the session ``only``.
+        """Find the place of ``transcript`` among the turns of ``owner``, or of the session ``only``.
 
-        ``world`` gives a world's name: a chat of which no reply is known is found only among sessions of that world.
+        ``world`` returns a world's name. A chat without known replies is found only among sessions of that world.
         """
         past = transcript.past
         replies = self._replies(History(past), owner, only)
@@ -122,7 +122,7 @@ class Matcher:
             if said is not None and said.certain:
                 return _told(said, past)
         for position in range(greeting - 1, -1, -1) if transcript.words else ():
-            # A client that sends the last reply and new words only: the reply stands where a greeting would.
+            # If a client sends only the last reply and new words, the reply is where a greeting would be.
             found = await replies.find(position)
             if found is not None and found.how == "reply":
                 return await self._matched(found, history)
@@ -139,7 +139,7 @@ class Matcher:
         return Match(None, unknown=rest)
 
     async def cast(self, transcript: Transcript, owner: str) -> Transcript:
-        """Tell who is who where only names tell the speakers: those with a known reply are characters."""
+        """Assign roles if only names identify the speakers: those with a known reply are characters."""
         said = transcript.utterances
         if len(said) < 3 and [each.role for each in said] in _ONE_MESSAGE and not said[0].quoted:
             return await told_apart(transcript, self.known, owner) or transcript
@@ -152,9 +152,9 @@ class Matcher:
         return transcript.cast(characters)
 
     async def quotes(self, transcript: Transcript, owner: str) -> bool:
-        """Whether the request's last message shows the model a reply of a story, in a chat that tells none.
+        """Whether the request's last message quotes a known reply, outside of a story.
 
-        So do requests that translate a reply or name its mood.
+        Requests to translate a reply or to name its mood do that.
         """
         if transcript.greeting or not transcript.words:
             return False
@@ -174,17 +174,18 @@ class Matcher:
             node = last or node
             shown = _shown(tree, node, history, position) | ({node.id, found.node.id} if last else set())
             return Match(tree.session, node.id, tuple(past[position + 1 :]), shown, "reply")
-        # The reply stands there with another text: its parent is sure, the rest is a sibling to be.
+        # The reply has a different text. Its parent is certain, and the new text becomes a sibling.
         assert node.parent is not None
         start = history.words_start(position)
         parent = tree.get(node.parent)
         return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, history, start), found.how)
 
     async def _joined(self, found: Candidate, replies: ReplyMatcher) -> Match | None:
-        """The place in another story that a session continues which began with the end of it.
+        """Return the place in another session if the found session is its continuation, or None.
 
-        A chat that showed an edited reply and new words alone proved no place, and that reply became the session's
-        greeting. Now the history has the greeting, the session's whole path behind it, and known turns above it.
+        Such a session began with a request that had only an edited reply and new words. It matched no place, and the
+        reply became the session's greeting. Now the history has the greeting, the session's whole path after it, and
+        known turns of the other session before it.
         """
         tree, root = found.tree, found.tree.get(found.tree.root)
         if found.how != "reply" or not root.reply_key:
@@ -208,7 +209,7 @@ class Matcher:
         return None
 
     async def _last_of_merged(self, found: Candidate, past: Sequence[Utterance]) -> Node | None:
-        """The last of several turns whose replies stand in one message, as strict clients send those of a group."""
+        """Return the last of several turns whose replies are merged in one message, as strict clients do for groups."""
         tree, node = found.tree, found.node
         (turn,) = await self.known.turns(tree.session, [node.id])
         text, end = identity(past[found.position].text), len(identity(turn.reply))
@@ -233,13 +234,13 @@ def _told(said: Evidence, past: Sequence[Utterance]) -> Match:
 
 
 def _stray(found: Candidate, history: History) -> bool:
-    """Whether the last message merely looks like a part of a known reply, to other words: it begins one yet to come."""
+    """Whether the last message only resembles a known reply but follows other words, and so is a prefill."""
     last = found.position == len(history.past) - 1
     return last and found.how != "reply" and history.words_before(found.position) != found.node.user_key
 
 
 def opening_key(transcript: Transcript) -> str:
-    """The fingerprint of a chat's greeting and the player's first words."""
+    """Return the fingerprint of a chat's greeting and the player's first words."""
     greeting = [utterance.key for utterance in transcript.greeting]
     first: list[str] = []
     for utterance in transcript.utterances[len(greeting) :]:
@@ -250,7 +251,7 @@ def opening_key(transcript: Transcript) -> str:
 
 
 def _shown(tree: Tree, node: Node, history: History, position: int) -> frozenset[str]:
-    """The turns from ``node`` upwards whose reply the history shows, as it was or edited."""
+    """Return the turns from ``node`` upwards whose reply the history shows, unchanged or edited."""
     past = history.past
     said = [at for at in history.replies if at <= position]
     keys = identity_keys([past[at] for at in said])
@@ -266,7 +267,7 @@ def _shown(tree: Tree, node: Node, history: History, position: int) -> frozenset
         places: dict[str, list[int]] = {}
         for place, key in enumerate(keys[:at]):
             places.setdefault(key, []).append(place)
-        # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
+        # Hidden messages leave gaps, but the walk is bounded by the length of the history, not of the tree.
         end = len(path) - len(shown)
         first = max(0, len(path) - 2 * len(past) - _LEVELS)
         above = [nodes[turn] for turn in path[first:end]]

@@ -1,8 +1,8 @@
-"""A whole chat in one message: told apart by the names in front of its lines, and by the replies that are known in it.
+"""A whole chat in one message: splits it by the names in front of its lines and by the known replies in it.
 
-Many texts have lines that begin with a name and a colon: a card's fields, a play within a reply, a frontend's notes. So
-names alone tell nothing. A name counts where a known reply stands behind it, and then so do those who speak in turns
-with it. Where a known reply ends, what follows without a name is the frontend's: a note, or an instruction.
+Many texts have lines that begin with a name and a colon: the fields of a card, a play within a reply, a frontend's
+notes. So a name alone proves nothing. A name counts if a known reply follows it, and then so do the names that
+alternate with it. Text without a name after a known reply is the frontend's note or instruction.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from saga_core.transcript.player_text_match import SHORT
 from saga_core.transcript.turn_index import TurnIndex
 
 _LOOKED_UP = 24
-"""Marks from the end, behind which a known reply is looked for."""
+"""Maximum marks, from the end, after which a known reply is searched."""
 _READ = 24_000
-"""Characters behind a mark that may be one reply."""
+"""Maximum characters of a reply after a mark."""
 _MOST = 20_000
-"""Lines with a name in front from which on a text is no chat that somebody played."""
+"""A text with this many lines that begin with a name is not a chat."""
 _LINES = 4
-"""Line ends at which a short reply may end."""
+"""Maximum line ends that are tried as the end of a short reply."""
 _NOTE = re.compile(rf"^{voices.SYSTEM}: ", re.M)
 _OPEN = re.compile(r"(?:\A|\n)[ \t]{0,8}([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]{0,8}(?=\n|\Z)")
 
 
 @define
 class _Mark:
-    """A name in front of a line: who speaks, where the line begins, where her words do."""
+    """A name in front of a line, with the offsets of the line and of the speaker's words."""
 
     name: str
     at: int
     start: int
     end: int | None = None
-    """Where the known reply behind it ends; None where none is known."""
+    """The end of the known reply after the name; None if there is none."""
     long: bool = False
-    """Whether that reply is long enough to be nobody else's."""
+    """Whether that reply is long enough to be unique."""
 
 
 async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Transcript | None:
-    """The utterances of a chat that came as one message of the user; None where it shows no known reply.
+    """Split a chat that came as one user message into utterances, or return None if it has no known reply.
 
-    An assistant message behind it stays what it is.
+    An assistant message after it is kept.
     """
     only, *behind = transcript.utterances
     text = only.sent
@@ -82,10 +82,10 @@ async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Tr
 
 
 async def _look_up(mark: _Mark, text: str, until: int, known: TurnIndex, owner: str) -> None:
-    """Note where the known reply behind a mark ends. It may have lines of its own that begin with a name."""
+    """Set the end of the known reply after a mark. The reply itself may have lines that begin with a name."""
     start = mark.start
     if text[start : start + 400].lstrip()[:6].lower() == "<think":
-        # Thoughts are no part of the reply, and may have any lines.
+        # Thoughts are not part of the reply and may have any lines.
         thought = THINK_END.search(text, start)
         start = thought.end() if thought else start
     rest = identity(text[start : start + _READ])
@@ -116,7 +116,7 @@ def _line_ends(text: str, start: int, until: int) -> Iterator[int]:
 
 
 def _end_of(text: str, start: int, known: str) -> int | None:
-    """Where a known text ends that begins at ``start``: at the end of a line, or nowhere."""
+    """Return the line end at which a known text that begins at ``start`` ends, or None."""
     ends = list(_line_ends(text, start, min(len(text), start + _READ)))
     low, high = 0, len(ends)
     while low < high:
@@ -129,7 +129,7 @@ def _end_of(text: str, start: int, known: str) -> int | None:
 
 
 def _spoken(marks: Sequence[_Mark], characters: set[str], player: str, text: str) -> list[_Mark]:
-    """The marks behind which somebody speaks: a character, the player, and who speaks in turns with them."""
+    """Return the marks of real speakers: characters, the player, and names that alternate with them."""
     times = Counter(mark.name for mark in marks)
     kept: list[_Mark] = []
     reached = 0
@@ -150,7 +150,7 @@ def _spoken(marks: Sequence[_Mark], characters: set[str], player: str, text: str
 def _parts(
     only: Utterance, text: str, marks: Sequence[_Mark], characters: set[str], notes: Sequence[int]
 ) -> tuple[list[Utterance], list[Utterance], str]:
-    """The utterances behind the marks, the instructions behind the last one, and the name that is to speak next."""
+    """Return the utterances after the marks, the instructions after the last one, and the next speaker's name."""
     said: list[Utterance] = []
     asked: list[Utterance] = []
     header = ""
@@ -181,7 +181,7 @@ def _parts(
 
 
 def _until_header(text: str, characters: set[str]) -> tuple[str, str, str]:
-    """A text, the name of a character that stands alone on a line of it, and what follows."""
+    """Split a text at a line with only a character's name. Returns the text before, the name and the text after."""
     for found in _OPEN.finditer(text):
         if found[1].strip() in characters:
             return text[: found.start()], found[1].strip(), text[found.end() :]

@@ -1,8 +1,8 @@
-"""The persona: under which name the player plays, as far as a request tells.
+"""The persona: finds the name of the player's character in a request.
 
-Frontends fill the player's name into texts of their own: the ``name`` field, a prefix before each message, the
-sentence that opens a chat ("a fictional chat between Ysolde and Alex"), the heading of the persona's description. From
-best to worst, the first that tells a name counts.
+Frontends put the player's name into several places: the ``name`` field, a prefix before each message, the sentence that
+opens a chat ("a fictional chat between Ysolde and Alex"), the heading of the persona's description. These are tried
+from the most to the least reliable, and the first name found is used.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40
 _SEARCHED = 40_000
-"""Characters of the system text, from its beginning, in which a sentence is looked for."""
+"""Characters at the beginning of the system text that are searched."""
 _INTRODUCED = 400
-"""Characters from the beginning of the player's words in which somebody tells her own name."""
+"""Characters at the beginning of the player's words that are searched for an introduction."""
 _PREFIX = re.compile(r"([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]")
 _REPLIES = re.compile(rf"\bwrite (?P<name>{NAME_PATTERN})['’]s next reply\b", re.I)
 _PARTS = re.compile(r"(?<!\s)\s*(?:,\s*(?:and\s+)?|(?<=\s)and\s+|、\s*)")
@@ -28,14 +28,14 @@ _PARTS = re.compile(r"(?<!\s)\s*(?:,\s*(?:and\s+)?|(?<=\s)and\s+|、\s*)")
 
 @frozen
 class Persona:
-    """The player's name, and whether the frontend itself says so: then another name is another persona."""
+    """The player's name. If ``sure``, the frontend gave it, and a different name means a different persona."""
 
     name: str
     sure: bool = False
 
 
 def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
-    """The persona of the player who speaks now; None where nothing tells.
+    """Return the persona of the player who speaks now, or None if it cannot be determined.
 
     ``said`` is a name that the client gave explicitly.
     """
@@ -52,12 +52,13 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
 
 @lru_cache(maxsize=64)
 def _of_system(text: str) -> tuple[tuple[str, ...], str]:
-    """The names by the opening sentence, and the first that a text says of the player. It seldom changes in a chat."""
+    """Return the names in the opening sentence, and the first name that the text gives to the player. Cached: the
+    system text seldom changes in a chat."""
     return tuple(_of_sentences(text)), next(_about(text), "")
 
 
 def _plain(name: str) -> str:
-    """A name as it counts; "" for what no frontend filled in, and for what is none."""
+    """Return a cleaned name, or "" for an unfilled placeholder or a text that is not a name."""
     plain = clean_name(name).strip(" '’\"*_")
     if not plain or len(plain) > _LONGEST or "{{" in plain:
         return ""
@@ -65,7 +66,7 @@ def _plain(name: str) -> str:
 
 
 def _speaker(transcript: Transcript, told: Sequence[str]) -> str:
-    """Who says the player's words: by field or wrapper, or by the prefix that all of the chat's messages have."""
+    """Return the speaker of the player's words, from the field, the wrapper, or the prefix that all messages have."""
     words = transcript.words
     if not words:
         return ""
@@ -89,7 +90,7 @@ def _of_role(transcript: Transcript, role: str) -> Iterator[Utterance]:
 
 
 def _of_sentences(text: str) -> Iterator[str]:
-    """The player's name by the frontend's opening sentence."""
+    """Yield the player's name from the frontend's opening sentence."""
     asked = _REPLIES.search(text)
     character = fold_name(asked["name"]) if asked else ""
     for telling in (each for language in languages_in(text) for each in language.persona.between):
@@ -100,7 +101,7 @@ def _of_sentences(text: str) -> Iterator[str]:
 
 
 def _about(text: str) -> Iterator[str]:
-    """Names that a text says of the player's character."""
+    """Yield names that a text gives to the player's character."""
     for telling in (each for language in languages_in(text) for each in language.persona.about):
         for found in telling.names(text):
             if (name := _plain(found["name"])) and not _means_nobody(name):
@@ -108,7 +109,7 @@ def _about(text: str) -> Iterator[str]:
 
 
 def _means_nobody(name: str) -> bool:
-    """Whether cards write this where they tell of the player without a name: "the player's", "your character"."""
+    """Whether cards use this instead of a name for the player: "the player's", "your character"."""
     first = name.casefold().replace("’", "'").split("'")[0].split(" ")[0]
     return first in _no_names() or fold_name(name) in _player_words()
 
@@ -124,7 +125,7 @@ def _player_words() -> frozenset[str]:
 
 
 def _of_words(transcript: Transcript) -> str:
-    """The name that the player says is hers. One by which a reply called somebody before is no news."""
+    """Return the name with which the player introduces the character. Names that an earlier reply has are skipped."""
     for said in transcript.utterances:
         if said.role != "user":
             continue
@@ -136,7 +137,7 @@ def _of_words(transcript: Transcript) -> str:
 
 @lru_cache(maxsize=512)
 def _introduced(beginning: str) -> tuple[str, ...]:
-    """The names that the speaker of words says are her own. Each request has all words of the history again."""
+    """Return the names with which a speaker introduces herself. Cached: each request sends the whole history again."""
     found = (pattern.search(beginning) for pattern in _own(languages_in(beginning)))
     return tuple(name for each in found if each and (name := _plain(each["name"])))
 

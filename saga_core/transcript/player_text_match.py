@@ -1,10 +1,10 @@
-"""Player-text match: finds the place of a history in which no reply is known, by the player's words.
+"""Player-text match: finds the place of a history without known replies, by the player's words.
 
-Regex scripts and translators change every reply on its way back, but leave the player's words alone. Words that are
-long, or that agree with the words above them, identify the turn in which they were said; its parent is the place. The
-place is certain if the replies above the words still resemble the original ones. If only some do, a person may have
-rewritten them. Nobody rewrites many replies in a row: if none of many resembles its original, a machine did that, and
-the place is certain too.
+Regex scripts and translators change every reply on its way back, but not the player's words. Words that are long, or
+that match the path together with earlier words, identify the turn in which they were said; its parent is the place. The
+place is certain if the replies before the words still resemble the original ones. If only some do, a person may have
+rewritten them. Nobody rewrites many replies in a row, so if none of many resembles its original, a script changed them,
+and the place is certain too.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from saga_core.transcript.similarity import resembles
 from saga_core.transcript.turn_index import TurnIndex
 
 SHORT = 24
-"""Characters of identity below which a text proves nothing by itself: "OK." is said in many chats."""
+"""Minimum characters of an identity text that proves a place by itself. Texts like "OK." occur in many chats."""
 _LOOKED_UP = 8
-"""Words, from the end backwards, that are looked up."""
+"""Player messages, from the end backwards, that are looked up."""
 _SESSIONS = 4
-"""Sessions that are searched: each may have to be loaded."""
+"""Maximum sessions that are searched, because each may have to be loaded."""
 _READ = 4
-"""Candidates whose texts are read, the best first."""
+"""Maximum candidates whose texts are read, the best first."""
 _COMPARED = 8
-"""Replies above the words that are compared."""
+"""Maximum replies before the words that are compared."""
 _LEVELS = 256
 _AT_ONCE = 16
-"""Candidates that are compared between two chances for others to run."""
+"""Candidates that are compared before yielding to the event loop."""
 _MANY = 6
-"""Words that agree, from which on unlike replies are a machine's doing."""
+"""Minimum agreeing player messages for which different replies count as changed by a script."""
 
 
 @frozen
 class Evidence:
-    """The turn before the words, and the position in the history where the words begin."""
+    """The turn before the player's words, and the position in the history at which the words begin."""
 
     tree: Tree
     parent: Node
     start: int
     agreeing: frozenset[str]
-    """Turns whose words stand in the history."""
+    """Turns whose player words the history has."""
     certain: bool
-    """Whether nothing else could explain the words."""
+    """Whether there is no other explanation for the words."""
 
 
 @frozen
 class _Group:
-    """The player's words before one reply: ``start`` to ``end`` of the history, the reply at ``end``."""
+    """The player's words before one reply: positions ``start`` to ``end`` of the history, with the reply at ``end``."""
 
     start: int
     end: int
@@ -68,20 +68,20 @@ class _Candidate:
     tree: Tree
     node: Node
     agreeing: Mapping[str, _Group]
-    """Turns whose words stand in the history, and where: ``node`` and ancestors of it, deepest first."""
+    """``node`` and its ancestors whose player words the history has, with their groups, deepest first."""
 
 
 @define
 class PlayerTextMatcher:
-    """Looks for the place of one history among the turns of ``owner``."""
+    """Finds the place of a history by the player's words."""
 
     known: TurnIndex
     tree: Callable[[str], Awaitable[Tree]]
     accepts: Callable[[str], Awaitable[bool]]
-    """Whether a session may be the one."""
+    """Returns whether a session may be searched."""
 
     async def find_place(self, past: Sequence[Utterance], owner: str) -> Evidence | None:
-        """The deepest place that is certain, or else the deepest that several words agree on."""
+        """Return the deepest certain place, or otherwise the deepest place on which several player messages agree."""
         groups = _groups(past)
         guess: Evidence | None = None
         compared: dict[tuple[int, str], bool] = {}
@@ -111,7 +111,7 @@ class PlayerTextMatcher:
         return guess
 
     async def _rows(self, groups: Sequence[_Group], owner: str) -> list[list[tuple[str, str]]]:
-        """For each group the turns in which it was said, in the few sessions that know most of the groups."""
+        """Return the turns with each group's words, in the few sessions that have most of the groups."""
         rows = [await self.known.said(owner, group.key) for group in groups]
         known = Counter(session for row in rows for session in {session for session, _ in row})
         chosen: list[str] = []
@@ -123,7 +123,7 @@ class PlayerTextMatcher:
     async def _candidates(
         self, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], at: int, rows: Sequence[tuple[str, str]]
     ) -> list[_Candidate]:
-        """The turns in which ``groups[at]`` was said, one for each parent; the most agreeing first."""
+        """Return the turns with the words of ``groups[at]``, one per parent, those with most agreement first."""
         found: dict[str, _Candidate] = {}
         for session_id, turn_id in reversed(rows):
             tree = await self.tree(session_id)
@@ -142,9 +142,9 @@ class PlayerTextMatcher:
         above: Sequence[_Group],
         compared: dict[tuple[int, str], bool],
     ) -> bool:
-        """Whether the replies above the words are like those told, or so many unlike that no person rewrote them.
+        """Whether the replies before the words resemble the known ones, or so many differ that a script changed them.
 
-        ``compared`` keeps what was compared: a place in the history, a turn, and whether they are alike.
+        ``compared`` caches whether the reply at a position of the history resembles that of a turn.
         """
         tree, node, agreeing = candidate.tree, candidate.node, candidate.agreeing
         assert node.parent is not None
@@ -180,9 +180,9 @@ def _groups(past: Sequence[Utterance]) -> list[_Group]:
 def _agreeing(
     tree: Tree, node: Node, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], last: int
 ) -> dict[str, _Group]:
-    """``node``, which answers ``groups[last]``, and its ancestors that answer others above that, in order.
+    """Return ``node``, which answers ``groups[last]``, and its ancestors that answer earlier groups, in order.
 
-    ``places``: the keys of all groups to where they are, ascending.
+    ``places`` has the ascending indexes of all groups by key.
     """
     agreeing = {node.id: groups[last]}
     for ancestor in islice(tree.upwards(node.id), 1, 1 + _LEVELS):

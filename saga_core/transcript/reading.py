@@ -1,4 +1,4 @@
-"""Reading a request: beside the event loop, where much of its text was not read lately."""
+"""Reads a request, outside of the event loop if much of its text is not cached."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from saga_core.transcript.dialogue import Transcript, identity_keys, read_transc
 from saga_core.transcript.identities import Facts, facts_of, known_keys, read_ahead, remember
 
 _LONG = 64 * 1_024
-"""Characters that are looked through on the loop, at most: a megabyte of marks takes three seconds."""
+"""Maximum characters that are processed on the event loop. A megabyte of marks takes three seconds."""
 _FAR = 2 * _LONG
-"""Characters of long texts that are looked through elsewhere."""
+"""Minimum characters of long texts that are processed by ``elsewhere``."""
 
 Elsewhere = Callable[[Callable[[Sequence[str]], list[Facts]], Sequence[str]], Awaitable[list[Facts]]]
-"""Calls a function of texts where it holds nobody up."""
+"""Calls a function of texts without blocking the event loop, for example in another process."""
 
 
 async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhere | None = None) -> Transcript:
-    """``read_transcript``, so that others wait neither for one long text nor for thousands of short ones.
+    """As ``read_transcript``, without blocking the event loop for one long text or for thousands of short ones.
 
-    ``elsewhere`` does what takes long with long texts; a thread does without it.
+    ``elsewhere`` does the slow work on long texts. Without it, a thread does.
     """
     texts = _texts(messages)
     long = [text for text in texts if len(text) >= _LONG]
     if not long:
-        # Of a chat that goes on, the last few messages are all that is new: a thread would only cost time.
+        # In a continued chat only the last few messages are new, and a thread would only cost time.
         fresh = sum(len(text) for text, key in zip(texts, known_keys(texts), strict=True) if key is None)
         if fresh < _LONG:
             return read_transcript(messages)
@@ -39,16 +39,16 @@ def _read(messages: Sequence[Mapping[str, Any]], long: Sequence[str], facts: Seq
         remember(text, known)
     read_ahead(long)
     transcript = read_transcript(messages)
-    identity_keys(transcript.utterances)  # they are at hand when a place is looked for
+    identity_keys(transcript.utterances)  # fill the cache for the matcher
     return transcript
 
 
 def _texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The texts of the dialogue."""
+    """Return the texts of the dialogue messages."""
     found: list[str] = []
     for message in messages:
         if type(message) is not dict or message.get("role") not in ("assistant", "user"):
-            continue  # no server gives what is no object; it is refused when it is read
+            continue  # anything but an object is rejected when the message is read
         content = message.get("content")
         if type(content) is str:
             found.append(content)

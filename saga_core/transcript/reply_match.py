@@ -1,7 +1,7 @@
-"""Reply match: finds the known turn whose reply stands at a place of a history, as it was, grown or cut.
+"""Reply match: finds the known turn whose reply is at a position of a history, unchanged, grown or cut.
 
-Among several, the longest verified run upwards wins, then the one whose path the history shows most of, then the
-newest. What was found for one message holds for every equal one.
+Of several turns, the one with the longest verified run upwards wins, then the one whose path the history shows best,
+then the newest. Lookups are shared by equal messages.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ from saga_core.transcript.player_text_match import SHORT
 from saga_core.transcript.turn_index import TurnIndex
 
 ABOVE = 4
-"""Replies above a text that are looked up."""
+"""Maximum replies above a text that are looked up."""
 _LEVELS = 256
-"""Ancestors that verification looks at."""
+"""Maximum ancestors that are verified."""
 _NEAR_END = 64
-"""Messages from the end among which a reply may have grown or been cut; far behind it nobody touches one alone."""
+"""Messages from the end among which a reply may have grown or been cut. Farther back, single replies do not change."""
 _SESSIONS = 8
-"""Sessions that are searched for one reply, the newest."""
+"""Maximum sessions that are searched for one reply, the newest ones."""
 _PROVES = 200
-"""Characters from which on a text is one reply's alone, whatever stands above it."""
+"""Minimum characters of a text that identifies a reply regardless of the text above it."""
 _STOPPED = 80
-"""Characters of a reply of which nobody knows whether it is whole, at most, for it to be taken for a beginning."""
+"""An adopted or imported reply with fewer characters may be incomplete, and is treated like a stopped one."""
 _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _AT_ONCE = 4_096
-"""Ancestors that are looked at between two chances for others to run: a millisecond or two."""
+"""Ancestors that are examined before yielding to the event loop, which takes a millisecond or two."""
 
 
 @frozen
 class Candidate:
-    """A known turn that may be what stands at a place of the history."""
+    """A known turn that may be the one at a position of the history."""
 
     tree: Tree
     node: Node
     position: int
     how: str
     run: int = 0
-    """Replies of the history that agree with its path."""
+    """Number of replies in the history that match the turn's path."""
     users: int = 0
-    """Words of the history that agree with its path."""
+    """Number of player words in the history that match the turn's path."""
 
 
 @frozen
 class _Said:
-    """The known turns that a text of the history may be, wherever in it that stands."""
+    """The known turns that a text may be, regardless of its position in the history."""
 
     turns: Sequence[tuple[Tree, Node, str]]
     length: int
     """Characters of the text's identity."""
     reach: int
-    """The first place of the history where a reply stands that is above one of the turns."""
+    """The first position of the history with a reply from above one of the turns."""
     words: frozenset[str]
-    """What the player said in them."""
+    """The keys of the player's words in the turns."""
 
 
 @define(eq=False)
 class ReplyMatcher:
-    """Looks for the replies of one history among the turns of ``owner``, or of the session ``only``."""
+    """Finds the replies of a history among the turns of ``owner``, or of the session ``only``."""
 
     known: TurnIndex
     tree: Callable[[str], Awaitable[Tree]]
@@ -74,20 +74,20 @@ class ReplyMatcher:
     owner: str
     only: Session | None
     alone: Callable[[str], Awaitable[None]] | None = None
-    """Told of the one session that has all turns which a text may be, before the session is read. May raise."""
+    """Called with a session before it is loaded, if it is the only one with turns that match a text. May raise."""
     examined: int = field(default=0, init=False)
-    """Candidates looked at."""
+    """Number of candidates examined."""
     _said: dict[tuple[str, bool], _Said] = field(factory=dict, init=False)
     _found: dict[tuple[int, int], Candidate | None] = field(factory=dict, init=False)
     _whole: dict[tuple[str, str], bool] = field(factory=dict, init=False)
 
     async def find(self, position: int) -> Candidate | None:
-        """The best candidate for the assistant message at ``position``, if it is good enough."""
+        """Return the best candidate for the assistant message at ``position``, or None if none is trusted."""
         return await self._find(position, 0)
 
     async def _find(self, position: int, level: int) -> Candidate | None:
-        """``level``: below how many other texts that prove little it is asked for."""
-        # Each of those asks for the same ones above: without the memory, four times as often at every level.
+        """As ``find``. ``level`` is the recursion depth: the number of ambiguous texts below this one."""
+        # Ambiguous texts look up the same replies above: without the cache, four times as often at every level.
         if (position, level) not in self._found:
             self._found[position, level] = await self._searched(position, level)
         return self._found[position, level]
@@ -99,10 +99,10 @@ class ReplyMatcher:
         found = [Candidate(tree, node, position, how) for tree, node, how in said.turns]
         if said.length < _PROVES or any(each.how != "reply" for each in found):
             alone = len(found) == 1 and await self._whole_ones(found)
-            if not alone:  # the path is in memory; who was stopped, the journal tells
+            if not alone:  # the path is in memory, but stopped replies are read from the journal
                 found = await self._under(found, position, level) or await self._whole_ones(found)
         if len(found) == 1 and said.length >= SHORT:
-            return found[0]  # trusted whatever stands above it, and nothing to compare it with
+            return found[0]  # trusted regardless of its path, and the only candidate
         best: Candidate | None = None
         looked_at = 0
         for candidate in found:
@@ -131,7 +131,7 @@ class ReplyMatcher:
         candidates = candidates or [
             (kin.session, kin.turn, kin.how) for kin in await kindred(self.known, text, self.owner)
         ]
-        # What is said in many chats would load them all. Of an older one the replies before it tell the place.
+        # A text in many chats would load them all. Older sessions are still found by the replies before it.
         newest = set(sorted({session for session, *_ in candidates})[-_SESSIONS:])
         if self.alone is not None and len(newest) == 1 and len(text) >= SHORT:
             await self.alone(next(iter(newest)))
@@ -148,22 +148,22 @@ class ReplyMatcher:
         return _Said(turns, len(text), reach, frozenset(node.user_key for _, node, _ in turns))
 
     def _reach(self, tree: Tree, node: Node) -> int:
-        """The first place of the history where a reply from above ``node`` stands; behind its end if none does."""
+        """Return the first position of the history with a reply from above ``node``, or its length if there is none."""
         places = self.history.places
         known = (places[each.reply_key][0] for each in _above(tree, node) if each.reply_key in places)
         return min(known, default=len(self.history.past))
 
     def _can_be_trusted(self, said: _Said, position: int) -> bool:
-        """Whether verifying could make one of the turns trusted: "Yes." is said in many chats, a thousand times."""
+        """Whether verification could make one of the turns trusted. This skips texts like "Yes.", which may occur a
+        thousand times in many chats."""
         if said.length >= SHORT or said.reach < position or not self.history.replies_above(position, 1):
             return True
         return self.history.words_before(position) in said.words
 
     async def _under(self, found: list[Candidate], position: int, level: int) -> list[Candidate]:
-        """Of candidates that prove little those that stand below the nearest known reply above them.
+        """Return the candidates below the nearest known reply above ``position``, or all if no such reply is known.
 
-        A stopped or a short reply is the same text in many chats, and at several places of one: the path decides. All
-        of them where no reply above is known.
+        A stopped or short reply is the same text in many chats and at several places of one, so the path decides.
         """
         for at in self.history.replies_above(position, ABOVE) if level < ABOVE else ():
             above = await self._find(at, level + 1)
@@ -172,8 +172,8 @@ class ReplyMatcher:
         return found
 
     async def _whole_ones(self, found: list[Candidate]) -> list[Candidate]:
-        """The candidates that were found by their whole reply, and that nobody stopped: a stopped reply's text is the
-        beginning of many others. The journal is asked once for all of them: what is said in many chats has hundreds.
+        """Return the candidates that were found by their whole reply and were not stopped, because a stopped reply may
+        be the beginning of many others. The journal is read once for all of them, because there may be hundreds.
         """
         complete = [each for each in found if each.how == "reply"]
         new = list(dict.fromkeys(_place(each) for each in complete if _place(each) not in self._whole))
@@ -183,14 +183,14 @@ class ReplyMatcher:
         return [each for each in complete if self._whole[_place(each)]]
 
     def _verified(self, candidate: Candidate) -> Candidate:
-        """Count how many replies and words of the history agree with the path above the candidate, gaps allowed."""
+        """Count the replies and player words of the history that match the path above the candidate, allowing gaps."""
         tree, node, position = candidate.tree, candidate.node, candidate.position
         found = [(node, position), *align(_above(tree, node), self.history.places, position)]
         users = sum(self.history.words_before(place) == each.user_key for each, place in found)
         return Candidate(tree, node, position, candidate.how, len(found), users)
 
     def _is_trusted(self, candidate: Candidate, length: int) -> bool:
-        """A long reply proves its place by itself; a short one needs its words or its neighbours to agree."""
+        """Whether a candidate is trusted. A long reply is; a short one needs matching words or other replies."""
         if length >= SHORT or candidate.run > 1 or candidate.users:
             return True
         return not self.history.replies_above(candidate.position, 1)
@@ -205,12 +205,12 @@ def _above(tree: Tree, node: Node) -> islice[Node]:
 
 
 def _is_below(candidate: Candidate, above: Candidate) -> bool:
-    """Whether a candidate stands below another one, in the same session."""
+    """Whether a candidate is a descendant of another one in the same session."""
     if candidate.tree.session != above.tree.session or candidate.node.id == above.node.id:
         return False
     return candidate.tree.is_ancestor(above.node.id, candidate.node.id)
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int, str]:
-    """The longest verified run, the most words, the fewest turns that the history does not show, the newest."""
+    """Return the rank: longest verified run, most player words, fewest turns missing in the history, newest."""
     return candidate.run, candidate.users, candidate.run - candidate.node.depth, candidate.node.id

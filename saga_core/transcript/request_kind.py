@@ -1,4 +1,4 @@
-"""The kind of a request without new words of the player: a continuation, the next speaker's turn, or an aside."""
+"""The kind of a request: a narration, a continuation, or a side request."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from saga_core.transcript.voices import SYSTEM_MARK, asks_for_a_line, stops_the_
 
 _QUOTED = 32
 _HEADING = "[#*<> \n"
-"""What a prompt may begin with before its first word."""
+"""Characters that may come before the first word of a prompt."""
 
 
 @cache
 def _any(words: str, flags: re.RegexFlag = re.I) -> re.Pattern[str]:
-    """The pattern of that name, of any language. Made when it is first needed: a start does without."""
+    """Return the named pattern of all languages combined. Compiled on first use to keep startup fast."""
     return re.compile("|".join(getattr(each.requests, words) for each in every()), flags)
 
 
 def classify(transcript: Transcript) -> TurnKind:
-    """What a request asks for. A wrong guess costs quality for one turn; the state never depends on it.
+    """Return the kind of a request. A wrong guess reduces quality for one turn, but the state never depends on it.
 
-    Words of the player ask for a narration, unless a frontend's instruction behind them stops the story, or the
-    request shows a text, or the chat as a text, with a task. Without words, a prefilled or quoted reply asks for its
-    continuation, a nudge to the next speaker for a narration, and anything else (impersonate, summarise, a quiet
+    A request with words of the player is a narration, unless a frontend's instruction after them stops the story, or
+    the request has a task for a text or for the chat as a text. Without words, a prefilled or quoted reply means a
+    continuation, and a nudge to the next speaker means a narration. Anything else (impersonate, summarize, a quiet
     prompt) is a side request.
     """
     note = transcript.trailing_system
@@ -52,7 +52,7 @@ def classify(transcript: Transcript) -> TurnKind:
 
 
 def _names_the_player(transcript: Transcript, note: str) -> bool:
-    """Whether the one who is to speak next is the player's character: her line is asked for."""
+    """Whether the next speaker is the player's character, so that the request asks for the player's line."""
     persona = persona_of(transcript)
     return persona is not None and persona.sure and _asks_for_a_line_of(persona.name, note)
 
@@ -63,12 +63,12 @@ def _asks_for_a_line_of(name: str, note: str) -> bool:
 
 
 def names_the_next(note: str) -> bool:
-    """Whether a note says who is to speak next."""
+    """Whether a note names the next speaker."""
     return _any("next_speaker", re.I | re.S).search(note) is not None
 
 
 def _is_a_machines(transcript: Transcript) -> bool:
-    """Whether a request shows a text instead of telling a chat, and wants something done with it."""
+    """Whether a request is a task for a text and not a chat."""
     first = transcript.messages[0]
     told = flatten(first.get("content") or "")
     marked = first.get("role") == "user" and told.startswith(SYSTEM_MARK)
@@ -77,7 +77,7 @@ def _is_a_machines(transcript: Transcript) -> bool:
         prompt = told.removeprefix(SYSTEM_MARK).lstrip(_HEADING)
     if prompt and stops_the_story(prompt.split("\n", 1)[0]):
         return True
-    if marked and len(transcript.messages) == 1:  # one prompt and a text; a story has more prompts, or more messages
+    if marked and len(transcript.messages) == 1:  # one prompt with a text; a story has several prompts or messages
         return f"\n{SYSTEM_MARK}" not in told and _any("tool").match(prompt) is not None
     text = transcript.only_text
     if text is None:

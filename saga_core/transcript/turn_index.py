@@ -1,4 +1,4 @@
-"""The queries that finding a place makes: which turns have this reply, these words, this beginning."""
+"""The queries for finding a place: the turns with a given reply, player words or beginning."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from saga_core.model import Session, Turn
 
 
 class TurnIndex(Protocol):
-    """The journal, as the matcher sees it. Rows are (session id, turn id), oldest first."""
+    """The journal's interface for the matcher. Rows are (session id, turn id), oldest first."""
 
     async def session(self, session_id: str) -> Session:
-        """A session by its id; ``NotFound``."""
+        """Return a session by its id. Raises ``NotFound``."""
         ...
 
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
-        """The turns of those ids, in that order."""
+        """Return the turns with these ids, in that order."""
         ...
 
     async def turns_at(self, places: Sequence[tuple[str, str]]) -> list[Turn]:
-        """The turns at those places (session id, turn id), in that order, with as few calls of the store as can be."""
+        """Return the turns at these places (session id, turn id), in that order, with few store calls."""
         ...
 
     async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """The replies with that identity."""
+        """Return the turns whose reply has this identity key."""
         ...
 
     async def beginnings(self, owner: str, prefix_key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """The replies that begin so."""
+        """Return the turns whose reply has this prefix key."""
         ...
 
     async def said(self, owner: str, key: str, limit: int = 256) -> list[tuple[str, str]]:
-        """The turns in which the player said that."""
+        """Return the turns whose player words have this key."""
         ...
 
     async def openings(self, owner: str, key: str, limit: int = 16) -> list[str]:
-        """The sessions whose first words these were."""
+        """Return the sessions whose opening has this key."""
         ...

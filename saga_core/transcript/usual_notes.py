@@ -1,7 +1,7 @@
-"""The notes that a frontend puts behind a chat at every turn, and what else stands there once: an instruction.
+"""Distinguishes the notes that a frontend puts after a chat at every turn from one-time instructions.
 
-In a group, a frontend names the member who is to speak, puts its usual notes behind that, and behind those an
-instruction, if there is one. Only a comparison with an earlier turn tells the last of the notes from an instruction.
+In a group chat, a frontend names the next speaker, then adds its usual notes, then an instruction if there is one. Only
+a comparison with an earlier turn can distinguish the last note from an instruction.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 
 @frozen
 class _Notes:
-    """The paragraphs behind a chat, but for the one that names the next speaker."""
+    """The paragraphs after a chat, without the one that names the next speaker."""
 
     paragraphs: tuple[str, ...]
     alone: bool
-    """Whether the next speaker's name stood there alone."""
+    """Whether the next speaker's name was there alone."""
 
 
 @define
 class UsualNotes:
-    """What stood behind each chat when the player last said something. It is kept in memory only: without it a request
-    is read by its own words.
+    """The notes after each chat at the player's last words. They are kept only in memory. Without them, a request is
+    classified by its own text.
     """
 
     _known: LRUCache[str, _Notes] = field(factory=lambda: LRUCache(_CHATS))
 
     def take(self, session: str, found: Located) -> None:
-        """Keep what stands behind the player's words, where it can be told apart from them.
+        """Store the notes after the player's words if the request names the next speaker.
 
-        Without words of hers, only what is less than was known: the rest may be an instruction.
+        Without player words, only fewer notes than known are stored, because the others may be an instruction.
         """
         transcript, known = found.transcript, self._known.get(session)
         if found.kind is not TurnKind.NARRATION or not transcript.past or not _says_who(transcript):
@@ -51,7 +51,7 @@ class UsualNotes:
             self._known[session] = now
 
     def told(self, found: Located) -> Located:
-        """``found``, and the kind of a request without new words by what stands behind the chat at other times."""
+        """Return ``found``, with the kind of a request without player words corrected by the chat's usual notes."""
         transcript = found.transcript
         usual = self._known.get(found.match.session or "")
         if usual is None or transcript.words:
@@ -67,7 +67,7 @@ class UsualNotes:
             and not _says_who(transcript)
             and now == evolve(usual, alone=False)
         ):
-            # Nobody is named who would speak next: the one who spoke last goes on.
+            # No next speaker is named, so the last speaker continues.
             return evolve(found, kind=TurnKind.CONTINUATION)
         return found
 

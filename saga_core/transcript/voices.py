@@ -1,7 +1,7 @@
-"""Other content of a message: other people's words with marks of who speaks, and a frontend's own instructions.
+"""Other content of a message: words of several speakers with marks, and a frontend's own instructions.
 
 Some frontends put each message into a wrapper (``<Mina's Message>…</Mina's Message>``), some send the whole chat as one
-message, and some put their instructions to the model into a user message. All of it is recognised by text alone.
+message, and some put their instructions to the model into a user message. All of these are recognized by text alone.
 """
 
 from __future__ import annotations
@@ -16,30 +16,31 @@ from saga_core.language import Language, languages_in
 from saga_core.looked_through import LONG, looked_through
 
 WRAPPER = "s Message>"
-"""Stands in every text that has a wrapper: a quick test."""
+"""Part of every wrapper, used as a quick test."""
 SYSTEM = "system"
 SYSTEM_MARK = f"{SYSTEM}: "
-"""Before a system text that is sent in the role of the user."""
+"""The prefix of a system text that is sent in the user role."""
 
 _TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
 _HTML = re.compile(r"<[^<>\n]{0,200}>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
 NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
-"""A name in front of a line, as many a text has it that is no chat."""
+"""A name in front of a line. Many texts that are not a chat have such lines."""
 
 
 def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """What begins a line with one of these, in a bracket or with or without."""
+    """Return a pattern for lines that begin with ``[`` and one of ``bracketed``, or with one of ``free``, where the
+    bracket is optional."""
     kinds = [rf"\[\s{{0,8}}+(?:{'|'.join(bracketed)})"] if bracketed else []
     kinds += [rf"\[?\s{{0,8}}+(?:{'|'.join(free)})"] if free else []
-    # As many blanks as somebody types: a page of empty lines must not be gone through at each of them.
+    # The number of blanks is limited, so that a page of empty lines is not rescanned at each line.
     return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}+(?:{'|'.join(kinds)})", re.I)
 
 
 @cache
 def _notes(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Instructions at the end of a text, those that stop the story, and those that ask for the player's line. Made when
-    they are first needed."""
+    """Return the patterns of instructions at the end of a text, of those that stop the story, and of those that ask for
+    the player's line. Compiled on first use."""
     asked = [each.requests for each in languages]
     bracketed = (
         *(nudge for each in asked for nudge in each.nudges),
@@ -55,7 +56,7 @@ _EXCERPTS = 3
 
 @frozen
 class Said:
-    """A part of a message with its speaker: by name, or by role if no name is given."""
+    """A part of a message with its speaker, by name, or by role if there is no name."""
 
     speaker: str
     role: str
@@ -63,12 +64,12 @@ class Said:
 
 
 def unwrap(text: str) -> str:
-    """``text`` without wrappers' tags."""
+    """Return ``text`` without the tags of wrappers."""
     return _TAG.sub("", text) if WRAPPER in text else text
 
 
 def wrapped(text: str) -> list[Said]:
-    """The wrapped parts of a text, in order. A wrapper that is not closed is none."""
+    """Return the wrapped parts of a text, in order. Unclosed wrappers are ignored."""
     parts: list[Said] = []
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
@@ -81,13 +82,13 @@ def wrapped(text: str) -> list[Said]:
 
 
 def behind_wrappers(text: str) -> str:
-    """What a frontend says behind the last wrapper of a text, without its marks; empty without a wrapper."""
+    """Return the frontend's text after the last wrapper, without system marks; empty without a wrapper."""
     end = max((tag.end() for tag in _TAG.finditer(text) if tag[1]), default=len(text))
     return "\n".join(line.removeprefix(SYSTEM_MARK) for line in text[end:].strip().split("\n"))
 
 
 def marked(text: str) -> list[Said]:
-    """The parts behind ``user: `` and ``assistant: `` at the beginning of a line. What stands before is no part."""
+    """Return the parts after ``user: `` and ``assistant: `` at the beginning of a line. Text before them is ignored."""
     return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]
 
 
@@ -98,10 +99,10 @@ def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]
 
 
 def roles(parts: list[Said]) -> list[str]:
-    """Who is the player among the speakers, as far as names tell: the one who spoke last, as in most requests."""
+    """Return the role of each part. By names, the last speaker is the player, as in most requests."""
     names = {part.speaker for part in parts}
     if len(names) == 1:
-        # One name for both: they take turns.
+        # One name for both speakers: they alternate.
         guessed = ["user" if (len(parts) - at) % 2 else "assistant" for at in range(len(parts))]
     else:
         guessed = ["user" if part.speaker == parts[-1].speaker else "assistant" for part in parts]
@@ -109,9 +110,9 @@ def roles(parts: list[Said]) -> list[str]:
 
 
 def tells_nothing_else(text: str, *, behind: bool) -> bool:
-    """Whether a text is the lines of a chat from its first word on, and an instruction ends it.
+    """Whether a text consists only of the lines of a chat, followed by an instruction.
 
-    ``behind``: whether one stands behind it. A chat that is played has a card or a prompt in front.
+    ``behind`` means that an instruction follows the text. A real chat has a card or a prompt before its lines.
     """
     marks = NAME.findall(looked_through(text))
     if len(marks) < 2 or NAME.match(text) is None:
@@ -120,7 +121,7 @@ def tells_nothing_else(text: str, *, behind: bool) -> bool:
 
 
 def excerpts(text: str) -> list[str]:
-    """The whole text, what is left of it without an instruction's line above or below, and each without tags."""
+    """Return the text, its parts without possible instruction lines at either end, and each of these without tags."""
     found = _without_lines(text)
     if "</" in text:
         found += _without_lines(html.unescape(_HTML.sub("", text)))
@@ -135,9 +136,9 @@ def _without_lines(text: str) -> list[str]:
 
 
 def split_note(text: str) -> tuple[str, str]:
-    """A text and the instruction of a frontend that stands at its end, either of which may be empty.
+    """Split a text into its words and a frontend's instruction at its end. Either may be empty.
 
-    It is looked for in the last 64,000 characters.
+    The instruction is searched in the last 64,000 characters.
     """
     at = max(0, len(text) - LONG)
     found = _notes(languages_in(text[at:]))[0].search(text, at)
@@ -147,12 +148,12 @@ def split_note(text: str) -> tuple[str, str]:
 
 
 def stops_the_story(text: str) -> bool:
-    """Whether a frontend's instruction interrupts the story: for a summary, a picture's description, a mood."""
+    """Whether a frontend's instruction interrupts the story for a summary, a picture's description or a mood."""
     text = looked_through(text)
     return _notes(languages_in(text))[1].search(text) is not None
 
 
 def asks_for_a_line(text: str) -> bool:
-    """Whether it asks for the player's next line."""
+    """Whether an instruction asks for the player's next line."""
     text = looked_through(text)
     return _notes(languages_in(text))[2].search(text) is not None

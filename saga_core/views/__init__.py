@@ -1,4 +1,4 @@
-"""Views: brings stores to the turn that a session is at, and shows what a session holds."""
+"""Views: updates stores to the current turn of a session, and reads the contents of a session."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What turns and corrections brought that no episode tells: remarks, lore that play added, and events to come.
+"""Items from turns and corrections that are not in episodes: notes, lore that play added, and scheduled events.
 
-A state keeps the latest of them alone, and those of its own path; the journal has all.
+A state has only the latest of them, and only those of its path. The journal has all.
 """
 
 from __future__ import annotations
@@ -17,38 +17,37 @@ from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
 _CHUNK = 256
-"""Turns that are read between two chances for others to run."""
+"""Turns that are read before yielding to the event loop."""
 _MEANT = deltas.Noted | deltas.Unnoted | deltas.LoreLearned | deltas.EventScheduled
 
 
 @frozen
 class Brought:
-    """Something that a turn brought, or a correction of it."""
+    """An item from a turn or from a correction of it."""
 
     kind: Literal["note", "lore", "event"]
     turn: str
     depth: int
     key: str
-    """The remark itself, the entry's name, or the event's id."""
+    """The note's text, the entry's name, or the event's id."""
     text: str
 
 
 @frozen
 class _Read:
     later: tuple[Delta, ...]
-    """What the turn was amended with when it was read."""
+    """The turn's amendments at the time when it was read."""
     events: tuple[Event, ...]
 
 
 @define(eq=False)
 class BroughtByTurns:
-    """Reads the turns of a session once, and again those that were amended since."""
+    """Reads the turns of a session once. Turns that were amended since are read again."""
 
     _known: LRUCache[str, dict[str, _Read]] = field(factory=lambda: LRUCache(_SESSIONS), init=False)
 
     async def of(self, live: LiveSession) -> list[Brought]:
-        """All that stands anywhere in a session. A remark that was taken back is left out where its turn's path says
-        so: see ``taken_back``."""
+        """Return all items in a session, including notes that were removed later (see ``taken_back``)."""
         events = await self._events(live)
         root = live.tree.root
         found = [Brought("note", root, 0, text, text) for text in live.world.start_events]
@@ -57,7 +56,7 @@ class BroughtByTurns:
         return found
 
     async def taken_back(self, live: LiveSession, path: frozenset[str]) -> set[tuple[int, str]]:
-        """The remarks that count no more on a path, by the number of their turn and their text."""
+        """Return the notes that were removed on a path, as (depth of their turn, text)."""
         events = await self._events(live)
         return {
             (event.depth, event.text)
@@ -67,7 +66,7 @@ class BroughtByTurns:
         }
 
     async def _events(self, live: LiveSession) -> dict[str, tuple[Event, ...]]:
-        """By turn, in the order of the tree; turns that brought nothing are left out."""
+        """Return the events by turn, in the order of the tree, without turns that have none."""
         known = self._known.get(live.session.id, {})
         tree, amended = live.tree, live.amendments
         there = [node.id for node in tree.nodes.values() if node.kind is not TurnKind.SIDE]

@@ -1,4 +1,4 @@
-"""What is looked for in a story, and what is answered for each thing that says it."""
+"""A search for a text in a story, and the answer row for each item that has it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saga_core.views.brought import Brought, BroughtByTurns
 from saga_core.views.wording import Heard, Wording, plainly, spoken_of, unstamped
 
 _NEAR = 280
-"""Characters of a text that are shown where the words stand."""
+"""Maximum characters of a text that are shown around the words."""
 
 Reason = Literal[
     "told",
@@ -37,43 +37,42 @@ Reason = Literal[
     "swiped",
     "elsewhere",
 ]
-"""Why, one after the other: it stood in the context; it is what the player said in that very request; it stands in the
-author's text of the world, with which every prompt begins; it stood in the pages at the beginning of the prompt, or in
-the history that the client sent; its turn or entry was told, and the excerpt left this out; it was found and did not
-fit; nothing in the scene led to it, and whether the history showed the turn is not recorded; nothing in the scene led
-to it; the same, of lore whose last mention is too long ago, and of lore that was never mentioned and waits for it; it
-is an event to come, whose time, place or person is not there yet; it is one whose time was over, that had happened, or
-that was called off; it stands in the opening, which only the chat itself shows; it was said or reported only with that
-turn or after it; it stands in a reply that was swiped away, or below one; it was said on another branch."""
+"""Why an item was in the prompt or not. The reasons in order: the context had it; the player said it in the request;
+the world's text at the start of every prompt has it; the pages in front of the history had it; the sent history had it;
+its turn or entry was in the context, but the excerpt left it out; it was found but did not fit; nothing in the scene
+led to it, and it is not recorded whether the history had it; nothing in the scene led to it; its lore entry was last
+mentioned too long ago; its lore entry waits for a first mention; its event is not due yet, by time, place or person;
+its event expired, happened or was cancelled; it is in the opening, which only the sent history can show; it came with
+that turn or later; it is in or below a swiped reply; it is on another branch."""
 
 ORDER: Mapping[str, int] = {reason: place for place, reason in enumerate(get_args(Reason))}
 
 
 @frozen
 class Placed:
-    """What the turns of a session brought, as the asked turn sees it."""
+    """The items from a session's turns, relative to the given turn."""
 
     before: tuple[Brought, ...] = ()
-    """That its path had before it."""
+    """Items on the turn's path before it."""
     aside: tuple[Brought, ...] = ()
-    """That came with it or later, or that stands elsewhere: see ``where``."""
+    """Items from the turn itself, from later turns or from other branches (see ``where``)."""
     heard: Mapping[str, Heard] = field(factory=dict)
-    """Their texts."""
+    """The items' texts, prepared for comparison."""
 
 
 @frozen
 class Knowledge:
-    """What is known beside turns and states."""
+    """Data for the search besides turns and states."""
 
     brought: BroughtByTurns
     lorebook: LorebookConfig
     world_text: str
-    """The author's text of the world, as it stands in every prompt."""
+    """The author's text of the world, as in every prompt."""
 
 
 @define
 class Looking:
-    """What is looked for, and where."""
+    """A search: the text, and the turn and context to search."""
 
     live: LiveSession
     turn: str
@@ -92,9 +91,9 @@ class Looking:
     def row(
         self, kind: str, key: str, text: str, reason: Reason, piece: Piece | None = None, **more: Any
     ) -> dict[str, Any]:
-        """``share`` is how much of the words the text has, ``words`` which of them, as they were typed; ``verbatim``
-        whether it has them as they stand; ``near`` is the part of the text where they stand, ``line`` what was told of
-        it, or would have been."""
+        """Return the answer row of an item. ``share`` is the share of the words that the text has, and ``words`` are
+        these words as typed. ``verbatim`` tells whether the text has the asked text word for word. ``near`` is the part
+        of the text around the words. ``line`` is the line that the context had or skipped."""
         said = spoken_of(text) if kind == "turn" else text
         forms = self.wording.forms_in(said)
         verbatim = self.wording.stands_in(said)
@@ -118,17 +117,17 @@ class Looking:
         }
 
     def closeness(self, text: str) -> tuple[bool, float]:
-        """Whether ``text`` says it word for word, and how much of the words it has; told faster than by a row."""
+        """Return whether ``text`` has the asked text word for word, and its share of the words. Faster than ``row``."""
         heard = self.placed.heard.get(text)
         return self.wording.closeness(Heard(text) if heard is None else heard)
 
     def near_enough(self, text: str, least: float) -> bool:
-        """Whether ``text`` has so much of the words, or says it word for word."""
+        """Whether ``text`` has at least the share ``least`` of the words, or the asked text word for word."""
         verbatim, share = self.closeness(text)
         return verbatim or share >= least
 
     def became(self, key: str, whole: str, otherwise: Reason) -> tuple[Reason, Piece | None]:
-        """What became of the piece ``key``, of which all is ``whole``; ``otherwise`` if nobody offered it."""
+        """Return the reason and the piece for ``key``, whose full text is ``whole``; ``otherwise`` without a piece."""
         for piece in self.context.pieces:
             if piece.key == key:
                 return ("told" if self.wording.told_by(piece.text, whole) else "cut_out"), piece
@@ -138,9 +137,8 @@ class Looking:
         return otherwise, None
 
     def is_said(self, text: str) -> bool:
-        """Whether a line of the context, one that found no room, or the pages say ``text``: what stands behind it
-        there, and punctuation, do not matter. So does a line that says what is asked about word for word, if ``text``
-        does: long texts are shortened where they are told again."""
+        """Whether a line of the context, a skipped line or the pages have ``text``, ignoring punctuation. Long texts
+        are shortened there, so it is enough if both ``text`` and a line have the asked text word for word."""
         if self._told is None:
             lines = [piece.text for piece in (*self.context.pieces, *self.context.skipped)]
             self._told = "".join(f" {plainly(line)} \n" for line in (*lines, *self.context.pages.splitlines()))
@@ -150,7 +148,7 @@ class Looking:
 
 
 async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Placed:
-    """What the turns of the session brought, by where it stands, seen from ``turn``."""
+    """Return the items from the session's turns, relative to ``turn``."""
     tree = live.tree
     before: list[Brought] = []
     aside: list[Brought] = []
@@ -167,14 +165,14 @@ async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Place
 
 
 def where(live: LiveSession, turn: str, other: str) -> Reason:
-    """Where a turn that is none of the path above ``turn`` stands, seen from it."""
+    """Return where a turn that is not on the path above ``turn`` is, relative to ``turn``."""
     if other == turn or live.tree.is_ancestor(turn, other):
         return "later"
     return "swiped" if _was_swiped(live.tree, live.head, turn, other) else "elsewhere"
 
 
 def _was_swiped(tree: Tree, head: str, turn: str, other: str) -> bool:
-    """Whether ``other`` is, or stands below, another reply to the same words of the player on the path of ``turn``."""
+    """Whether ``other`` is in or below another reply to the same words of the player as on the path of ``turn``."""
     path = head if tree.is_ancestor(turn, head) else turn
     node = tree.get(other)
     while node.parent is not None and not tree.is_ancestor(node.parent, path):
@@ -185,7 +183,7 @@ def _was_swiped(tree: Tree, head: str, turn: str, other: str) -> bool:
 
 
 def nearest(rows: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """The rows that say most, each thing once."""
+    """Return the ``most`` best rows, one for each item."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (not row["verbatim"], -row["share"], ORDER[row["reason"]])):
         found.setdefault((row["kind"], row["key"]), row)

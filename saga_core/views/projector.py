@@ -1,8 +1,8 @@
-"""The projector: brings graph, pages, key-value view and episode vectors to a turn.
+"""The projector: updates graph, pages, key-value view and episode vectors to a turn.
 
-Each live timeline has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``. A
-target's own watermark says what it shows, so after a crash each one is moved from wherever it stopped. An ordinary
-turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
+Each live timeline has its own scope ``<session>.<slot>`` in the graph, the pages and the key-value view. The watermark
+of each target says which turn it shows, so after a crash each target continues from where it stopped. An ordinary turn,
+a swipe, a jump to another branch and a recovery are the same operation: applying the difference of two states.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from saga_core.world import LoreEntry
 log = logging.getLogger("saga.projection")
 
 _NEAR = 8
-"""Turns of distance up to which a slot follows its timeline (a swipe is 2 away) instead of a new one being taken."""
+"""Maximum distance in turns at which a slot is moved to a turn instead of using another slot. A swipe is 2 away."""
 _CHUNK = 256
 _VIEWED = 1_000
 _PORTION = 2_000
-"""Nodes and edges of a new graph that are written at once."""
+"""Maximum nodes and edges of a new graph that are written at once."""
 
 
 def scope_of(session_id: str, slot: int) -> str:
-    """The scope of a live timeline."""
+    """Return the scope of a live timeline."""
     return f"{session_id}.{slot}"
 
 
 def session_of_scope(scope: str) -> str | None:
-    """The session whose live timeline ``scope`` is; None for any other."""
+    """Return the session of a live timeline's ``scope``, or None for any other scope."""
     return scope.rpartition(".")[0] or None
 
 
@@ -67,15 +67,15 @@ class Projector(VectorViews):
     """Scopes of sessions whose episodes all have a vector."""
 
     async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Do what ``turns`` still need (see ``render``), and cross it off."""
+        """Render ``turns`` (see ``render``) and mark their jobs as done."""
         await self.render(live, turns)
         await live.journal.finish_jobs(live.session.id, turns)
 
     async def render(self, live: LiveSession, turns: Sequence[str], *, vectors: bool = True) -> None:
-        """Render the scope of the newest of ``turns`` that is the head or leads to it, and their episodes.
+        """Render the scopes of the newest ``turns`` and of the head, and the turns' episodes.
 
-        Of those that were amended, the scopes that show them or what is below them. ``vectors`` false leaves out
-        what an embedder that sees meaning makes: that may take long.
+        For amended turns, render all scopes that show them or turns below them. With ``vectors`` false, vectors of a
+        semantic embedder are left out, because they may take long.
         """
         known = [turn for turn in turns if turn in live.tree]
         amended = [turn for turn in known if turn in live.amendments]
@@ -87,8 +87,8 @@ class Projector(VectorViews):
             if turn != live.head:
                 await self.show(live, turn)
         if known:
-            # Last, whatever else was shown: turns above it or beside it must not take its place. It costs next to
-            # nothing where it is shown already.
+            # The head is last, so that turns above or beside it do not replace it. This costs almost nothing if it is
+            # shown already.
             await self.show(live, live.head)
         for turn in known:
             node = live.tree.get(turn)
@@ -96,21 +96,21 @@ class Projector(VectorViews):
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
         await seal(live)
         await self.foreground.give_way()
-        # Last: an embedder may be far away, and the views above need none.
+        # Vectors are last: an embedder may be slow, and the views above do not need it.
         if vectors or self.embedder is None or not self.embedder.semantic:
             await self.ensure_lore(live)
             await self._episodes(live, known)
 
     async def show(self, live: LiveSession, turn: str) -> int:
-        """Bring one live timeline's scope to ``turn`` and say which slot it is."""
+        """Update the scope of one live timeline to ``turn`` and return its slot."""
         slot = await self._slot(live, turn)
         await self._show_in(live, slot, turn)
         return slot
 
     async def let_go(self, evicted: set[str]) -> None:
-        """Drop the graphs of sessions that left memory, where the store keeps graphs in memory only.
+        """Drop the graphs of sessions that were evicted from memory, if the store keeps graphs only in memory.
 
-        They are drawn again when the session is played on, as after a start. ``evicted`` is emptied.
+        They are rendered again when the session continues, as after a start. ``evicted`` is emptied.
         """
         info = self.graph.info
         if Capability.RESIDENT not in info.capabilities or info.location:
@@ -119,12 +119,12 @@ class Projector(VectorViews):
             await self.drop_graphs(evicted.pop())
 
     async def drop_graphs(self, session_id: str) -> None:
-        """Drop the graphs of a session; they are drawn again when it is played on."""
+        """Drop the graphs of a session. They are rendered again when the session continues."""
         for slot in range(self.slots):
             await self.graph.drop(scope_of(session_id, slot))
 
     async def _show_in(self, live: LiveSession, slot: int, turn: str, *, shown: GraphImage | None = None) -> None:
-        """Bring a slot to ``turn``. ``shown``: what its graph shows now, when its watermark does not tell that."""
+        """Update a slot to ``turn``. ``shown`` is its current graph, if its watermark does not determine that."""
         scope = scope_of(live.session.id, slot)
         state = await live.state(turn)
         await self._graph(live, scope, state, shown)
@@ -137,9 +137,9 @@ class Projector(VectorViews):
         self.counters.emit("projected", session=live.session.id, turn=turn)
 
     async def _correct(self, live: LiveSession, amended: Sequence[str]) -> None:
-        """Render again what shows amended turns, or turns below them: it was rendered from what is no longer so.
+        """Render again the scopes that show amended turns or turns below them, because their states have changed.
 
-        The graphs are compared as the store has them, for no state tells any more what they show.
+        The graphs are read from the store, because no state describes their content any more.
         """
 
         def concerned(turn: str) -> bool:
@@ -150,7 +150,7 @@ class Projector(VectorViews):
             scope = scope_of(live.session.id, slot)
             mark = await self.graph.watermark(scope)
             if mark is None:
-                # An empty graph after a start: pages and view may still show what was so.
+                # After a start the graph is empty, but pages and view may still show the old state.
                 marks = [each for each in await self._marks(scope) if each in live.tree and concerned(each)]
                 if marks:
                     await self._show_in(live, slot, max(marks))
@@ -162,7 +162,7 @@ class Projector(VectorViews):
             await self.show(live, live.head)
 
     async def _stored(self, scope: str) -> GraphImage:
-        """A scope's graph as it lies in the store."""
+        """Return a scope's graph from the store."""
         nodes = {node.id: node for node in await self._all_nodes(scope)}
         ids, size = sorted(nodes), min(_PORTION, self.graph.info.limits.batch)
         edges: dict[EdgeKey, Edge] = {}
@@ -172,18 +172,18 @@ class Projector(VectorViews):
         return GraphImage(nodes, edges)
 
     async def shown(self, session_id: str) -> set[str | None]:
-        """The turns that the graphs of a session's slots show."""
+        """Return the turns that the graphs of a session's slots show."""
         return {await self.graph.watermark(scope_of(session_id, slot)) for slot in range(self.slots)}
 
     async def current_slot(self, live: LiveSession, turn: str) -> int | None:
-        """The slot whose graph shows ``turn`` right now, if one does."""
+        """Return the slot whose graph currently shows ``turn``, or None."""
         for slot in range(self.slots):
             if await self.graph.watermark(scope_of(live.session.id, slot)) == turn:
                 return slot
         return None
 
     async def _slot(self, live: LiveSession, turn: str) -> int:
-        """The slot that is nearest to ``turn``; an empty or the least recently used one when all are far away."""
+        """Return the slot nearest to ``turn``, or an empty or the least recently used slot if all are far away."""
         distances: dict[int, int] = {}
         for slot in range(self.slots):
             mark = await self.graph.watermark(scope_of(live.session.id, slot))
@@ -213,11 +213,11 @@ class Projector(VectorViews):
         if not base.nodes:
             parts = portions(target, state.turn, min(_PORTION, self.graph.info.limits.batch))
         for part in parts:
-            await self.foreground.give_way()  # drawing a whole graph takes milliseconds, and so does applying it
+            await self.foreground.give_way()  # rendering a whole graph takes milliseconds, and so does applying it
             await self.graph.apply(scope, part)
 
     async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
-        """What a scope with that watermark shows; None when it is not known and the scope has to be written anew."""
+        """Return the graph of a scope with that watermark, or None if it is unknown and must be rewritten."""
         if mark is None or mark not in live.tree:
             return None
         return await live.image(mark)
@@ -254,12 +254,12 @@ class Projector(VectorViews):
         )
 
     async def drop(self, live: LiveSession) -> None:
-        """Remove everything that stores show of a session."""
+        """Remove everything that stores have of a session."""
         await self.drop_unread(live.session.id)
         live.slots.clear()
 
     async def drop_unread(self, session_id: str) -> None:
-        """The same for a session that cannot be loaded."""
+        """As ``drop``, for a session that cannot be loaded."""
         self._whole.discard(episodes_scope(session_id))
         await self.vectors.drop(episodes_scope(session_id))
         for slot in range(self.slots):
@@ -272,7 +272,7 @@ class Projector(VectorViews):
         await self.kv.commit(Batch(deletes=frozenset([*await self._viewed(scope), keys.view_mark(scope)])))
 
     async def _viewed(self, scope: str) -> dict[Key, bytes]:
-        """A scope's key-value view as it lies in the store."""
+        """Return a scope's key-value view from the store."""
         found: dict[Key, bytes] = {}
         after: Key | None = None
         while rows := await self.kv.scan(("view", scope), after=after, limit=_VIEWED):
@@ -283,7 +283,7 @@ class Projector(VectorViews):
         return found
 
     async def remove(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Take turns out of the stores: their episodes, and every scope that shows one of them."""
+        """Remove turns from the stores: their episodes, and every scope that shows one of them."""
         if self.embedder is not None and await self.vectors.describe(episodes_scope(live.session.id)) is not None:
             for start in range(0, len(turns), _CHUNK):
                 await self.vectors.delete(episodes_scope(live.session.id), ids=turns[start : start + _CHUNK])
@@ -295,19 +295,19 @@ class Projector(VectorViews):
                 live.slots.pop(slot, None)
 
     async def _marks(self, scope: str) -> set[str]:
-        """The turns that graph, view and pages of a scope show: one, unless a crash came between them."""
+        """Return the turns that graph, view and pages of a scope show: one, unless a crash interrupted an update."""
         found = {await self.graph.watermark(scope) or ""}
         found.update(codec.loads(raw) for raw in (await self.kv.get([keys.view_mark(scope)])).values())
         if self.cache is not None:
             try:
                 pages = await self.cache.read(scope)
             except StoreCorrupt:
-                return found  # they are written anew when the scope is shown
+                return found  # they are rewritten when the scope is shown
             found.add(pages.watermark if pages is not None else "")
         return found
 
     async def verify(self, live: LiveSession, slot: int) -> list[str]:
-        """Compare a slot's graph, view and pages with what the journal says; the differences in words."""
+        """Compare a slot's graph, view and pages with the journal, and return the differences in words."""
         return [
             *await self.verify_graph(live, slot),
             *await self.verify_view(live, slot),
@@ -315,7 +315,7 @@ class Projector(VectorViews):
         ]
 
     async def verify_graph(self, live: LiveSession, slot: int) -> list[str]:
-        """Compare a slot's graph with that of the turn which it shows."""
+        """Compare a slot's graph with the rendered graph of the turn that it shows."""
         scope = scope_of(live.session.id, slot)
         mark = await self.graph.watermark(scope)
         if mark is None:
@@ -331,7 +331,7 @@ class Projector(VectorViews):
         return found
 
     async def verify_view(self, live: LiveSession, slot: int) -> list[str]:
-        """Compare a slot's key-value view with that of the turn which it shows."""
+        """Compare a slot's key-value view with the rendered view of the turn that it shows."""
         scope = scope_of(live.session.id, slot)
         raw = (await self.kv.get([keys.view_mark(scope)])).get(keys.view_mark(scope))
         view = {key[-1]: value.decode("utf-8", "replace") for key, value in (await self._viewed(scope)).items()}
@@ -344,7 +344,7 @@ class Projector(VectorViews):
         return [f"view {scope}: {view} is not {wanted}"] if view != wanted else []
 
     async def verify_pages(self, live: LiveSession, slot: int) -> list[str]:
-        """Compare a slot's pages with those of the turn which they show."""
+        """Compare a slot's pages with the rendered pages of the turn that they show."""
         scope = scope_of(live.session.id, slot)
         if self.cache is None:
             return []
@@ -360,7 +360,7 @@ class Projector(VectorViews):
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 
     async def rebuild(self, live: LiveSession) -> None:
-        """Drop everything that stores show of a session, and render it again from the journal."""
+        """Drop everything that stores have of a session, and render it again from the journal."""
         await self.drop(live)
         await self.ensure_lore(live)
         await self._episodes(live, list(live.tree.nodes))
@@ -376,7 +376,7 @@ class Projector(VectorViews):
 
 
 def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
-    """Of some turns those that no other of them continues: showing these shows all. Only the newest few matter."""
+    """Return the latest two of ``turns`` that no other of them continues. Showing these shows the others as well."""
     deepest = sorted((live.tree.get(turn) for turn in turns), key=lambda node: -node.depth)
     continued: set[str] = set()
     ends: set[str] = set()
@@ -385,7 +385,7 @@ def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
             continue
         ends.add(end.id)
         for node in live.tree.upwards(end.id):
-            # Each turn is passed once: an imported chat has thousands of ends. Above the highest nobody asks.
+            # Visit each turn once, because an imported chat has thousands of ends, and stop above the highest turn.
             if node.id in continued or node.depth < deepest[-1].depth:
                 break
             continued.add(node.id)

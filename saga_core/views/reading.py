@@ -1,4 +1,4 @@
-"""Views of a session: its state at any turn, its turns, its graph, its pages, and why a turn was told what it was."""
+"""Views of a session: its state at any turn, its turns, its graph, its pages, and explanations of contexts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EXCERPT = 80
 
 @define(eq=False, kw_only=True)
 class Views:
-    """Reads the views. ``session_id`` may be a label."""
+    """Reads the views. Each ``session_id`` may be a label."""
 
     directory: SessionDirectory
     live: LiveSessions
@@ -47,16 +47,16 @@ class Views:
     front: InFront
     settings: Settings
     authored: Callable[[World], str]
-    """Gives the author's text of a world as it stands in every prompt."""
+    """Returns the author's text of a world, as in every prompt."""
     _brought: BroughtByTurns = field(factory=BroughtByTurns, init=False)
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
-        """The state at a turn, the active head's if none is named. ``NotFound``."""
+        """Return the state at a turn, by default the active head. Raises ``NotFound``."""
         live = await self.directory.load(session_id)
         return await live.state(turn or live.head)
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
-        """The state in names and plain data, JSON-able."""
+        """Return the state with names as JSON-compatible data."""
         live = await self.directory.load(session_id)
         return describe_state(await live.state(turn or live.head), live.session)
 
@@ -68,7 +68,7 @@ class Views:
         to_turn: int | None = None,
         head: str | None = None,
     ) -> list[Turn]:
-        """The turns of the path to ``head``, by depth, both bounds included; the root has depth 0."""
+        """Return the turns of the path to ``head``, by depth. Both bounds are inclusive; the root has depth 0."""
         live = await self.directory.load(session_id)
         low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
         ids = [node.id for node in live.tree.path(head or live.head) if low <= node.depth <= high]
@@ -76,7 +76,7 @@ class Views:
         return [evolve(turn, delta=live.effective(turn)) for turn in turns]
 
     async def tree(self, session_id: str) -> dict[str, Any]:
-        """The whole tree, slim, with the beginning of what was said."""
+        """Return the whole tree, with short excerpts of the words and replies."""
         live = await self.directory.load(session_id)
         ids = list(live.tree.nodes)
         turns = await self.journal.turns(live.session.id, ids)
@@ -96,7 +96,10 @@ class Views:
         return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
 
     async def graph(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
-        """The graph at a turn (the active head): nodes, edges, and the edges in words. ``NotFound``."""
+        """Return the graph at a turn (default: the active head): nodes, edges, and the edges in words.
+
+        Raises ``NotFound``.
+        """
         live = await self.directory.load(session_id)
         at = turn_named(live, turn) if turn is not None else live.head
         image: GraphImage = await live.image(at)
@@ -115,7 +118,7 @@ class Views:
         }
 
     async def graph_query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Any]]:
-        """Ask the graph engine in its own language. ``NotSupported`` unless it declares ``RAW_QUERY``."""
+        """Query the graph engine in its own language. Raises ``NotSupported`` unless it declares ``RAW_QUERY``."""
         store: Any = self.graph_store
         if Capability.RAW_QUERY not in store.info.capabilities:
             raise NotSupported(
@@ -125,7 +128,7 @@ class Views:
         return rows
 
     async def pages(self, session_id: str) -> tuple[Pages | None, str | None]:
-        """The pages of the active head's timeline, or of the one shown last, and the folder where they lie."""
+        """Return the pages of the active head's timeline, or of the last one shown, and their folder."""
         live = await self.directory.load(session_id)
         if self.cache is None:
             return None, None
@@ -136,7 +139,7 @@ class Views:
         return await self.cache.read(scope), self.cache.locate(scope)
 
     async def regenerate_pages(self, session_id: str) -> Pages:
-        """Render the active head's pages again from the journal. ``NotSupported`` if pages are switched off."""
+        """Render the active head's pages again from the journal. Raises ``NotSupported`` if pages are disabled."""
         session = await self.directory.find(session_id)
         if self.cache is None:
             raise NotSupported("md_cache.enabled is false: there are no pages to render")
@@ -148,7 +151,7 @@ class Views:
         return pages
 
     async def search(self, query: str, *, session_id: str, k: int = 10) -> list[dict[str, Any]]:
-        """The turns of the active head's path that answer ``query`` best by their words, best first."""
+        """Return the turns of the active head's path whose words match ``query`` best, best first."""
         live = await self.directory.load(session_id)
         episodes = PathEpisodes(live.tree, live.episodes, live.head)
         found = episodes.search(query, k, frozenset())
@@ -158,10 +161,11 @@ class Views:
         ]
 
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
-        """What stood in a turn's context and why, entry by entry, JSON-able. ``turn``: an id, or a timeline's name for
-        its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. With ``text``: what
-        would be told if the player said this after the turn. ``shown_from`` is the depth of the first turn that the
-        chat itself showed, or is taken to show: those of the turn's own request if that is at hand. ``NotFound``.
+        """Return a turn's context with the reason for every entry, as JSON-compatible data.
+
+        ``turn`` is an id, or a timeline's name for its head; None for the active head. If the context is no longer
+        cached, it is read ``anew``. With ``text``, the context is the one for these player words after the turn.
+        ``shown_from`` is the depth of the first turn in the sent history, recorded or assumed. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
@@ -179,16 +183,15 @@ class Views:
         return {"turn": found, "depth": own.depth, "anew": anew, **rows}
 
     async def lore(self, session_id: str) -> dict[str, Any]:
-        """The lore of a session's world with what play added, when each entry was mentioned last, and in which of the
-        latest contexts it was told and why. JSON-able. ``NotFound``.
+        """Return the lore of a session's world: each entry with additions from play, its last mention, and the recent
+        contexts that had it, with reasons. JSON-compatible. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
         return await shown_lore(live, self.contexts)
 
     async def why_untold(self, session_id: str, text: str, turn: str | None = None) -> dict[str, Any]:
-        """What is known of ``text`` before a turn (the active head), and why its context had it or not. JSON-able.
-
-        Raises ``NotFound``.
+        """Return the items that have ``text``, and why the context of a turn (default: the active head) had them or
+        not, as JSON-compatible data. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
@@ -207,7 +210,7 @@ class Views:
         }
 
     async def _told(self, live: LiveSession, turn: str) -> tuple[TurnContext, bool]:
-        """A turn's context, and whether it was read anew."""
+        """Return a turn's context, and whether it was read anew."""
         context = self.contexts.get(turn)
         if context is not None:
             return context, False

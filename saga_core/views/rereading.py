@@ -1,4 +1,4 @@
-"""The context of a past turn, read again: what its request would be told by today's rules."""
+"""Reads the context of a past turn again, by the current rules."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ _UNTOLD = (TurnKind.ROOT, TurnKind.SIDE)
 
 
 Remembering = Callable[[LiveSession, WorldState], Awaitable[tuple[MemoryRecord, ...]]]
-"""Gives what memory strategies learned that holds at a state."""
+"""Returns the memory records that are valid at a state."""
 
 InFront = Callable[[LiveSession, str], Awaitable[tuple[str, WorldState | None]]]
-"""Gives the pages in front of a prompt that continues a turn, and the state that they show; empty and None for none."""
+"""Returns the pages in front of a prompt that continues a turn, and the state that they show; empty and None if there
+are no pages."""
 
 
 async def reread(
     live: LiveSession, turn_id: str, reader: ContextReader, memories: Remembering, front: InFront
 ) -> TurnContext:
-    """What would be told before the words of ``turn_id``. ``NotFound`` for a turn that is not in the session.
+    """Return the context for the player's words of ``turn_id``. Raises ``NotFound`` for an unknown turn.
 
-    Where it is not recorded how much of the history its request showed, here it shows the reply above. An opening, and
-    a request that was none of the story, are told nothing.
+    If it is not recorded how much history the request had, only the reply above is assumed. The context of an opening
+    and of a side request is empty.
     """
     turn = await live.turn(turn_id)
     if turn.parent is None or turn.kind in _UNTOLD:
@@ -46,9 +47,9 @@ async def reading_after(
     now: float,
     missing: int | None = None,
 ) -> TurnContext:
-    """What would be told if the player said ``words`` after ``turn_id``, at ``now``. ``NotFound``.
+    """Return the context for the player's ``words`` after ``turn_id`` at the time ``now``. Raises ``NotFound``.
 
-    The chat is taken to show the turns of the path behind the depth ``missing``, and without one ``turn_id`` alone.
+    The history is assumed to have the turns of the path deeper than ``missing``, by default only ``turn_id``.
     """
     state, above = await live.state(turn_id), await live.turn(turn_id)
     unseen = state.depth - 1 if missing is None else min(missing, state.depth - 1)

@@ -1,4 +1,4 @@
-"""A session's lore: its entries, what play added to them, and when each was told, with the reason."""
+"""A session's lore: its entries, additions from play, and the contexts that had each entry, with reasons."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from saga_core.context import RecentContexts
 from saga_core.sessions import LiveSession
 
 _LOOKED_AT = 128
-"""Turns of the active path whose contexts are looked at, if they are still at hand."""
+"""Maximum turns of the active path whose contexts are checked, if they are still cached."""
 _SHOWN = 12
 
 
 async def shown_lore(live: LiveSession, contexts: RecentContexts) -> dict[str, Any]:
-    """The entries in the order of their world. ``fired`` has the latest turns at which each was told, latest first."""
+    """Return the entries in the order of their world. ``fired`` has the turns whose context had it, latest first."""
     state = await live.state(live.head)
     fired: dict[str, list[dict[str, Any]]] = {}
     looked_at = 0

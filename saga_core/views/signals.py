@@ -1,4 +1,4 @@
-"""What stood behind the signals of an explained context: the words that were found, the time that was meant, a turn."""
+"""Adds details about the signals to an explained context: found words, the named time, and neighbouring turns."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from saga_core.sessions import LiveSession
 from saga_core.views.wording import Wording, spoken_of
 
 _BESIDE = 2
-"""How far a turn reaches that lends to its neighbours."""
+"""Distance at which a turn adds to the scores of its neighbours."""
 
 
 async def with_signals(
     live: LiveSession, above: str, said: str, explained: dict[str, Any], *, now: float
 ) -> dict[str, Any]:
-    """An explained context that was read after ``above`` for the words ``said``, JSON-able.
+    """Return an explained context that was read after ``above`` for the words ``said``, as JSON-compatible data.
 
-    Besides, ``said``, and ``time``: the first and the last turn that are meant where the words name a time, else None.
-    Each piece has ``words``, those of ``said`` that its whole turn or entry has in one form or another, told or not.
-    That of a turn has its number as ``turn``; and as ``beside`` the turn around it that has most of the words, where
-    one speaks for it.
+    Adds ``said``, and ``time``, the first and the last turn of the time that the words name, or None. Each piece has
+    ``words``: the words of ``said`` that its whole turn or entry has in any form, even if the context left them out. A
+    piece of a turn has its depth as ``turn``. If its neighbours added to its score, ``beside`` is the neighbouring turn
+    with most of the words.
     """
     wording, state = Wording.of(said), await live.state(above)
     episodes = PathEpisodes(live.tree, live.episodes, above)
@@ -49,7 +49,7 @@ async def with_signals(
 
 
 def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
-    """The turn near that depth which has most of the words, the nearest of equals."""
+    """Return the turn near ``depth`` that has most of the words, the nearest if several have as many."""
     found: dict[int, int] = {}
     for step in range(1, _BESIDE + 1):
         for near in (depth - step, depth + step):
@@ -63,7 +63,7 @@ def _time(said: str, episodes: PathEpisodes, rows: list[dict[str, Any]], now: fl
     meant = time_meant(said)
     if meant is None or meant.latest:
         return None
-    if meant.meeting:  # whose first meeting is meant, the scene told
+    if meant.meeting:  # the scores show the turns, because the names are known only in the scene
         turns = [row["turn"] for row in rows if "turn" in row and row["why"].get("time")]
         return {"first": min(turns), "last": max(turns)} if turns else None
     then = turns_meant(meant, episodes, (), now)

@@ -1,4 +1,4 @@
-"""Why something was not told: what is known of a text, and what became of it when the context was chosen."""
+"""Explains why a text was not in a context: finds the items that have it, and what happened to each."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from saga_core.views.looking import Knowledge, Looking, Reason, nearest, placed,
 from saga_core.views.wording import Wording, plainly, spoken_of
 
 _TURNS, _LOOKED_AT = 5, 64
-"""Turns that are shown, and those found by their words among which the very text is looked for."""
+"""Maximum turns in the result, and maximum turns found by words in which the literal text is searched."""
 _REMARKS = 5
 _ROWS = 12
 _HALF = 0.5
 _BESIDE_VERBATIM = 0.8
-"""How much of the words what is shown has, and beside what says the text word for word."""
+"""Minimum share of the words in a row: ``_HALF``, or this one if another row has the text word for word."""
 _PARTS, _OF_A_PART = 12, 2
-"""Sentences of a text that are looked up for themselves, and what is said of each."""
+"""Maximum sentences of a text that are searched separately, and maximum rows for each."""
 _LONGEST = 4_000
-"""Characters of a text that is cut into sentences."""
+"""Maximum characters of a text that is split into sentences."""
 _BESIDE = 3
-"""Turns that come later, or that stand on other branches, which are looked at."""
+"""Maximum later turns and maximum turns on other branches."""
 _CHUNK = 64
-"""Remarks that are looked through between two chances for others to run."""
+"""Notes that are searched before yielding to the event loop."""
 
 
 async def untold(
     live: LiveSession, turn: str, context: TurnContext, text: str, knowledge: Knowledge, *, sure: bool = True
 ) -> list[dict[str, Any]]:
-    """What of a story says ``text``, the nearest first, and whether the context of ``turn`` had it: ``reason``.
-    JSON-able. Not ``sure``: how much of the story the history showed is assumed.
+    """Return the items of a story that have ``text``, best first, as JSON-compatible data. ``reason`` says why the
+    context of ``turn`` had an item or not. If not ``sure``, the extent of the sent history is assumed.
 
-    Looked through: what was told and what was left out for want of room, the pages in front of the history, the
-    author's text of the world, the turns of the path, the opening, lore, memories, remarks, and events to come. Where
-    none of them says as much of it, also what came only with ``turn`` or later, and other branches. What says the text
-    word for word comes first, and beside it only what has nearly all of the words. A text of several sentences that
-    nothing says as a whole is looked up sentence by sentence, the first 12: such a row has its sentence as ``part``.
-    Empty if nothing known says any of it.
+    Searched are the pieces of the context and those that did not fit, the pages in front of the history, the author's
+    text of the world, the turns of the path, the opening, lore, memories, notes and scheduled events. Items from
+    ``turn`` itself, later turns and other branches are included if they match better. Rows with the text word for word
+    come first, and then other rows need nearly all of the words. If nothing has all words of a text of several
+    sentences, the first 12 sentences are searched separately, and each row has its sentence as ``part``. The result is
+    empty if nothing matches.
     """
     around = await placed(live, turn, knowledge.brought)
 
@@ -61,13 +61,13 @@ async def untold(
         return rows
     several: list[dict[str, Any]] = []
     for part in parts:
-        await asyncio.sleep(0)  # each looks through all lore: chats go on in between
+        await asyncio.sleep(0)  # each search reads all lore, so yield to the event loop
         several += [{**row, "part": part} for row in (await rows_of(part))[:_OF_A_PART]]
     return several or rows
 
 
 async def _rows(looking: Looking, text: str) -> list[dict[str, Any]]:
-    """As ``untold``, of the text as a whole."""
+    """As ``untold``, for the text as a whole."""
     rows = [row async for row in _near(looking, text) if row["share"] >= _HALF]
     best = max((_closeness(row) for row in rows), default=(False, 0.0))
     rows += [row async for row in _far(looking, text, best[1]) if row["share"] >= _HALF and _closeness(row) > best]
@@ -81,14 +81,14 @@ def _closeness(row: dict[str, Any]) -> tuple[bool, float]:
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text that have words."""
+    """Return the distinct sentences of a text that have words."""
     whole, _, starts, stops = laid_out(text)
     sentences = [whole[start:stop].strip() for start, stop in zip(starts, stops, strict=True)]
     return list(dict.fromkeys(each for each in sentences if any(map(str.isalnum, each))))
 
 
 async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
-    """What is known before the turn, and the turn's own words."""
+    """Yield rows of what is known before the turn, and of the turn's own words."""
     live, context = looking.live, looking.context
     own = await live.turn(looking.turn)
     if own.parent is not None and own.user:
@@ -101,7 +101,7 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     for row in _of_turns(looking, text):
         yield row
     opening = await live.turn(live.tree.root)
-    # The request that a session begins with brings the opening itself.
+    # A session's first request has the opening in its history.
     in_chat = own.depth == 1 or (context.missing is not None and context.missing < 0)
     if opening.reply:
         yield looking.row("turn", opening.id, opening.reply, "in_chat" if in_chat else "opening", turn=0)
@@ -126,13 +126,13 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
 
 
 def _of_turns(looking: Looking, text: str) -> Iterator[dict[str, Any]]:
-    """The turns of the path that say most of it."""
+    """Yield the turns of the path that match best."""
     live, context = looking.live, looking.context
     episodes = PathEpisodes(live.tree, live.episodes, looking.above)
     ranked = list(episodes.search(text, _LOOKED_AT, frozenset()))
-    # A long turn that has the very text may rank behind others with the same words.
+    # A long turn that has the literal text may rank behind others with the same words.
     verbatim = [turn for turn in ranked if looking.wording.stands_in(spoken_of(episodes.text(turn)))]
-    if not verbatim and looking.wording.short:  # what ranks high may have no more than the syllable
+    if not verbatim and looking.wording.short:  # high-ranked turns may have only the syllable
         ranked = [turn for turn in ranked if looking.near_enough(spoken_of(episodes.text(turn)), _HALF)]
     for turn in dict.fromkeys((*verbatim[:_TURNS], *ranked[:_TURNS])):
         depth, whole = episodes.depth(turn), episodes.text(turn)
@@ -142,7 +142,7 @@ def _of_turns(looking: Looking, text: str) -> Iterator[dict[str, Any]]:
 
 
 async def _remarks(looking: Looking) -> AsyncIterator[dict[str, Any]]:
-    """The remarks of the path that say most of it, but for those that the context or the pages tell."""
+    """Yield the notes of the path that match best, except those in the context or the pages."""
     notes = {each.text: each for each in reversed(looking.placed.before) if each.kind == "note"}
     for each in await _nearest(looking, [*notes.values()], _HALF):
         if not looking.is_said(each.text):
@@ -150,7 +150,7 @@ async def _remarks(looking: Looking) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _nearest(looking: Looking, brought: Sequence[Brought], least: float) -> list[Brought]:
-    """Those that say most of it, and have so much of the words."""
+    """Return the best matching items with at least the share ``least`` of the words."""
     found: list[tuple[tuple[bool, float], int, Brought]] = []
     for count, each in enumerate(brought):
         if not count % _CHUNK:
@@ -162,7 +162,7 @@ async def _nearest(looking: Looking, brought: Sequence[Brought], least: float) -
 
 
 def _events(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
-    """The events to come that the context does not tell: those that wait, and those that are over."""
+    """Yield the scheduled events that the context does not have, both waiting and past ones."""
     happened = {each.event: each.depth for each in state.happenings}
     for each in {each.key: each for each in looking.placed.before if each.kind == "event"}.values():
         event = state.schedule.get(each.key)
@@ -177,8 +177,8 @@ def _events(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
 
 
 def _waits(event: Scheduled, state: WorldState) -> dict[str, Any]:
-    """What an event still waits for: the ``turn`` from which on it is due, the ``place``, and ``who`` has to be there.
-    None for what is as it should be."""
+    """Return the unmet conditions of an event: the ``turn`` at which it is due, the ``place``, and ``who`` must be
+    present. Met conditions are None."""
     return {
         "turn": event.due if event.due is not None and event.due > state.depth + 1 else None,
         "place": state.name(event.place) if event.place and event.place != state.location else None,
@@ -201,7 +201,8 @@ def _of_lore(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
 
 
 async def _far(looking: Looking, text: str, least: float) -> AsyncIterator[dict[str, Any]]:
-    """What came only with the turn or after it, and what stands on other branches, if it has so much of the words."""
+    """Yield rows of items from the turn itself, from later turns and from other branches. Items that are not turns need
+    at least the share ``least`` of the words."""
     live, tree, turn = looking.live, looking.live.tree, looking.turn
     own = await live.turn(turn)
     if own.parent is not None:

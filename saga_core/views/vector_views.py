@@ -1,4 +1,4 @@
-"""Vectors of lore and of earlier turns: which ones the projector should keep, and writing them."""
+"""Vectors of lore and of earlier turns: determines which vectors are missing, and writes them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ log = logging.getLogger("saga.projection")
 
 _CHUNK = 256
 _ALIKE = 0.999
-"""Cosine from which on two vectors are of one text: a model far away does not give the same bytes twice."""
+"""Minimum cosine of two vectors of the same text. A remote model does not return the same bytes twice."""
 
 
 async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
-    """A vector for each of ``texts``. Raises ``UpstreamError`` for an embedder that gives more or fewer."""
+    """Return a vector for each of ``texts``. Raises ``UpstreamError`` if the embedder returns a different number."""
     vectors = await embedder.embed(texts, "passage")
     if len(vectors or ()) != len(texts):
         raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")
@@ -37,21 +37,21 @@ class VectorViews:
     embedder: Embedder | None
     counters: Counters
     on_lore: list[Callable[[str], None]]
-    """Told of each scope of lore that is whole: its contents follow from its name."""
+    """Called with each complete scope of lore. The contents of a scope are determined by its name."""
     _ready_lore: set[str]
     _lore_left: dict[str, dict[str, LoreEntry]]
-    """Scope of lore to the entries that lack a vector, as far as that was looked for."""
+    """Entries without a vector by scope of lore, for scopes that were checked."""
     _whole: set[str]
     """Scopes of sessions whose episodes all have a vector."""
 
     async def ensure_lore(self, live: LiveSession) -> None:
-        """Put the world's lore into its vector scope, once."""
+        """Write the vectors of the world's lore, unless they are complete."""
         await self.ensure_lore_of(live.world)
 
     async def ensure_lore_of(self, world: World, most: int | None = None) -> bool:
-        """Put a world's lore into its vector scope, ``most`` entries of it at once; whether all are there.
+        """Write missing vectors of a world's lore, at most ``most``, and return whether the scope is complete.
 
-        What is there already is not made again: a process may have ended half way.
+        Existing vectors are kept, because an earlier process may have ended half way.
         """
         scope = lore_scope(world.digest)
         if self.embedder is None or scope in self._ready_lore or not world.lore:
@@ -81,17 +81,17 @@ class VectorViews:
         return True
 
     def forget_lore(self) -> None:
-        """Look anew whether the vectors of lore and of earlier turns are there."""
+        """Check again on next use whether the vectors of lore and of earlier turns are complete."""
         self._ready_lore.clear()
         self._lore_left.clear()
         self._whole.clear()
 
     def look_again(self, session: str) -> None:
-        """Look anew whether all episodes of a session have a vector: others may have written it."""
+        """Check again on next use whether all episodes of a session have a vector. Others may have written it."""
         self._whole.discard(episodes_scope(session))
 
     async def renew_lore(self, live: LiveSession) -> None:
-        """Make the vectors of the world's lore anew."""
+        """Drop and rewrite the vectors of the world's lore."""
         scope = lore_scope(live.world.digest)
         self._ready_lore.discard(scope)
         self._lore_left.pop(scope, None)
@@ -99,9 +99,9 @@ class VectorViews:
         await self.ensure_lore(live)
 
     async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Make the vectors of turns; those of all turns that lack one, when the embedder is new to the session.
+        """Write the vectors of turns, and those of all other turns without one if the scope is not complete.
 
-        None for an embedder that sees no more than spelling: words find what they would, and nobody asks for them.
+        An embedder that is not semantic gets no vectors, because the search by words finds the same turns.
         """
         nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
         if self.embedder is None or not nodes:
@@ -120,9 +120,9 @@ class VectorViews:
         self.mark_whole(session)
 
     async def lacking(self, session: str, tree: Tree, fresh: Collection[str]) -> list[Node]:
-        """The turns with an episode that have no vector of this embedder, and those that are ``fresh``.
+        """Return the ``fresh`` turns and all turns without a vector of this embedder, if they have an episode.
 
-        Making all anew may have ended half way, so that is looked at once for each session.
+        An earlier rebuild may have ended half way, so completeness is checked once per session.
         """
         scope = episodes_scope(session)
         if await self._create(scope):
@@ -138,7 +138,7 @@ class VectorViews:
         return [node for node in nodes if node.id in wanted or node.id not in there]
 
     async def _there(self, scope: str, ids: Sequence[str]) -> set[str]:
-        """Those of ``ids`` that a scope has. One that cannot be read begins anew."""
+        """Return the ``ids`` that a scope has. A scope that cannot be read is recreated empty."""
         found: set[str] = set()
         try:
             for start in range(0, len(ids), _CHUNK):
@@ -152,11 +152,11 @@ class VectorViews:
         return found
 
     def mark_whole(self, session: str) -> None:
-        """Take note that nothing is lacking in a session."""
+        """Record that all episodes of a session have a vector."""
         self._whole.add(episodes_scope(session))
 
     async def put_episodes(self, session: str, nodes: Sequence[Node], vectors: Sequence[array[float]]) -> bool:
-        """Keep the vectors of turns. Whether their scope had to be made, so that the others are lacking."""
+        """Write the vectors of turns. Returns whether the scope was created now, so that all others are missing."""
         scope = episodes_scope(session)
         made = await self._create(scope)
         if made:
@@ -171,17 +171,17 @@ class VectorViews:
         return made
 
     async def is_right(self, scope: str) -> bool:
-        """Whether a scope is there and of this embedder."""
+        """Whether a scope exists and was made by this embedder."""
         embedder = self.embedder
         return embedder is not None and await self.vectors.describe(scope) == spec_of(scope, embedder)
 
     async def _create(self, scope: str) -> bool:
-        """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
+        """Ensure that the scope exists for this embedder. Returns whether it was created now and is empty."""
         assert self.embedder is not None
         spec = spec_of(scope, self.embedder)
         found = await self.vectors.describe(scope)
         if found is not None and found != spec:
-            # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
+            # Vectors of two embedders are never mixed: the scope is recreated and filled from the journal.
             log.warning("vectors of %s were made by %s; %s makes them again", scope, found.embedder, spec.embedder)
             self.counters.add("vectors.rebuilt")
             await self.vectors.drop(scope)
@@ -189,9 +189,9 @@ class VectorViews:
         return found != spec
 
     async def verify_episodes(self, live: LiveSession, waiting: Collection[str] = ()) -> list[str]:
-        """Compare a session's episode vectors with what the journal and the embedder give.
+        """Compare a session's episode vectors with those computed from the journal, and return the differences.
 
-        Those of turns that are ``waiting`` for their views may be there or not.
+        Turns that are ``waiting`` for their views may have a vector or not.
         """
         if self.embedder is None:
             return []
@@ -222,7 +222,7 @@ def _parts(entries: Sequence[LoreEntry]) -> list[Sequence[LoreEntry]]:
 
 
 def alike(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether two vectors are of one text, as far as an embedder that is asked twice can tell."""
+    """Whether two vectors are of the same text, allowing for an embedder's variation."""
     if list(one) == list(other):
         return True
     return len(one) == len(other) and cosine(one, other) >= _ALIKE

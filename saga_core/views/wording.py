@@ -1,4 +1,4 @@
-"""A text that somebody asks about: its words, and whether another text says it."""
+"""A searched text: its words, and whether another text has them."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from saga_core.recall import STAMP, laid_out
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = re.compile(r"[^\W_]+|…")
-"""A run of letters or numbers, or the mark of what an excerpt left out: no sentence reaches over it."""
+"""A run of letters or numbers, or the mark of an excerpt's omission, over which no match extends."""
 _GAP = "…"
 _LEAD = 40
-"""Characters that stand in front of the place of a text where its sentence is too long to be shown."""
+"""Characters before a match that are shown if its sentence is too long."""
 
 
 @lru_cache(maxsize=512)
 def _plain(text: str) -> str:
-    """``text`` without punctuation, as it is compared: a sentence may be told with other quotes or line breaks."""
+    """Return ``text`` normalized for comparison, without punctuation: quotes and line breaks may differ."""
     return " ".join(match.group() for match in _RUN.finditer(match_text(nfc(text))))
 
 
 def plainly(text: str) -> str:
-    """``text`` without punctuation, as it is compared."""
+    """Return ``text`` normalized for comparison, without punctuation."""
     return _plain(text)
 
 
@@ -49,8 +49,7 @@ def _asked(text: str) -> str:
 
 
 def _shapes(word: str) -> list[str]:
-    """A word as it is looked for: among index terms, where numbers in words are digits and forms of a word are one, or
-    as a part of others."""
+    """Return the search forms of a word: index terms, which unify numbers and inflections, or parts of other words."""
     if word.isascii():
         return terms(word)
     nothing = telling_nothing()
@@ -58,7 +57,7 @@ def _shapes(word: str) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """A Hangul word without all particles behind it; two syllables stay."""
+    """Return a Hangul word without its particles. At least two syllables are kept."""
     if is_hangul(word[0]):
         for size in range(2, len(word)):
             if word[size:] in particles():
@@ -67,13 +66,13 @@ def _bare(word: str) -> str:
 
 
 def unstamped(episode: str) -> str:
-    """An episode without the number of its turn."""
+    """Return an episode without its turn number."""
     stamp = STAMP.match(episode)
     return episode if stamp is None else episode[stamp.end() :]
 
 
 def spoken_of(episode: str) -> str:
-    """What an episode says, without the number of its turn and SAGA's own labels ("lost:", "met:")."""
+    """Return an episode without its turn number and SAGA's own labels ("lost:", "met:")."""
     facts, line_end, said = episode.partition("\n")
     if STAMP.match(facts) is None:
         return episode
@@ -90,7 +89,7 @@ def _fact_labels() -> frozenset[str]:
 
 @define(eq=False)
 class Heard:
-    """A text in which words are looked for. Several wordings may be looked for in one."""
+    """A text in which words are searched, for any number of wordings."""
 
     text: str
     _plain: str | None = field(default=None, init=False)
@@ -100,28 +99,28 @@ class Heard:
 
     @property
     def plain(self) -> str:
-        """Without punctuation, between spaces."""
+        """The text without punctuation, between two spaces."""
         if self._plain is None:
             self._plain = f" {_plain.__wrapped__(self.text)} "
         return self._plain
 
     @property
     def terms(self) -> frozenset[str]:
-        """Its index terms."""
+        """The index terms of the text."""
         if self._terms is None:
             self._terms = frozenset(terms(self.text))
         return self._terms
 
     @property
     def folded(self) -> str:
-        """As words are looked for in it."""
+        """The text normalized for word search."""
         if self._folded is None:
             self._folded = match_text(nfc(self.text))
         return self._folded
 
     @property
     def nouns(self) -> Mapping[str, list[str]]:
-        """Its Korean nouns of one syllable, and in which forms it has them."""
+        """The forms of each one-syllable Korean noun in the text."""
         if self._nouns is None:
             found: dict[str, list[str]] = {}
             words = _WORD.findall(nfc(self.text))
@@ -134,21 +133,20 @@ class Heard:
 
 @frozen
 class Wording:
-    """The text as it is compared with others."""
+    """A text prepared for comparison with others."""
 
     plain: str = field(converter=_asked)
     words: Mapping[str, str]
-    """Its words in the shape in which they stand elsewhere too, and as they were typed. Those that every sentence has
-    are left out as long as there are others."""
+    """The words as typed, by search form. Words that carry no meaning are left out if there are others."""
 
     @property
     def short(self) -> bool:
-        """Whether Korean nouns of one syllable are among the words."""
+        """Whether the words include Korean nouns of one syllable."""
         return any(is_hangul(word[0]) and (len(word) == 1 or bool(maybe_noun(word))) for word in self.words)
 
     @classmethod
     def of(cls, text: str) -> Wording:
-        """A wording without words, if ``text`` has none."""
+        """Return the wording of ``text``. It has no words if ``text`` has none."""
         typed: dict[str, str] = {}
         words = _WORD.findall(nfc(text))
         for each, noun in zip(words, short_nouns(words), strict=True):
@@ -160,21 +158,21 @@ class Wording:
         return cls(text, {word: each for word, each in typed.items() if word not in nothing} or typed)
 
     def found_in(self, text: str) -> list[str]:
-        """Those of ``words`` that ``text`` has, forms of one word for each other."""
+        """Return the words that ``text`` has in any form."""
         return list(self.forms_in(text))
 
     def forms_in(self, text: str) -> dict[str, list[str]]:
-        """As ``found_in``, and for each the parts of ``text``, folded, by which it is told there."""
+        """As ``found_in``, with the matching parts of the folded ``text`` for each word."""
         return self.forms_of(Heard(text))
 
     def forms_of(self, heard: Heard) -> dict[str, list[str]]:
-        """As ``forms_in``."""
+        """As ``forms_in``, for a prepared text."""
         own, folded, short = heard.terms, heard.folded, self.short
 
         def forms(word: str) -> list[str]:
-            if len(word) == 1 and is_hangul(word):  # inside of another word it says nothing
+            if len(word) == 1 and is_hangul(word):  # a single syllable inside another word is no match
                 return heard.nouns.get(word, []) if word in folded else []
-            # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
+            # Words with inflected endings, or without spaces between them, are found as parts of others.
             if word in own or (not word.isascii() and word in folded):
                 return [word]
             return heard.nouns.get(maybe_noun(word), []) if short else []
@@ -182,12 +180,12 @@ class Wording:
         return {word: found for word in self.words if (found := forms(word))}
 
     def typed(self, text: str) -> list[str]:
-        """As ``found_in``, the words as they were typed."""
+        """As ``found_in``, with the words as typed."""
         return [self.words[word] for word in self.found_in(text)]
 
     def sharing(self, text: str) -> list[str]:
-        """As ``typed``, and Korean words besides that stand there with another ending, or as the beginning of a
-        compound: two syllables of the stem at least."""
+        """As ``typed``, including Korean words with a different ending or in a compound that share a stem of at least
+        two syllables."""
         found = set(self.found_in(text))
         stems = {_bare(word) for word in _WORD.findall(nfc(text)) if is_hangul(word[0])}
         stems = {stem for stem in stems if len(stem) > 1}
@@ -199,22 +197,22 @@ class Wording:
         ]
 
     def told_by(self, told: str, whole: str) -> bool:
-        """Whether ``told``, which was made of ``whole``, says what of it is meant: the very sentence where it stands in
-        ``whole``, else every one of the words that ``whole`` has."""
+        """Whether ``told``, an excerpt of ``whole``, has the text word for word, or otherwise all of the words in
+        ``whole`` if that does not have the text word for word."""
         if self.stands_in(told):
             return True
         return not self.stands_in(whole) and set(self.found_in(whole)) <= set(self.found_in(told))
 
     def stands_in(self, text: str) -> bool:
-        """Whether the text stands there word for word, punctuation and case aside, and no part of a word for itself."""
+        """Whether ``text`` has the text word for word and as whole words, ignoring punctuation and case."""
         return self._at(f" {_plain(text)} ") >= 0
 
     def closeness(self, heard: Heard) -> tuple[bool, float]:
-        """Whether a text says the text word for word, and how much of the words it has."""
+        """Return whether ``heard`` has the text word for word, and its share of the words."""
         return self._at(heard.plain) >= 0, len(self.forms_of(heard)) / len(self.words)
 
     def _at(self, said: str) -> int:
-        """Where ``plain`` stands in a text without punctuation, which has a space at both ends; -1 for nowhere."""
+        """Return the offset of ``plain`` in a text without punctuation and with a space at both ends, or -1."""
         plain = self.plain
         at = said.find(plain) if plain else -1
         while at >= 0:
@@ -233,8 +231,8 @@ class Wording:
         return ends_word(said[:stop].rpartition(" ")[2], rest, behind.partition(" ")[0])
 
     def around(self, text: str, limit: int) -> str | None:
-        """The sentences of ``text`` in which the text stands word for word, at most ``limit`` characters: all of a
-        short one. None where it does not stand there."""
+        """Return the sentences of ``text`` that have the text word for word, in at most ``limit`` characters, or all of
+        a short text. None if it has no such sentence."""
         whole, _, starts, stops = laid_out(nfc(text))
         runs = list(_RUN.finditer(whole))
         words = [match_text(run.group()) for run in runs]
@@ -244,7 +242,7 @@ class Wording:
         ends = [0]
         for word in words:
             ends.append(ends[-1] + len(word) + 1)
-        # One space stands in front of all: the word whose letters begin at ``ends[n] + 1`` is number n.
+        # The text begins with a space, so word number n begins at ``ends[n] + 1``.
         first, last = (bisect_right(ends, place - 1) - 1 for place in (at, at + len(self.plain) - 1))
         begin, end = runs[first].start(), runs[last].end()
         if len(whole) <= limit // 2:

@@ -25,7 +25,7 @@ from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState
 _ITEMS = 24
 _NAMES = 12
 _CONDITIONS, _CONDITION = 3, 60
-"""Maximum conditions of a character, and maximum letters of each."""
+"""Maximum conditions that are listed per entity, and maximum characters of each."""
 _TOLD_ELSEWHERE = frozenset(
     {"is_player", "persona", "hp", "max_hp", "mood", "status", "status_since", "occupation", "traits", "background"}
 )

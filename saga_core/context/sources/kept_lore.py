@@ -21,7 +21,7 @@ _SHORT = 24
 
 
 def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
-    """Return a piece for each entry that its rules activate, in insertion order."""
+    """Return a piece for each entry that its rules activate, sorted by ``order`` and name."""
     moment = request.moment
     if moment is None:
         return []

@@ -20,8 +20,8 @@ _NEAREST = 3
 """Maximum turns without particular sentences that are included because they resemble the question. More would repeat
 the same things."""
 _BRIEFER = ((8, 0.5), (2, 0.7), (0, 1.0))
-"""(rank, factor): the length of excerpts from that rank on. The answer is usually in the first two turns, or otherwise
-in any of the next thirty."""
+"""(rank, factor of the excerpt length from that rank on). The answer is usually in the first two turns, or otherwise in
+any of the next thirty."""
 
 
 @define
