@@ -187,6 +187,8 @@ def _event(desk: _Desk) -> tuple[Event, ...]:
     for name, number in (("due", due), ("expires", expires)):
         if number is not None and not depth < number <= depth + FARTHEST:
             raise BadInput(f"{name}: {number} is no turn to come; give one from {depth + 1} to {depth + FARTHEST}")
+    if due is not None and expires is not None and expires < due:
+        raise BadInput(f"expires: {expires} comes before due, {due}; give {due} or a later turn")
     place = desk.entity("place", Kind.LOCATION).id if desk.text("place") else ""
     who = desk.entity("who", Kind.CHARACTER).id if desk.text("who") else ""
     event, introduced = desk.ensured("name", Kind.EVENT)

@@ -257,6 +257,7 @@ CORRECTIONS: list[tuple[str, dict[str, str], str]] = [
     ("forget", {"who": "아리아"}, "cannot be forgotten"),
     ("forget", {"who": "없는 사람"}, "the story knows no entity"),
     ("event", {"name": "종", "due": "0"}, "no turn to come"),
+    ("event", {"name": "종", "due": "9", "expires": "8"}, "comes before due, 9; give 9 or a later turn"),
     ("settle", {"finding": "x", "verdict": "maybe"}, "verdict"),
     ("settle", {"finding": "x", "verdict": "error"}, "no finding"),
     ("note", {"text": "x", "colour": "red"}, "colour: unknown field"),
