@@ -36,7 +36,10 @@ def _alias() -> tuple[re.Pattern[str], ...]:
 
 @frozen
 class OtherNames:
-    """Learns other names of people. ``told`` is the reply, in which a new name has to stand."""
+    """Learns other names of people. ``told`` is the player's message and the reply.
+
+    An alias, and a name in a note that several people are one, must occur there or already be known.
+    """
 
     names: Names
     player: str
@@ -91,6 +94,7 @@ class OtherNames:
                 and other
                 and self.names.knows(Kind.CHARACTER, name)
                 and (self.names.knows(Kind.CHARACTER, other) or other in self.told)
+                and self.names.find(Kind.CHARACTER, other) not in self.names.state.entities  # an impostor stays another
                 and not self.names.knows(Kind.ITEM, other)
                 and not self.names.knows(Kind.LOCATION, other)
             ):

@@ -94,6 +94,8 @@ def test_a_note_tells_an_alias_that_the_report_uses(known: str, note: str, other
     relation = f"relationship_changes: [{{from: Okoro, to: {other}, type: trust, delta: 1}}]"
     found = people(after(f"npc_met: [{known}, Okoro]", f"{relation}\nnotes: {note}"))
     assert {len(names) for names in found} == {1, 2} and any({known, other} <= set(names) for names in found), found
+    posed = people(after(f"npc_met: [{known}, {other}, Okoro]", f"notes: {note}"))
+    assert len(posed) == 3, "an impostor and the one whose name she takes stay two"
     unused = people(after(f"npc_met: [{known}, Okoro]", f"notes: {note}"))
     assert (known,) in unused, "a word that stands in the note alone may be no name"
 
