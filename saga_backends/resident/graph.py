@@ -7,7 +7,7 @@ from typing import cast
 
 from attrs import evolve
 
-from saga_backends.resident.adjacency import Adjacency
+from saga_backends.resident.scope_graph import ScopeGraph
 from saga_backends.resident.scope_cache import ScopeCache
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
@@ -46,7 +46,7 @@ class ResidentGraph:
 
     def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
         self.inner = inner
-        self.cache: ScopeCache[Adjacency] = ScopeCache(
+        self.cache: ScopeCache[ScopeGraph] = ScopeCache(
             self._load,
             limit_bytes=limit_bytes,
             scope_bytes=scope_bytes,
@@ -98,7 +98,7 @@ class ResidentGraph:
             put_edges=tuple(evolve(edge, properties=dict(edge.properties)) for edge in mutation.put_edges),
         )
 
-        def mirror(image: Adjacency, _none: None) -> bool:
+        def mirror(image: ScopeGraph, _none: None) -> bool:
             image.apply(own)
             return True
 
@@ -177,14 +177,14 @@ class ResidentGraph:
             raise NotSupported(f"graph.{self._info.name} has no query language")
         return await cast(RawQuery, self.inner).query(text, timeout=timeout, limit=limit)
 
-    async def _fetch(self, scope: str) -> Adjacency | None:
+    async def _fetch(self, scope: str) -> ScopeGraph | None:
         self.cache.ensure_open()
         check_scope(scope, self._limits)
         return await self.cache.fetch(scope)
 
-    async def _load(self, scope: str, most: int) -> Adjacency | None:
+    async def _load(self, scope: str, most: int) -> ScopeGraph | None:
         """Load every node, sorted by id, then every edge. Returns None if they would take more than ``most`` bytes."""
-        image = Adjacency(await self.inner.watermark(scope))
+        image = ScopeGraph(await self.inner.watermark(scope))
         page = min(_PAGE, self._limits.batch)
         ids: list[str] = []
         while True:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.errors import SagaError, StoreLocked
+from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import fail, find_config
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def looked(
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        _check_there(config)
+        check_there(config)
         return asyncio.run(_look(config, look, path, query, body))
     except (SagaError, OSError) as error:
         fail(error)
@@ -60,11 +61,3 @@ async def _look(
         return await look(saga)
     finally:
         await saga.aclose(drain=0.0)
-
-
-def _check_there(config: Config) -> None:
-    """Raise ``BadInput`` when the data directory is missing, so that reading commands do not create one."""
-    storage = config.storage
-    named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
-    if not named and not config.data_dir.is_dir():
-        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")

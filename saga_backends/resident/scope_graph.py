@@ -20,7 +20,7 @@ def _identity(edge: Edge | EdgeKey) -> _Identity:
     return (edge.source, edge.type, edge.target, edge.key)
 
 
-class Adjacency:
+class ScopeGraph:
     """The graph of one scope. Arguments must have been checked. Returned values are shared and read-only."""
 
     def __init__(self, watermark: str | None = None) -> None:
