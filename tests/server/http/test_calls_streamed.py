@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import chain, zip_longest
 from typing import Any
 
 import pytest
@@ -15,16 +16,20 @@ from saga_server.http.shapes import Shape
 CALLS = [("call_1", "roll", '{"dice": 2}'), ("call_2", "look", '{"at": "문"}'), ("call_3", "wait", "{}")]
 
 
-def pieces(*, repeats: bool, cut: int) -> list[dict[str, Any]]:
-    """The calls as a provider streams them; some repeat a call's id with every piece, some name it once."""
-    found = []
+def pieces(*, repeats: bool, cut: int, beside: bool) -> list[dict[str, Any]]:
+    """The calls as a provider streams them, one after the other or a piece of each in turn.
+
+    Some repeat a call's id with every piece, some name it once.
+    """
+    calls: list[list[dict[str, Any]]] = []
     for index, (number, name, arguments) in enumerate(CALLS):
+        calls.append([])
         parts = [arguments[at : at + cut] for at in range(0, len(arguments), cut)]
         for at, part in enumerate(parts):
             function = {"arguments": part, **({"name": name} if at == 0 else {})}
             call = {"index": index, "function": function, **({"id": number} if at == 0 or repeats else {})}
-            found.append({"tool_calls": [call]})
-    return found
+            calls[-1].append({"tool_calls": [call]})
+    return [piece for piece in (chain(*zip_longest(*calls)) if beside else chain(*calls)) if piece is not None]
 
 
 def streamed(shape: Shape, fields: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
@@ -34,10 +39,11 @@ def streamed(shape: Shape, fields: list[dict[str, Any]]) -> list[Mapping[str, An
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
+@pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("cut", [3, 100])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_each_call_is_one_block(repeats: bool, cut: int) -> None:
-    events = streamed(MessagesShape("m"), pieces(repeats=repeats, cut=cut))
+def test_each_call_is_one_block(repeats: bool, cut: int, beside: bool) -> None:
+    events = streamed(MessagesShape("m"), pieces(repeats=repeats, cut=cut, beside=beside))
     begun = [each for each in events if each["type"] == "content_block_start"]
     assert [each["content_block"]["type"] for each in begun] == ["text", "tool_use", "tool_use", "tool_use"]
     for (number, name, arguments), start in zip(CALLS, begun[1:], strict=True):
@@ -50,10 +56,11 @@ def test_each_call_is_one_block(repeats: bool, cut: int) -> None:
         assert "".join(mine) == arguments
 
 
+@pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("cut", [3, 100])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_each_call_is_one_item(repeats: bool, cut: int) -> None:
-    events = streamed(ResponsesShape("m"), pieces(repeats=repeats, cut=cut))
+def test_each_call_is_one_item(repeats: bool, cut: int, beside: bool) -> None:
+    events = streamed(ResponsesShape("m"), pieces(repeats=repeats, cut=cut, beside=beside))
     done = [each["item"] for each in events if each["type"] == "response.output_item.done"]
     assert [each["type"] for each in done] == ["message", "function_call", "function_call", "function_call"]
     assert [(each["call_id"], each["name"], each["arguments"]) for each in done[1:]] == CALLS

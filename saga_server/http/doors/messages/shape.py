@@ -11,6 +11,7 @@ from attrs import define, field
 
 from saga_core.ports import Usage
 from saga_server.http.doors.failures import anthropic_failure
+from saga_server.http.doors.tool_calls import GatheredCall, GatheredCalls, StreamedCalls
 from saga_server.http.openai_schema import Choice, to_json
 from saga_server.http.shapes import Shape
 
@@ -26,8 +27,7 @@ class MessagesShape(Shape):
     _begun: bool = field(default=False, init=False)
     _block: str = field(default="", init=False)
     """The type of the open block; empty while none is open."""
-    _called: str = field(default="", init=False)
-    """The id of the call in the open block. Some providers repeat it with every piece."""
+    _calls: StreamedCalls = field(factory=StreamedCalls, init=False)
     _blocks: int = field(default=0, init=False)
     _reason: str = field(default="end_turn", init=False)
     _usage: dict[str, int] = field(factory=lambda: {"output_tokens": 0}, init=False)
@@ -64,8 +64,8 @@ class MessagesShape(Shape):
             found += self._delta({"type": "thinking_delta", "thinking": thought})
         for block in _signed(fields):
             found += self._sign(block)
-        for call in _calls(fields):
-            found += self._call(call)
+        for begun, piece in self._calls.pieces(fields):
+            found += self._call(begun, piece)
         return found
 
     def _sign(self, block: Mapping[str, Any]) -> bytes:
@@ -75,20 +75,15 @@ class MessagesShape(Shape):
         opened = self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
         return opened + self._delta({"type": "signature_delta", "signature": block["signature"]}) + self._close()
 
-    def _call(self, call: Mapping[str, Any]) -> bytes:
-        function = call.get("function") or {}
-        found = b""
-        if call.get("id") and (self._block, self._called) != ("tool_use", call["id"]):
-            found += self._close()
-            self._called = call["id"]
-            begun = {"type": "tool_use", "id": call["id"], "name": function.get("name", ""), "input": {}}
-            found += self._open("tool_use", begun)
-        if function.get("arguments"):
-            found += self._delta({"type": "input_json_delta", "partial_json": function["arguments"]})
-        return found
+    def _call(self, begun: GatheredCall | None, piece: str) -> bytes:
+        opened = b""
+        if begun is not None:
+            block = {"type": "tool_use", "id": begun.id, "name": begun.name, "input": {}}
+            opened = self._open("tool_use", block)
+        return opened + (self._delta({"type": "input_json_delta", "partial_json": piece}) if piece else b"")
 
     def _open(self, kind: str, block: Mapping[str, Any]) -> bytes:
-        if self._block == kind:
+        if self._block == kind and kind != "tool_use":
             return b""
         closed = self._close()
         self._block = kind
@@ -97,9 +92,12 @@ class MessagesShape(Shape):
     def _close(self) -> bytes:
         if not self._block:
             return b""
-        self._block = ""
+        calls, self._block = self._block == "tool_use", ""
         self._blocks += 1
-        return _event({"type": "content_block_stop", "index": self._blocks - 1})
+        closed = _event({"type": "content_block_stop", "index": self._blocks - 1})
+        if calls:
+            closed += b"".join(self._call(call, call.arguments) for call in self._calls.rest()) + self._close()
+        return closed
 
     def _delta(self, delta: Mapping[str, Any]) -> bytes:
         return _event({"type": "content_block_delta", "index": self._blocks, "delta": delta})
@@ -139,7 +137,9 @@ class MessagesShape(Shape):
             content.append({"type": "thinking", "thinking": thought, "signature": ""})
         if choice.text:
             content.append({"type": "text", "text": choice.text})
-        content += [_use(call) for call in _calls(choice.extra)]
+        gathered = GatheredCalls()
+        gathered.gather(choice.extra)
+        content += [_use(call) for call in gathered.calls]
         counts = {"input_tokens": 0, "output_tokens": 0} if usage is None else _counts(usage)
         return to_json(self._message(content, _REASONS.get(choice.finish, "end_turn"), counts)).encode()
 
@@ -157,18 +157,8 @@ def _signed(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _calls(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    calls = fields.get("tool_calls")
-    return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
-
-
-def _use(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function") or {}
-    try:
-        given = json.loads(function.get("arguments") or "{}")
-    except (ValueError, RecursionError):
-        given = {"arguments": function.get("arguments")}
-    return {"type": "tool_use", "id": call.get("id", ""), "name": function.get("name", ""), "input": given}
+def _use(call: GatheredCall) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.given}
 
 
 def _counts(usage: Usage) -> dict[str, int]:

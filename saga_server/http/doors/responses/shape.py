@@ -11,7 +11,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
-from saga_server.http.doors.tool_calls import thought_in
+from saga_server.http.doors.tool_calls import GatheredCall, StreamedCalls, thought_in
 from saga_server.http.openai_schema import Choice, to_json
 from saga_server.http.shapes import Shape
 
@@ -33,6 +33,7 @@ class ResponsesShape(Shape):
     _output: list[dict[str, Any]] = field(factory=list, init=False)
     """The items so far; the last one may be open."""
     _open: bool = field(default=False, init=False)
+    _calls: StreamedCalls = field(factory=StreamedCalls, init=False)
     _reason: str = field(default="stop", init=False)
     _usage: Mapping[str, Any] | None = field(default=None, init=False)
 
@@ -104,17 +105,11 @@ class ResponsesShape(Shape):
             self._output[-1]["summary"][0]["text"] += thought
             at = {**self._at, "summary_index": 0}
             told.append(self._event("response.reasoning_summary_text.delta", **at, delta=thought))
-        calls = fields.get("tool_calls")
-        told += [self._call(call) for call in (calls if isinstance(calls, list) else ()) if isinstance(call, Mapping)]
+        told += [self._call(begun, piece) for begun, piece in self._calls.pieces(fields)]
         return b"".join(told)
 
-    def _call(self, call: Mapping[str, Any]) -> bytes:
-        function = call.get("function") or {}
-        told = b""
-        repeated = self._is_open("function_call") and call.get("id") in (None, "", self._output[-1]["call_id"])
-        if not repeated:  # some providers send the id with every piece
-            told = self._begin(_function_call(str(call.get("id") or ""), str(function.get("name") or "")))
-        piece = function.get("arguments") or ""
+    def _call(self, begun: GatheredCall | None, piece: str) -> bytes:
+        told = b"" if begun is None else self._begin(_function_call(begun.id, begun.name))
         self._output[-1]["arguments"] += piece
         return told + (self._event("response.function_call_arguments.delta", **self._at, delta=piece) if piece else b"")
 
@@ -138,7 +133,10 @@ class ResponsesShape(Shape):
             told += self._event(
                 "response.function_call_arguments.done", **at, name=item["name"], arguments=item["arguments"]
             )
-        return told + self._event("response.output_item.done", output_index=at["output_index"], item=item)
+        told += self._event("response.output_item.done", output_index=at["output_index"], item=item)
+        if item["type"] == "function_call":
+            told += b"".join(self._call(call, call.arguments) for call in self._calls.rest()) + self._close()
+        return told
 
     def finish(self, index: int, reason: str) -> bytes:
         """The events that close the last item."""
