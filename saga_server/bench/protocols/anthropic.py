@@ -260,7 +260,7 @@ class MessagesWire(Wire):
         data = json.dumps({"type": kind, **fields}, ensure_ascii=False)
         await self.write(f"event: {kind}\ndata: {data}\n\n".encode())
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         """Send ``message_start``, with the usage of the prompt."""
         if self.response is None and self.received.streaming:
             await self._event("message_start", message={**self._message(), "content": [], "usage": self._bill()})
@@ -271,7 +271,7 @@ class MessagesWire(Wire):
 
     async def _block(self, block: dict[str, Any]) -> None:
         await self._close()
-        await self.begin()
+        await self.start()
         self._open = str(block["type"])
         self._blocks.append(block)
         if self.received.streaming:
@@ -313,7 +313,7 @@ class MessagesWire(Wire):
 
     async def ping(self) -> None:
         """Send a ``ping`` event."""
-        await self.begin()
+        await self.start()
         await self._event("ping")
 
     async def error_event(self, message: str) -> None:
@@ -321,7 +321,7 @@ class MessagesWire(Wire):
         await self._event("error", error={"type": "overloaded_error", "message": message})
 
     async def _end(self, finish: str) -> None:
-        await self.begin()
+        await self.start()
         await self._close()
         delta: dict[str, Any] = {"stop_reason": _STOP.get(finish, finish), "stop_sequence": None}
         if finish == "filtered":

@@ -155,20 +155,20 @@ class ChatWire(Wire):
     async def _data(self, value: Mapping[str, Any]) -> None:
         await self.write(f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode())
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         """Send the chunk with the role."""
         if self.response is None and self.received.streaming:
             await self._chunk({"role": "assistant", "content": ""})
 
     async def _text(self, piece: str) -> None:
-        await self.begin()
+        await self.start()
         await self._chunk({"content": piece})
 
     async def think(self, piece: str) -> None:
         """Send a piece of ``reasoning_content``."""
         self._thoughts.append(piece)
         if self.received.streaming:
-            await self.begin()
+            await self.start()
             await self._chunk({"reasoning_content": piece})
 
     async def call(self, name: str, arguments: str) -> None:
@@ -176,7 +176,7 @@ class ChatWire(Wire):
         function = {"name": name, "arguments": arguments}
         self._calls.append({"index": 0, "id": "call_1", "type": "function", "function": function})
         if self.received.streaming:
-            await self.begin()
+            await self.start()
             half = len(arguments) // 2
             begun = {**self._calls[0], "function": {"name": name, "arguments": arguments[:half]}}
             await self._chunk({"tool_calls": [begun]})
@@ -191,7 +191,7 @@ class ChatWire(Wire):
         await self._data({"error": {"message": message, "type": "overloaded_error", "code": 503}})
 
     async def _end(self, finish: str) -> None:
-        await self.begin()
+        await self.start()
         await self._chunk({}, _STOP.get(finish, finish))
         if (self.received.body.get("stream_options") or {}).get("include_usage"):
             await self._data({**self._head("chat.completion.chunk"), "choices": [], "usage": self.usage})

@@ -53,7 +53,7 @@ class Wire(ABC):
             await self.response.prepare(self.request)
         await self.response.write(data)
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         """Send what a stream begins with."""
         await self.write(b"")
 

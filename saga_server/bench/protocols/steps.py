@@ -104,7 +104,7 @@ def truncates(*pieces: str) -> Step:
     """Close the stream cleanly after some pieces, in the middle of the reply."""
 
     async def step(wire: Wire) -> web.StreamResponse:
-        await wire.begin()
+        await wire.start()
         for piece in pieces:
             await wire.text(piece)
         assert wire.response is not None
@@ -117,7 +117,7 @@ def errors(*pieces: str, message: str = "Overloaded") -> Step:
     """Send an error inside the stream, after some pieces."""
 
     async def step(wire: Wire) -> web.StreamResponse:
-        await wire.begin()
+        await wire.start()
         for piece in pieces:
             await wire.text(piece)
         await wire.error_event(message)
