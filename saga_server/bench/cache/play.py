@@ -17,6 +17,7 @@ from attrs import define, evolve, field, frozen
 from saga_backends.tokens.estimate import EstimateCounter
 from saga_core import Saga
 from saga_core.messages import PromptPlan, Stability, flatten
+from saga_core.ports import Usage
 from saga_core.upstream import facts_of
 from saga_server.bench.cache.cases import PACES, Case
 from saga_server.bench.cache.ideal import Wish, ideal_cost
@@ -257,10 +258,13 @@ class _Biller:
         self.saga_bill.add(charge, self.rates)
         silent = self.case.unreported and number % self.case.unreported == 0
         raw = told.reply if silent else told.raw
+        output = _TOKENIZER.count(raw)
+        # As providers do: SAGA learns from their bills how their tokens compare with its own count.
+        usage = Usage(charge.total, output, charge.read, charge.written, charge.written_1h)
+        begun.billed(usage, model=self.case.model, provider=self.case.provider)
         begun.replies[0].feed(raw)
         begun.replies[0].finish()
         await begun.commit()
-        output = _TOKENIZER.count(raw)
         marks = tuple((at, str(b.breakpoint)) for at, b in enumerate(begun.plan.blocks) if b.breakpoint)
         reason = begun.planned.reason if begun.planned is not None else ""
         shown = _TOKENIZER.count(begun.replies[0].text)
