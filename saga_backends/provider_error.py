@@ -62,16 +62,16 @@ class Blame:
     def refused(self, status: int, body: Any, headers: Mapping[str, str]) -> UpstreamError:
         """The error for a response with an error status."""
         about = _about(body)
-        said = _said(about, body)
+        said = self._quoted(_said(about, body))
         kind, code, details = about.get("type"), about.get("code"), _details(about)
         if any(each.get("reason") == _WRONG_KEY for each in details):
             status = 401
         wish = headers.get("x-should-retry")
         passing = (status in _PASSING or status >= 500) if wish not in ("true", "false") else wish == "true"
         if 300 <= status < 400:
-            said = f"it sends requests on to {shorten(headers.get('location') or 'nowhere')}"
+            said = f"it sends requests on to {self._quoted(headers.get('location') or 'nowhere')}"
         return UpstreamError(
-            self.hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}"),
+            f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}",
             status=shown_status(status),
             kind=self._kind(kind, _KINDS.get(status, "upstream_error")),
             retry_after=_retry_after(headers, details),
@@ -83,17 +83,21 @@ class Blame:
         about = error if isinstance(error, Mapping) else {"message": str(error)}
         message, code, kind = about.get("message"), about.get("code"), about.get("type")
         status = code if type(code) is int and 400 <= code <= 599 else _STATUS.get(str(kind), 502)
-        words = shorten(message if isinstance(message, str) and message else "an error without a message")
+        words = self._quoted(message if isinstance(message, str) and message else "an error without a message")
         return UpstreamError(
-            self.hide(f"{self.host} reported: {words}"),
+            f"{self.host} reported: {words}",
             status=shown_status(status),
             kind=self._kind(kind, "upstream_error"),
             passing=status in _PASSING or status >= 500,
         )
 
     def _kind(self, told: Any, otherwise: str) -> str:
-        """The provider's kind of error, without keys; ``otherwise`` if it told none."""
-        return shorten(self.hide(told)) if isinstance(told, str) and told else otherwise
+        """The provider's kind of error; ``otherwise`` if it told none."""
+        return self._quoted(told) if isinstance(told, str) and told else otherwise
+
+    def _quoted(self, text: str) -> str:
+        """A provider's text for an error message. Keys are hidden before it is cut, so that no part of one is left."""
+        return shorten(self.hide(text))
 
     def silent(self) -> UpstreamError:
         """The error for a timeout."""
@@ -105,9 +109,9 @@ class Blame:
 
     def unreachable(self, error: Exception) -> UpstreamError:
         """The error for a connection that cannot be made."""
-        why = shorten(str(error.__cause__ or error)) or "no connection"
+        why = self._quoted(str(error.__cause__ or error)) or "no connection"
         return UpstreamError(
-            self.hide(f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?"),
+            f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?",
             kind="upstream_unreachable",
             passing=True,
         )
@@ -185,9 +189,9 @@ def _about(body: Any) -> Mapping[str, Any]:
 def _said(about: Mapping[str, Any], body: Any) -> str:
     """Return the provider's error message, or an empty text if the body is a web page."""
     if isinstance(body, str):
-        return "" if body.lstrip().startswith("<") else shorten(body)
+        return "" if body.lstrip().startswith("<") else body
     message = about.get("message") or about.get("detail") or about.get("error") or ""
-    return shorten(message if isinstance(message, str) else json.dumps(message, ensure_ascii=False))
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
 def _details(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -524,3 +524,14 @@ def test_a_key_in_the_kind_of_an_error_is_hidden() -> None:
     about = {"message": "no", "type": "bad sk-geheim-0123456789"}
     for error in (blame.refused(400, {"error": about}, {}), blame.reported(about)):
         assert error.kind == "bad (key)"
+
+
+def test_no_part_of_a_key_is_left_where_a_message_is_cut() -> None:
+    blame = Blame("openai", "host", 1.0, ("geheim-0123456789",))
+    about = {"message": f"{'a' * 285} geheim-0123456789 {'b' * 50}"}
+    for error in (
+        blame.refused(400, {"error": about}, {}),
+        blame.reported(about),
+        blame.refused(400, about["message"], {}),
+    ):
+        assert "geheim" not in str(error)

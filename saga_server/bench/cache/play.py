@@ -259,7 +259,7 @@ class _Biller:
         silent = self.case.unreported and number % self.case.unreported == 0
         raw = told.reply if silent else told.raw
         output = _TOKENIZER.count(raw)
-        # As providers do: SAGA learns from their bills how their tokens compare with its own count.
+        # SAGA learns from bills how the provider counts tokens.
         usage = Usage(charge.total, output, charge.read, charge.written, charge.written_1h)
         begun.billed(usage, model=self.case.model, provider=self.case.provider)
         begun.replies[0].feed(raw)
