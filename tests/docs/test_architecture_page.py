@@ -9,9 +9,8 @@ import tomllib
 from saga_core import Saga
 from saga_core.background import foreground
 from saga_core.config import Config
-from saga_core.context.model import Section
 from saga_core.context.order import PATIENCE
-from saga_core.context.reader import default_reader
+from saga_core.context.reader import own_sources
 from saga_core.context.sources.memories import Memories
 from saga_core.extraction import question
 from saga_core.jobs import backlog, extraction, remote_state
@@ -94,15 +93,8 @@ def test_the_numbers_are_those_of_the_code() -> None:
 
 
 def test_the_sources_are_those_of_the_reader() -> None:
-    class Counter:
-        id = "characters"
-
-        def count(self, text: str) -> int:
-            return len(text)
-
-    names = list(default_reader(Config(), Counter()).sources)
+    names = [source.name for source in own_sources(Config())]
     assert [row[0] for row in column("source")] == [*names, Memories().name], "the last one where a strategy is on"
-    assert len(Section) == 7
 
 
 async def test_the_jobs_are_those_of_the_engine_in_their_order_with_their_pauses() -> None:
