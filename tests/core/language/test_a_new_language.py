@@ -1,4 +1,4 @@
-"""A language is a folder: with it alone, a world in that language is told in it. German, in few words, is one here."""
+"""A language is a folder: with it alone, a world in that language is told in it. The one here is made up."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ OWN = {
     "past": 'PAST = evolve(PAST, asking=r"\\b(?:gestern|damals)\\b", asking_unmarked="(?!)")',
     "words": """
 def _terms(run):
-    return (run.replace("ü", "u").removesuffix("n"),)
+    return (run.removesuffix("n"),)
 
-WORDS = evolve(WORDS, letters="a-zäöüß", run="[a-z]*[äöüß][a-zäöüß]*", terms=_terms, function=frozenset())
+WORDS = evolve(WORDS, letters="a-zȝ", run="[a-z]*ȝ[a-zȝ]*", terms=_terms, function=frozenset())
 """,
 }
 """The lines of a module that make its record another one than the English."""
@@ -64,25 +64,25 @@ def played(tmp_path: Path, tag: str, test: str) -> None:
 
 
 def test_a_world_that_states_it_is_played_in_it(tmp_path: Path) -> None:
-    played(tmp_path, "de", "asyncio.run(play())")
+    played(tmp_path, "qaa", "asyncio.run(play())")
 
 
 def test_latin_letters_mean_it_only_where_it_is_stated(tmp_path: Path) -> None:
     test = """
-assert [detect("Ich gehe.", tag) for tag in ("de", "en", "ko")] == ["de", "en", "en"]
-assert [detect("Ich gehe über die Brücke.", tag) for tag in ("de", "en", "ko")] == ["de", "en", "en"]
-assert [detect("숲으로 간다.", "de"), detect("…", "de"), detect("12", "de")] == ["ko", "de", "de"]
+assert [detect("Ich gehe.", tag) for tag in ("qaa", "en", "ko")] == ["qaa", "en", "en"]
+assert [detect("Ich gehe über die Brücke.", tag) for tag in ("qaa", "en", "ko")] == ["qaa", "en", "en"]
+assert [detect("숲으로 간다.", "qaa"), detect("…", "qaa"), detect("12", "qaa")] == ["ko", "qaa", "qaa"]
 """
-    played(tmp_path, "de", test)
+    played(tmp_path, "qaa", test)
 
 
-@pytest.mark.parametrize("tag", ["de", "fr"])
+@pytest.mark.parametrize("tag", ["art", "qaa"])
 def test_its_words_are_read_whatever_its_tag(tmp_path: Path, tag: str) -> None:
     """Tags before and after that of English."""
     test = f"""
-assert terms("Brücken") == terms("Brücke") == ["brucke"]
+assert terms("Brȝcken") == terms("Brȝcke") == ["brȝcke"]
 assert terms("The keys") == ["the", "key"] and terms("naïve") == ["naïve"]
 assert looks_back("Sie war gestern hier.") and not looks_back("Sie ist hier.")
-assert [each.tag for each in languages_in("Hier.")] == sorted({{"en", {tag!r}}})
+assert {{"en", {tag!r}}} <= {{each.tag for each in languages_in("Hier.")}}
 """
     played(tmp_path, tag, test)

@@ -93,7 +93,7 @@ def test_what_is_filled_in_is_there(language: Language) -> None:
 def _sentences(record: object, name: str = "") -> dict[str, str]:
     """The texts of a record that contain several words, by the path of their field."""
     if isinstance(record, str):
-        return {name: record} if len(record.split()) > 3 else {}
+        return {name: record} if len(re.findall(r"[^\W\d_]+", re.sub(r"\{.*?\}", "", record))) > 3 else {}
     within = record.items() if isinstance(record, Mapping) else ()
     if has(type(record)):
         within = ((each.name, getattr(record, each.name)) for each in fields(type(record)))
