@@ -24,7 +24,7 @@ def _nodes(count: int, mark: str = "") -> list[Node]:
 
 
 def _edges(nodes: list[Node], *, hubs: int) -> list[Edge]:
-    """An edge from one of the first ``hubs`` nodes to each node, two to each rare node, in the order of ``neighbors``."""
+    """An edge from one of the first ``hubs`` nodes to each node, two to rare nodes, in the order of ``neighbors``."""
     made = [
         Edge(nodes[n % hubs].id, f"T{node.label}", node.id, key, {"n": n})
         for n, node in enumerate(nodes)
