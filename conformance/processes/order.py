@@ -27,7 +27,7 @@ class Order:
     others: tuple[str, ...] = ()
     """Further paths. The process opens and reads each of them, makes ``calls`` on it, reopens it and reads it again."""
     die_at_sync: int = 0
-    """If not 0, kill the process before the ``os.fsync`` or ``os.fdatasync`` with this number. Syncs in C are not seen."""
+    """If not 0, kill the process before the ``os.fsync`` or ``os.fdatasync`` of this number. C code is not seen."""
     full_from: int = -1
     """During the call with this index, keep files from growing, as ``room`` says."""
     room: int = 0
