@@ -41,7 +41,7 @@ class Check:
         return any(clauses()[name].level == "MUST" for name in self.clauses)
 
     def concerns(self, kind: str, provides: frozenset[Capability]) -> bool:
-        """Whether the suite for such a store includes the check, be it run or "not provided"."""
+        """Whether the suite for such a store includes the check, even if it is "not provided"."""
         return kind in self.kinds and not self.unless & provides
 
     def of(self, provides: frozenset[Capability]) -> Check:

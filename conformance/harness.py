@@ -18,9 +18,9 @@ from saga_core.stores import Limits
 def _known_clauses(_harness: object, _attribute: object, deviations: Mapping[str, str]) -> None:
     for clause, reason in deviations.items():
         if clause not in clauses():
-            raise BadInput(f"deviations: no clause {clause!r}; the spec pages have them")
+            raise BadInput(f"deviations: unknown clause {clause!r}; the clauses are in conformance/spec")
         if not reason.strip():
-            raise BadInput(f"deviations[{clause!r}]: is empty; say why the clause is not kept")
+            raise BadInput(f"deviations[{clause!r}]: is empty; give the reason why the clause is not kept")
 
 
 def _frozen(provides: Iterable[Capability]) -> frozenset[Capability]:

@@ -1,4 +1,4 @@
-"""A well-formed call of every method of each kind of store, in an order in which all calls succeed."""
+"""A well-formed call of every method of each kind of store, in an order in which each finds what it needs."""
 
 from __future__ import annotations
 

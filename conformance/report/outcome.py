@@ -22,7 +22,7 @@ class Verdict(StrEnum):
     """The verdict of a run on the backend."""
 
     CONFORMANT = "conformant"
-    """Every base check and every check of a declared capability passed."""
+    """Every MUST check of the base contract and of the declared capabilities passed."""
     PARTIAL = "partial"
     """Nothing failed, but a check was not run, or the harness declares a deviation from a MUST."""
     NONCONFORMANT = "nonconformant"

@@ -1,8 +1,8 @@
 """A run in which the harness is loaded in a worker process and the verdict is made in this process.
 
 The worker reports the outcome of each check. This process chooses the checks, inserts canaries between them, compares
-the digest of the worker's loaded code with its own, and decides the verdict. A worker that stays silent or ends early,
-or that judges a canary wrongly, makes the run invalid.
+the digest of the worker's loaded code with its own, and decides the verdict. The run is invalid if the worker ends
+early, judges a canary wrongly, or runs changed code. An answer for another check counts as "not run".
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ async def _is_there(store: Any, kind: str, number: int) -> bool:
 
 @check("S-12")
 async def many_writers(case: Case) -> None:
-    """Thirty writers append to one list. Each append must be there once, and each read must be a prefix of it."""
+    """Thirty writers append to one list. Each must be there once, and each read must be a prefix of the final list."""
     store, key = case.store, ("list",)
     await store.commit(Batch({key: b""}))
     seen: list[bytes] = []

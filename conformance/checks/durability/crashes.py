@@ -25,7 +25,7 @@ from saga_core.stores import Batch, Edge, EdgeKey, Exists, Mutation, Node, Scope
 
 @check("L-12", kinds=STORED)
 async def in_a_large_write(case: Case) -> None:
-    """Kill a process among large writes. With every method, all or nothing of the last write must be readable."""
+    """Kill a process that makes large writes. With every method, all or nothing of the last write must be readable."""
     kind, random = case.harness.kind, case.random
     for number in range(case.profile.kills):
         name = f"large-{number}"

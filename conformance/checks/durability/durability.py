@@ -158,7 +158,7 @@ async def several_openers(case: Case) -> None:
         for made in everything[done : done + 2]:
             await answer(beside, made)
         done += 2
-    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "two processes took turns")
+    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "wrong contents after two writers")
     if kind == "state":
         await _counted_together(case)
 

@@ -70,7 +70,7 @@ async def a_write_replaces_everything(case: Case) -> None:
     for mark in ("one", "two", "two", "three"):
         await store.write("s", pages(mark, mark))
         same(await store.read("s"), pages(mark, mark), f"after {mark}")
-    for watermark in ("", "t1", "", "t2"):  # only the turn changes
+    for watermark in ("", "t1", "", "t2"):  # only the watermark changes
         await store.write("s", pages("three", watermark))
         same(await store.read("s"), pages("three", watermark), f"the same pages with the watermark {watermark!r}")
     nothing = Pages(dict.fromkeys(PAGE_NAMES, ""))

@@ -149,7 +149,7 @@ async def expectations_decide(case: Case) -> None:
         await refused(Conflict, store.commit(Batch({("head",): b"3", ("new",): b""}), expected=wrong), f"{wrong}")
         same(await store.scan(()), [(("head",), b"2")], f"after {wrong}")
     await store.commit(Batch(), expected={("head",): b"2"})
-    await refused(Conflict, store.commit(Batch(), expected={("head",): b"1"}), "an empty batch, wrongly expected")
+    await refused(Conflict, store.commit(Batch(), expected={("head",): b"1"}), "an empty batch, wrong expectation")
     await store.commit(Batch({("empty",): b""}))
     await refused(Conflict, store.commit(Batch(), expected={("empty",): None}), "an empty value expected to be absent")
 

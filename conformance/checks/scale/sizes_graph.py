@@ -99,7 +99,7 @@ async def _changed(store: Any, scope: str, count: int) -> None:
 
 @check("G-12", "G-25")
 async def refused_and_dropped(case: Case) -> None:
-    """Of a large mutation that is refused nothing is there; of a large scope that is dropped nothing is left."""
+    """Reject large mutations and drop large scopes. Nothing of them may remain."""
     store = case.store
     for count in (size for size in case.profile.edges if size <= case.harness.limits.batch):
         made = list(_nodes(count))
