@@ -373,15 +373,6 @@ async def _in_order(case: Case) -> None:
         await store.aclose()
 
 
-async def _write(store: Any, watch: _Watch, over: asyncio.Event, last: int) -> None:
-    try:
-        for mark in range(1, last + 1):
-            same(await answer(store, watch.write(mark)), None, f"the large write {mark}")
-            await asyncio.sleep(0)
-    finally:
-        over.set()
-
-
 async def _read(store: Any, watch: _Watch, over: asyncio.Event, first: int) -> None:
     ways = list(watch.reads.items())
     seen, by, number = 0, "the first write", first
