@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
 from secrets import randbelow
@@ -21,6 +22,23 @@ T = TypeVar("T")
 
 PATIENCE = 30.0
 """Timeout in seconds for a call that may hang because of an earlier disturbance of the store."""
+
+
+class Hangs(TimeoutError):
+    """A call or a check exceeded a timeout of the suite. A store's own ``TimeoutError`` is not one of these."""
+
+
+@asynccontextmanager
+async def within(seconds: float, what: str) -> AsyncIterator[None]:
+    """Raise ``Hangs`` after ``seconds``. ``what`` names the call or the check for the message."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired() or isinstance(error, Hangs):
+            raise
+        raise Hangs(f"{what} took longer than {seconds:g} seconds: a call hangs") from None
 
 
 @define
@@ -90,9 +108,9 @@ class Case:
         """A new generator, seeded with ``seed``."""
         return Random(self.seed)
 
-    def patience(self) -> asyncio.Timeout:
-        """A timeout of ``PATIENCE`` seconds. A store that exceeds it hangs."""
-        return asyncio.timeout(PATIENCE)
+    def patience(self) -> AbstractAsyncContextManager[None]:
+        """A timeout of ``PATIENCE`` seconds. Raises ``Hangs`` if a store exceeds it."""
+        return within(PATIENCE, "a call with a timeout of its own")
 
     def count(self) -> int:
         """Return a new number on each call, for unique file names."""

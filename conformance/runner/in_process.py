@@ -1,4 +1,8 @@
-"""Running checks in this process, each with an event loop and a directory of its own. Coroutines get a timeout."""
+"""Running checks in this process, each with an event loop and a directory of its own.
+
+Checks that are coroutine functions get a timeout. Checks that are plain functions, and calls that block the event loop,
+cannot be interrupted in this process. ``isolated`` kills its worker process when such a check hangs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from typing import Any
 from attrs import evolve
 
 from conformance.assertions import CheckFailed
-from conformance.case import Case
+from conformance.case import Case, Hangs, within
 from conformance.catalog import registered
 from conformance.check import Check
 from conformance.harness import Harness
@@ -130,8 +134,8 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
             told = _perform(case, check)
         except CheckFailed as failed:
             return tuple(failed.clause.split()), str(failed), case.drawn
-        except TimeoutError:
-            return (), f"the check took longer than {_PATIENCE:.0f} seconds: a call hangs", case.drawn
+        except Hangs as hung:
+            return (), str(hung), case.drawn
         except Exception as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
             where = "".join(traceback.format_exception(error)[-6:])
             hint = _HINT if isinstance(error, StoreUnavailable) else ""
@@ -140,7 +144,7 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
 
 
 def _perform(case: Case, check: Check) -> str:
-    """Run the check and return what it measured as text, which is empty for most checks."""
+    """Run the check and return what it measured or left out as text, which is empty for most checks."""
     told: Any
     try:
         alone = not inspect.iscoroutinefunction(check.run)
@@ -151,7 +155,7 @@ def _perform(case: Case, check: Check) -> str:
 
 
 async def _within(case: Case, check: Check) -> Any:
-    async with asyncio.timeout(_PATIENCE):
+    async with within(_PATIENCE, "the check"):
         case.store = await case.open()
         made = check.run(case)
         return await made if isinstance(made, Awaitable) else made

@@ -189,7 +189,7 @@ def _grown(before: _Image, after: _Image) -> tuple[str, int, int] | None:
 
 
 @check("L-22", kinds=STORED)
-async def torn_tails(case: Case) -> None:
+async def torn_tails(case: Case) -> str:
     """Cut off a write at the end of a file. Open the store, read it, write to it, reopen it and read it again."""
     kind = case.harness.kind
     writes, further = planned(kind, case.random, 8), _further(kind)
@@ -203,7 +203,7 @@ async def torn_tails(case: Case) -> None:
     for number in (3, 8):
         torn += await asyncio.to_thread(_cut, case, images[number - 1], images[number], number)
     if not torn:
-        return  # the store has no file that only grew
+        return "nothing was cut off: neither of the two writes only appended to exactly one file"
     file = case.place("survey")
     others = tuple(str(path) for path, _, _ in torn)
     survey = child(case, case.place("none"), others=others, calls=(further,), answers=str(file))
@@ -219,6 +219,7 @@ async def torn_tails(case: Case) -> None:
         happened = [*writes[: known.index(before)], further]
         wanted = states(kind, happened)[-1]
         require(after == wanted, f"{what}; a later write gave {given}, but is not there when the store is opened again")
+    return f"{len(torn)} torn copies"
 
 
 def _cut(case: Case, before: _Image, after: _Image, number: int) -> list[_Torn]:
