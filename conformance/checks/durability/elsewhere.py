@@ -147,12 +147,15 @@ def _much(case: Case) -> list[Call]:
 
 @check("L-11", kinds=STORED)
 async def much_is_there_again(case: Case) -> None:
-    """Write much data and read it, and read the same after reopening."""
+    """Write much data and read it, before and after reopening. Both must be what was written."""
     store = await case.open("much")
+    model: Model = MODELS[case.harness.kind]()
     for made in _much(case):
-        found = await answer(store, made)
-        require(found is None or isinstance(found, int), f"{str(made)[:200]} gave {found!r}")
+        found, wanted = await answer(store, made), expected(model, made)
+        require(typed(found) == typed(wanted), f"{str(made)[:200]} gave {found!r}, expected {wanted!r}")
+    written = _written(model, case)
     before = await _everything(store, case)
+    require(before == written, f"before closing: {_difference(written, before)}")
     again = await case.reopen(store, "much")
     after = await _everything(again, case)
     require(before == after, f"after reopening: {_difference(before, after)}")
@@ -164,6 +167,14 @@ async def _everything(store: Any, case: Case) -> Any:
     if case.harness.kind == "graph":
         edges = [await store.neighbors("much", ["typed"]), await store.get("much", ["typed"])]
     return typed([found, edges])
+
+
+def _written(model: Model, case: Case) -> Any:
+    """What ``_everything`` must return, according to the oracle."""
+    edges = []
+    if case.harness.kind == "graph":
+        edges = [model.neighbors("much", ["typed"]), model.get("much", ["typed"])]
+    return typed([model.snapshot(), edges])
 
 
 def _difference(one: Any, other: Any) -> str:
