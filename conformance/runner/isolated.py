@@ -3,6 +3,8 @@
 The worker reports the outcome of each check. This process chooses the checks, inserts canaries between them, compares
 the digest of the worker's loaded code with its own, and decides the verdict. The run is invalid if the worker ends
 early, judges a canary wrongly, or runs changed code. An answer for another check counts as "not run".
+
+A worker that does not answer in time hangs and is killed. Its check fails, the remaining checks are "not run".
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ import contextlib
 import json
 import os
 import secrets
+import select
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from random import SystemRandom
+from time import monotonic
 from typing import Any
 
 from conformance.check import Check
@@ -36,10 +40,20 @@ _ERRORS = 2
 """The file descriptor (stderr) for the worker's stdout, so that prints of a harness do not mix with the answers."""
 
 
+_LIMITS = {"quick": 900.0, "default": 900.0, "deep": 6 * 3600.0}
+"""Timeout in seconds for one answer of the worker, that is for one run of one check, by profile.
+
+It is longer than the timeout of a coroutine in ``in_process``, so it only ends what that one cannot interrupt.
+"""
+
+
 class _Worker:
-    """The worker process and the two pipes to it."""
+    """The worker process and the two pipes to it. ``hung`` has the text for a check that did not answer in time."""
+
+    hung = ""
 
     def __init__(self, place: str, profile: str, seed: int, runs: int) -> None:
+        self.limit = _LIMITS[profile] * max(1, runs)
         answers, theirs = os.pipe()
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_TELLING)}
         environ["PYTHONPATH"] = os.pathsep.join(part or os.curdir for part in sys.path)
@@ -64,17 +78,31 @@ class _Worker:
             command, stdin=subprocess.PIPE, stdout=_ERRORS, env=environ, pass_fds=(theirs,), text=True
         )
         os.close(theirs)
-        self.answers = os.fdopen(answers, encoding="utf-8")
+        self.answers = answers
+        self.unread = b""
 
     def said(self) -> dict[str, Any]:
-        """Read the next line. Returns an empty dict if there is none."""
-        line = self.answers.readline()
+        """Read the next line. Returns an empty dict if there is none. Kills the worker if none comes in time."""
+        end, poll = monotonic() + self.limit, select.poll()
+        poll.register(self.answers, select.POLLIN)
+        while b"\n" not in self.unread:
+            if self.hung:
+                return {}
+            if not poll.poll(max(0.0, end - monotonic()) * 1_000):
+                self.hung = f"no answer for {self.limit:g} seconds: a call hangs, and the process was killed"
+                self.process.kill()
+                return {}
+            part = os.read(self.answers, 65_536)
+            if not part:
+                return {}
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
         found: dict[str, Any] = json.loads(line) if line.strip() else {}
         return found
 
     def ask(self, **order: str) -> dict[str, Any]:
         """Send an order and return the answer. Returns an empty dict if the process is gone."""
-        if self.process.stdin is None:
+        if self.process.stdin is None or self.hung:
             return {}
         try:
             self.process.stdin.write(json.dumps(order) + "\n")
@@ -93,7 +121,7 @@ class _Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.answers.close()
+        os.close(self.answers)
         self.compiled.cleanup()  # processes that a harness left running may still write there
 
 
@@ -148,7 +176,8 @@ def run_isolated(
         if "refused" in first:
             raise BadInput(first["refused"])
         if not first:
-            raise BadInput(f"harness: {place!r}: the process that loads it ended without an answer")
+            why = worker.hung or "ended without an answer"
+            raise BadInput(f"harness: {place!r}: the process that loads it: {why}")
         harness = _harness(first["claims"])
         outcomes, doubts = _asked(worker, harness, chosen, code, watch)
         if first["code"] != code:
@@ -181,8 +210,12 @@ def _asked(
         if chosen and check.id not in chosen and not chosen.intersection(check.clauses):
             outcomes.append(Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must))
             continue
+        before = worker.hung
         told = worker.ask(check=check.id)
-        if not told:
+        if worker.hung and not before:
+            told = {"outcome": {"check": check.id, "status": "fail", "detail": worker.hung, "seconds": worker.limit}}
+            doubts[f"{check.id}: {worker.hung}"] = None
+        elif not told:
             doubts["the process that ran the checks ended before it had answered"] = None
         elif told.get("code") != code:
             doubts["the harness changed the suite while it ran"] = None
