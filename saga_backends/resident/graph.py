@@ -7,8 +7,8 @@ from typing import cast
 
 from attrs import evolve
 
-from saga_backends.resident.scope_graph import ScopeGraph
 from saga_backends.resident.scope_cache import ScopeCache
+from saga_backends.resident.scope_graph import ScopeGraph
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.stores import (
