@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,10 +22,11 @@ def why(raw: bytes) -> str:
 
 def test_macros_that_would_become_too_much_are_refused_before_the_text_grows() -> None:
     name, text = "N" * 1_000, "{{user}}" * 40_000 + "<CHAR>" * 40_000
-    for fill in (
+    fills: tuple[Callable[[MacroRoom], str], ...] = (
         lambda room: name_character(text, name, room),
         lambda room: fill_macros(text, user=name, seed="", room=room),
-    ):
+    )
+    for fill in fills:
         tracemalloc.start()
         with pytest.raises(TooManyMacros, match=r"40,000 times in it, for a name of 1,000 .* 40,000,000 characters"):
             fill(MacroRoom())
