@@ -73,7 +73,7 @@ class Blame:
         return UpstreamError(
             self.hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}"),
             status=shown_status(status),
-            kind=kind if isinstance(kind, str) and kind else _KINDS.get(status, "upstream_error"),
+            kind=self._kind(kind, _KINDS.get(status, "upstream_error")),
             retry_after=_retry_after(headers, details),
             passing=passing and kind not in _SPENT and code not in _SPENT,
         )
@@ -87,9 +87,13 @@ class Blame:
         return UpstreamError(
             self.hide(f"{self.host} reported: {words}"),
             status=shown_status(status),
-            kind=kind if isinstance(kind, str) and kind else "upstream_error",
+            kind=self._kind(kind, "upstream_error"),
             passing=status in _PASSING or status >= 500,
         )
+
+    def _kind(self, told: Any, otherwise: str) -> str:
+        """The provider's kind of error, without keys; ``otherwise`` if it told none."""
+        return shorten(self.hide(told)) if isinstance(told, str) and told else otherwise
 
     def silent(self) -> UpstreamError:
         """The error for a timeout."""

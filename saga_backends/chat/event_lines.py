@@ -10,6 +10,9 @@ from attrs import define, field
 from saga_core.errors import UpstreamError
 
 LONGEST_LINE = 32 * 1_024 * 1_024
+"""The maximum size of a line, and of all data of one event, in bytes."""
+_LINE_BYTES = 64
+"""What a line of data takes in memory besides its text."""
 
 
 @define
@@ -24,9 +27,11 @@ class EventLines:
     _begun: bool = field(default=False, init=False)
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
+    _size: int = field(default=0, init=False)
+    """The memory that ``_data`` takes, in bytes."""
 
     def feed(self, chunk: bytes) -> Iterable[str]:
-        """Return the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
+        """Return the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for one without end."""
         if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self.bare):
             end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
             if end and chunk.count(b"\n") == 2:
@@ -60,5 +65,9 @@ class EventLines:
             if self._data:
                 yield b"\n".join(self._data).decode("utf-8", "replace")
                 self._data.clear()
+                self._size = 0
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
+            self._size += len(line) + _LINE_BYTES
+            if self._size > LONGEST_LINE:
+                raise UpstreamError(f"the provider sent an event of more than {LONGEST_LINE >> 20} MB")

@@ -503,3 +503,24 @@ def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(lines.feed(b"data: 1234")) == []
     with pytest.raises(UpstreamError):
         list(lines.feed(b"5"))
+
+
+def test_an_endless_event_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saga_backends.chat.event_lines.LONGEST_LINE", 1_000)
+    lines = EventLines()
+    with pytest.raises(UpstreamError, match="an event of more than"):
+        for _ in range(1_000):
+            assert list(lines.feed(b"data: 1234\n")) == []
+
+
+def test_many_events_are_no_endless_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saga_backends.chat.event_lines.LONGEST_LINE", 1_000)
+    lines = EventLines()
+    assert [told for _ in range(100) for told in lines.feed(b"data: 1\ndata: 2\n\n")] == ["1\n2"] * 100
+
+
+def test_a_key_in_the_kind_of_an_error_is_hidden() -> None:
+    blame = Blame("openai", "host", 1.0, ("sk-geheim-0123456789",))
+    about = {"message": "no", "type": "bad sk-geheim-0123456789"}
+    for error in (blame.refused(400, {"error": about}, {}), blame.reported(about)):
+        assert error.kind == "bad (key)"
