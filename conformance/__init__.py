@@ -1,6 +1,6 @@
-"""The conformance suite: proves that a store keeps the contract of its protocol, whoever wrote it.
+"""The conformance suite: checks that a storage backend keeps the contract of its protocol.
 
-``test_mine = conforms(HARNESS)`` in a pytest file, or ``python -m conformance run package.module:HARNESS``.
+Put ``test_mine = conforms(HARNESS)`` into a pytest file, or run ``python -m conformance run package.module:HARNESS``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "run",
 ]
 
-# Imported when they are first asked for: second processes and modules of harnesses need few of them.
+# Each name is imported on first use, because second processes and harness modules need only a few of them.
 __getattr__ = lazy_face(
     {
         "CONTRACT_VERSION": "conformance.spec:CONTRACT_VERSION",

@@ -1,10 +1,11 @@
-"""Case: what a check is given: a directory of its own, the store, and a loop to run it on."""
+"""The ``Case`` that a check receives, with a directory of its own, the store and an event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
 from secrets import randbelow
@@ -20,54 +21,71 @@ from conformance.retrying import Retrying
 T = TypeVar("T")
 
 PATIENCE = 30.0
-"""Seconds for a call that may hang because of what was done to the store before it."""
+"""Timeout in seconds for a call that may hang because of an earlier disturbance of the store."""
+
+
+class Hangs(TimeoutError):
+    """A call or a check exceeded a timeout of the suite. A store's own ``TimeoutError`` is not one of these."""
+
+
+@asynccontextmanager
+async def within(seconds: float, what: str) -> AsyncIterator[None]:
+    """Raise ``Hangs`` after ``seconds``. ``what`` names the call or the check for the message."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired() or isinstance(error, Hangs):
+            raise
+        raise Hangs(f"{what} took longer than {seconds:g} seconds: a call hangs") from None
 
 
 @define
 class Case:
-    """One run of one check. Stores that it opened are closed for it."""
+    """One run of one check. Stores that the check opens are closed after it."""
 
     harness: Harness
     path: Path
-    """An empty directory. What lies in it has names by chance, so that no store can know them: see ``place``."""
+    """An empty directory. Paths inside it have random names, so no store can recognise them. See ``place``."""
     profile: Profile
     _seed: int
     runner: asyncio.Runner
     store: Any = None
     drawn: bool = False
-    """Whether the check has asked for the seed: those that have not are the same with another one."""
+    """Whether the check has read the seed. A check that has not does the same with any seed."""
     _opened: list[Any] = field(factory=list)
     _counted: int = 0
     _places: dict[str, Path] = field(factory=dict)
 
     @property
     def brief(self) -> bool:
-        """Whether what is large is left out, for a run while a store is written."""
+        """Whether large inputs are left out, for quick runs during the development of a store."""
         return self.profile.name == "quick"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names that are all different, as long as the limits allow."""
+        """Distinct valid names, up to the longest that the limits allow."""
         most = self.harness.limits.name_chars
         return (*(name for name in NAMES if len(name) < most), "x" * most, "힣" * most)
 
     @property
     def bad_names(self) -> tuple[Any, ...]:
-        """What is no name."""
+        """Values that are not valid names."""
         return (*BAD_NAMES, "x" * (self.harness.limits.name_chars + 1))
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Texts of every kind; all of them together fit into one value."""
+        """Texts of every kind. All of them together fit into one value."""
         return (*TEXTS, "x" * min(100_000, self.harness.limits.value_bytes // 4))
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many entries a call may have: those of the profile that it takes. Its own limit is for ``limits``."""
+        """The profile's batch sizes that the store accepts. The limit itself is tested in ``limits``."""
         return tuple(size for size in self.profile.sizes if size <= self.harness.limits.batch)
 
     def byte_sizes(self, room: int) -> tuple[int, ...]:
-        """Sizes of a value around what engines cut at; ``room`` is taken for what stands beside it."""
+        """Value sizes in bytes around common page and block sizes, leaving ``room`` bytes for the rest of the value."""
         most = self.harness.limits.value_bytes - room
         if self.brief:
             return tuple(size for size in (4_097, 65_536, min(most, 1_000_000)) if size <= most)
@@ -75,38 +93,38 @@ class Case:
         return tuple(size for size in (*around, min(most, 1_000_000)) if size <= most)
 
     def batches(self, items: Sequence[T]) -> list[list[T]]:
-        """``items`` in lists that the store takes at once."""
+        """``items`` split into lists of at most the store's batch limit."""
         most = self.harness.limits.batch
         return [list(items[start : start + most]) for start in range(0, len(items), most)]
 
     @property
     def seed(self) -> int:
-        """What the searches begin with."""
+        """The seed of the random searches. Reading it sets ``drawn``."""
         self.drawn = True
         return self._seed
 
     @property
     def random(self) -> Random:
-        """Anew from the seed."""
+        """A new generator, seeded with ``seed``."""
         return Random(self.seed)
 
-    def patience(self) -> asyncio.Timeout:
-        """A time within which a store answers that does not hang."""
-        return asyncio.timeout(PATIENCE)
+    def patience(self) -> AbstractAsyncContextManager[None]:
+        """A timeout of ``PATIENCE`` seconds. Raises ``Hangs`` if a store exceeds it."""
+        return within(PATIENCE, "a call with a timeout of its own")
 
     def count(self) -> int:
-        """Another number each time, for names of files."""
+        """Return a new number on each call, for unique file names."""
         self._counted += 1
         return self._counted
 
     def place(self, name: str) -> Path:
-        """A path that is this one's for the check, and is called otherwise in every run."""
+        """The path for ``name``. It is the same throughout the check and has a different random name in every run."""
         if name not in self._places:
             self._places[name] = self.path / secrets.token_hex(randbelow(8) + 3)
         return self._places[name]
 
     async def open(self, name: str = "store") -> Any:
-        """A store on the place ``name``, a directory which is made when it is not there."""
+        """Open a store on the directory of the place ``name``, which is created if missing."""
         folder = self.place(name)
         folder.mkdir(parents=True, exist_ok=True)
         store = await self.harness.open(folder)
@@ -116,18 +134,18 @@ class Case:
         return store
 
     async def reopen(self, store: Any, name: str = "store") -> Any:
-        """Close ``store``, and open what it left."""
+        """Close ``store`` and open its place ``name`` again."""
         await store.aclose()
         self._opened.remove(store)
         return await self.open(name)
 
     def run(self, made: Coroutine[Any, Any, Any]) -> Any:
-        """What ``made`` gives, for checks that are no coroutines."""
-        # Not by the runner: it sets a signal handler each time, which takes as long as many a call.
+        """Run ``made`` to its end and return its result, for checks that are not coroutines."""
+        # Not runner.run: it installs a signal handler each time, which takes as long as many of the calls.
         return self.runner.get_loop().run_until_complete(made)
 
     async def close(self) -> None:
-        """Close what was opened, the last first."""
+        """Close the opened stores, the last one first."""
         while self._opened:
             async with self.patience():
                 await self._opened.pop().aclose()

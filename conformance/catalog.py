@@ -1,4 +1,4 @@
-"""The catalog of checks. They register themselves when their modules are imported, and here all of them are."""
+"""The catalog of checks. Importing this module imports every module of checks, and thereby registers all checks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from conformance.checks import concurrency, durability, lifecycle, operations, s
 from conformance.machines import store_machine
 
 SOURCES = (operations, lifecycle, validation, scale, concurrency, durability, store_machine)
-"""Where the checks are."""
+"""The packages and modules that contain the checks."""
 
 
 def registered() -> tuple[Check, ...]:
-    """Every check, in the order of ids: that of registration depends on what was imported first."""
+    """Every check, sorted by id. The order of registration would depend on the order of imports."""
     return tuple(REGISTERED[name] for name in sorted(REGISTERED))

@@ -1,4 +1,4 @@
-"""Checks as data: what is run, for which clauses, and when it applies."""
+"""Checks as data: the function, the clauses that it covers, and the stores that it applies to."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ Run = Callable[[Case], Awaitable[str | None] | str | None]
 
 @frozen
 class Check:
-    """One check. ``run`` is a coroutine function, or a plain one that drives the case's loop itself."""
+    """One check. ``run`` is a coroutine function, or a plain function that drives the case's event loop itself."""
 
     id: str
     clauses: tuple[str, ...]
     kinds: tuple[str, ...]
     run: Run
     given: frozenset[Capability] = frozenset()
-    """Capabilities without which it is "not provided"."""
+    """Required capabilities. Without them the outcome is "not provided"."""
     unless: frozenset[Capability] = frozenset()
-    """Capabilities with which it has nothing to say."""
+    """Capabilities that exclude the check."""
     search: bool = False
-    """A long random search over several clauses rather than an example of one."""
+    """Whether this is a long random search over several clauses rather than an example of one."""
     durable: tuple[str, ...] = ()
-    """Clauses that it is about besides, where the store is durable: it opens again what it has written."""
+    """Additional clauses for durable stores, whose data the check reads again after a reopening."""
 
     @property
     def extended(self) -> bool:
-        """Whether it is about a declared capability rather than the base contract."""
+        """Whether the check concerns a declared capability rather than the base contract."""
         return bool(self.given)
 
     @property
     def must(self) -> bool:
-        """Whether any of its clauses is a MUST."""
+        """Whether any of the check's clauses is a MUST."""
         return any(clauses()[name].level == "MUST" for name in self.clauses)
 
     def concerns(self, kind: str, provides: frozenset[Capability]) -> bool:
-        """Whether it is part of the suite for such a store, run or "not provided"."""
+        """Whether the suite for such a store includes the check, even if it is "not provided"."""
         return kind in self.kinds and not self.unless & provides
 
     def of(self, provides: frozenset[Capability]) -> Check:
-        """The check as it is for a store with these capabilities."""
+        """The check for a store with these capabilities, including the ``durable`` clauses if the store is durable."""
         return evolve(self, clauses=(*self.clauses, *self.durable)) if Capability.DURABLE in provides else self
 
 
 REGISTERED: dict[str, Check] = {}
-"""Every check of the modules that were imported, by id. All of them: ``conformance.catalog``."""
+"""Every check of the imported modules, by id. ``conformance.catalog`` imports all modules."""
 
 
 def check(
@@ -62,7 +62,7 @@ def check(
 ) -> Callable[[Run], Run]:
     """Register the decorated function as the check of the clauses ``names``, and of ``durable`` for durable stores.
 
-    Kinds and capabilities are those of the clauses; ``kinds`` narrows them, ``given`` adds to them.
+    The kinds and capabilities come from the clauses. ``kinds`` narrows the kinds, and ``given`` adds capabilities.
     """
 
     def register(run: Run) -> Run:

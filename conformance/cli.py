@@ -1,4 +1,4 @@
-"""The command ``conformance``: run a harness, list the clauses, make the matrix."""
+"""The command ``conformance``, which runs a harness, lists the clauses and makes the matrix."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ EXIT = {Verdict.CONFORMANT: 0, Verdict.PARTIAL: 0, Verdict.NONCONFORMANT: 1, Ver
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Prove that a store keeps the contract of its protocol."""
+    """Check that a store keeps the contract of its protocol."""
 
 
 @main.command("run")
 @click.argument("harness")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True)
-@click.option("--deep", is_flag=True, help="The long searches: --profile deep.")
-@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Repeat what draws from the seed.")
-@click.option("--strict", is_flag=True, help="Exit code 3 for partial too: deviations, or checks that were not run.")
-@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="The searches begin with it.")
-@click.option("--only", multiple=True, metavar="CLAUSE", help="Only this clause or check; may be given again.")
+@click.option("--deep", is_flag=True, help="Run long searches, the same as --profile deep.")
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Runs of checks that use the seed.")
+@click.option("--strict", is_flag=True, help="Exit with code 3 if the verdict is partial.")
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="The seed of the random searches.")
+@click.option("--only", multiple=True, metavar="CLAUSE", help="Run only this clause or check. Can be repeated.")
 @click.option("--report", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON report.")
 @click.option("--junit", "junit_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
-@click.option("--verbose", "-v", is_flag=True, help="A line for each check.")
+@click.option("--verbose", "-v", is_flag=True, help="Print a line for each check.")
 def run_command(
     harness: str,
     profile: str,
@@ -45,8 +45,8 @@ def run_command(
     junit_file: Path | None,
     verbose: bool,
 ) -> None:
-    """Run the suite on HARNESS, given as package.module:NAME. Exit code 0: conformant or partial, 1: nonconformant,
-    2: the harness cannot be had, 3: the run says nothing, or --strict and it is partial."""
+    """Run the suite on HARNESS, given as package.module:NAME. Exit codes: 0 for conformant or partial, 1 for
+    nonconformant, 2 if the harness cannot be loaded, 3 if the run is invalid, or partial with --strict."""
 
     def watch(outcome: Outcome) -> None:
         if verbose or outcome.status in (Status.FAIL, Status.STALE):
@@ -69,7 +69,7 @@ def run_command(
 @main.command("clauses")
 @click.argument("wanted", nargs=-1)
 def clauses_command(wanted: tuple[str, ...]) -> None:
-    """Print the clauses, all of them or those WANTED."""
+    """Print all clauses, or only the clauses WANTED."""
     for name, clause in clauses().items():
         if not wanted or name in wanted:
             click.echo(f"{name} {clause.level}. {clause.text}")
@@ -77,13 +77,13 @@ def clauses_command(wanted: tuple[str, ...]) -> None:
 
 @main.command("digest")
 def digest_command() -> None:
-    """Print the digest of the suite's own files, which every report has."""
+    """Print the digest of the suite's own files. Every report contains it."""
     click.echo(suite_digest())
 
 
 @main.command("matrix")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there, not to stdout.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file for the page; default: stdout.")
 def matrix_command(folder: Path, out: Path | None) -> None:
     """Make the Markdown matrix of the JSON reports in FOLDER."""
     text = matrix_page(sorted(folder.glob("*.json")))

@@ -1,6 +1,6 @@
-"""Stores that fail on purpose, for the core's own tests and for an author's.
+"""Stores that fail on purpose, for the core's tests and for the tests of backend authors.
 
-``faulty(store, …)`` gives a store that passes every call on, except those that a fault is laid on.
+``faulty(store, …)`` wraps a store and passes every call on, except the calls that a fault applies to.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Act = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 @define
 class Fault:
-    """What happens to calls of ``method``: those from the ``first`` on (counted from 1), ``times`` of them or all."""
+    """A fault of calls to ``method``. Strikes ``times`` calls (None: all) from call ``first`` on, counted from 1."""
 
     method: str
     act: Act
     first: int = 1
     times: int | None = None
     seen: int = field(default=0, init=False)
-    """Calls of the method so far."""
+    """The number of calls of the method so far."""
     struck: int = field(default=0, init=False)
-    """Calls that the fault was laid on."""
+    """The number of calls that the fault struck."""
 
     def strikes(self) -> bool:
-        """Count a call, and say whether it is one of those."""
+        """Count a call and return whether the fault strikes it."""
         self.seen += 1
         hit = self.seen >= self.first and (self.times is None or self.seen < self.first + self.times)
         self.struck += hit
@@ -42,7 +42,7 @@ def _error(method: str, error: BaseException | None) -> BaseException:
 
 
 def fail_before(method: str, error: BaseException | None = None, *, first: int = 1, times: int | None = None) -> Fault:
-    """The call raises, and the store never hears of it."""
+    """The call raises an error, and the store never receives it."""
 
     async def act(_passed: Callable[[], Awaitable[Any]]) -> Any:
         raise _error(method, error)
@@ -51,7 +51,7 @@ def fail_before(method: str, error: BaseException | None = None, *, first: int =
 
 
 def fail_after(method: str, error: BaseException | None = None, *, first: int = 1, times: int | None = None) -> Fault:
-    """The store does it, and the caller is told that it failed."""
+    """The store performs the call, but the caller gets an error."""
 
     async def act(passed: Callable[[], Awaitable[Any]]) -> Any:
         await passed()
@@ -61,7 +61,7 @@ def fail_after(method: str, error: BaseException | None = None, *, first: int = 
 
 
 def delay(method: str, until: asyncio.Event, *, first: int = 1, times: int | None = None) -> Fault:
-    """The store hears of it once ``until`` is set: the test decides when, and waits for no clock."""
+    """The store receives the call once ``until`` is set. This lets a test decide the moment, without sleeping."""
 
     async def act(passed: Callable[[], Awaitable[Any]]) -> Any:
         await until.wait()
@@ -71,7 +71,7 @@ def delay(method: str, until: asyncio.Event, *, first: int = 1, times: int | Non
 
 
 def hang(method: str, *, first: int = 1, times: int | None = None) -> Fault:
-    """The call never ends, unless it is cancelled; the store never hears of it."""
+    """The call never ends unless it is cancelled, and the store never receives it."""
 
     async def act(_passed: Callable[[], Awaitable[Any]]) -> Any:
         return await asyncio.get_running_loop().create_future()
@@ -80,7 +80,7 @@ def hang(method: str, *, first: int = 1, times: int | None = None) -> Fault:
 
 
 class Faulty:
-    """Made by ``faulty``."""
+    """A store with faults. Made by ``faulty``."""
 
     def __init__(self, store: Any, faults: tuple[Fault, ...]) -> None:
         self.inner = store
@@ -101,5 +101,5 @@ class Faulty:
 
 
 def faulty(store: Any, *faults: Fault) -> Any:
-    """``store`` with ``faults``; of several that would strike one call the first does."""
+    """``store`` with ``faults``. If several would strike the same call, only the first applies."""
     return Faulty(store, faults)

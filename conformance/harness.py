@@ -1,4 +1,4 @@
-"""Harness: what an author says about a backend, and all that the suite needs of it."""
+"""The ``Harness``, with which an author describes a backend to the suite."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from saga_core.stores import Limits
 def _known_clauses(_harness: object, _attribute: object, deviations: Mapping[str, str]) -> None:
     for clause, reason in deviations.items():
         if clause not in clauses():
-            raise BadInput(f"deviations: no clause {clause!r}; the spec pages have them")
+            raise BadInput(f"deviations: unknown clause {clause!r}; the clauses are in conformance/spec")
         if not reason.strip():
-            raise BadInput(f"deviations[{clause!r}]: is empty; say why the clause is not kept")
+            raise BadInput(f"deviations[{clause!r}]: is empty; give the reason why the clause is not kept")
 
 
 def _frozen(provides: Iterable[Capability]) -> frozenset[Capability]:
@@ -29,37 +29,37 @@ def _frozen(provides: Iterable[Capability]) -> frozenset[Capability]:
 
 @frozen
 class RawRead:
-    """Statements of a graph engine's own language, for stores that declare ``RAW_QUERY``."""
+    """Statements in a graph engine's own language, for stores that declare ``RAW_QUERY``."""
 
     rows: str
-    """Reads; gives two rows or more once a scope holds three nodes."""
+    """A reading statement that returns at least two rows once a scope holds three nodes."""
     writes: tuple[str, ...]
-    """Would change something, each in its way."""
+    """Statements that would change something, each in a different way."""
 
 
 @frozen
 class Harness:
-    """A backend and its claims."""
+    """A backend and its claims about itself."""
 
     name: str
     kind: str = field(validator=validators.in_(KINDS))
     open: Callable[[Path], Awaitable[Any]]
-    """A store that is ready to use, on what lies in this directory; the directory exists. For a durable store a
-    function of an importable module, or a ``functools.partial`` of one: a second process opens the store with it."""
+    """Opens the store in the given directory, which exists, and returns it ready to use. For a durable store this must
+    be a function of an importable module, or a ``functools.partial`` of one, so a second process can open the store."""
     provides: frozenset[Capability] = field(default=frozenset(), converter=_frozen)
     limits: Limits = field(factory=Limits)
     deviations: Mapping[str, str] = field(factory=dict, validator=_known_clauses)
-    """Clauses that the backend is known not to keep, and why."""
+    """Known deviations: the clauses that the backend does not keep, with the reason for each."""
     recall: float = 1.0
-    """The share of the true nearest that an approximate vector store finds."""
+    """The share of the true nearest neighbours that an approximate vector store finds."""
     retries: int = 0
-    """How often a call is made again that raised ``StoreUnavailable``: for a service that refuses now and then."""
+    """How often to retry a call that raised ``StoreUnavailable``, for services that occasionally reject calls."""
     raw: RawRead | None = None
-    """Needed when ``RAW_QUERY`` is provided."""
+    """Required if ``RAW_QUERY`` is provided."""
 
 
 def load_harness(place: str) -> Harness:
-    """The harness at ``package.module:NAME``. Raises ``BadInput`` when there is none."""
+    """Load the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none."""
     module, _, name = place.partition(":")
     if not module or not name:
         raise BadInput(f"harness: {place!r}; give package.module:NAME")

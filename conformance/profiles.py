@@ -1,4 +1,4 @@
-"""Profiles: how long the searches are."""
+"""Profiles: the sizes and durations of a run."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from attrs import frozen
 
 @frozen
 class Profile:
-    """Sizes and numbers of a run."""
+    """The sizes and counts of a run."""
 
     name: str
     examples: int
-    """Lives of a state machine."""
+    """The number of histories that a state machine tries."""
     steps: int
-    """Calls in one run of the machine."""
+    """The number of calls in one history of the state machine."""
     histories: int
-    """Small concurrent histories."""
+    """The number of small concurrent histories."""
     kills: int
-    """Processes that are killed."""
+    """The number of processes to kill."""
     sizes: tuple[int, ...]
-    """How many entries a call has; those beyond a store's own limit are left out."""
+    """The numbers of entries to try in one call. Sizes beyond a store's own limit are left out."""
     edges: tuple[int, ...]
-    """How many edges at once: engines take long for them."""
+    """The numbers of edges to try in one call, listed separately because engines take long to write edges."""
     cuts: int
-    """At how many places a torn write ends."""
+    """The number of offsets at which a torn write is cut off."""
     scopes: int
-    """How many scopes there are at once, at least."""
+    """The least number of scopes to create at once."""
     most_scopes: int
-    """How many there are at most, while the store makes them quickly."""
+    """The most scopes to create, if the store creates them quickly enough."""
     scope_seconds: float
-    """For how long scopes are made beyond the least."""
+    """How many seconds to go on creating scopes beyond ``scopes``."""
     thousand_seconds: float
-    """In how long a store that is not too slow for it writes and deletes a thousand of the whole population."""
+    """The time for a thousand entries. Stores that take longer to write and delete them are tried with fewer."""
     population: int
-    """How many entries a store holds at once, written in the largest calls that its limits allow."""
+    """The number of entries that a store holds at once, written in the largest calls that its limits allow."""
     commits: int
-    """How many small commits a StateKV has had when it is opened again."""
+    """The number of small commits to a StateKV before it is reopened."""
 
 
 _SIZES = (1, 100, 101, 256, 257, 1_000, 1_001)

@@ -1,4 +1,4 @@
-"""The front end for pytest: plain test functions, without any plugin for asynchronous tests."""
+"""The front end for pytest. It needs no plugin for asynchronous tests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _STALE = "deviations"
 
 
 def conforms(harness: Harness, *, profile: str | None = None, seed: int | None = None) -> Callable[..., Any]:
-    """A parametrised test: a case for each check, and one for the deviations when the harness claims any.
+    """Return a parametrised test with a case for each check, and one for the deviations if the harness claims any.
 
-    Without ``profile`` the environment variable ``SAGA_CONFORMANCE`` decides, and ``default`` without that.
-    A check of what the store does not provide is skipped, a known deviation is an expected failure.
+    ``profile`` defaults to the environment variable ``SAGA_CONFORMANCE``, and to ``default`` if that is not set.
+    A check of a capability that the store does not provide is skipped. A known deviation is an expected failure.
     """
     chosen = profile or os.environ.get("SAGA_CONFORMANCE", "default")
     number = DEFAULT_SEED if seed is None else seed

@@ -1,4 +1,4 @@
-"""A store whose refused calls are made again, as SAGA makes them again: for services that refuse now and then."""
+"""A store wrapper that retries calls, as SAGA does, for services that occasionally reject calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAUSE = 0.005
 
 
 class Retrying:
-    """Passes every call on; what raises ``StoreUnavailable`` is called again, ``times`` times at most."""
+    """Passes every call on, and retries a call that raises ``StoreUnavailable`` at most ``times`` times."""
 
     def __init__(self, store: Any, times: int) -> None:
         self._store = store

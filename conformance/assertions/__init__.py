@@ -1,4 +1,4 @@
-"""Assertions: what a check requires of the answers of a store. They raise, so that ``python -O`` changes nothing."""
+"""Assertions on the results of a store. They raise exceptions, so ``python -O`` does not disable them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing by type: 0 is not 0.0 is not False."""
+"""Comparison by type and value, in which 0, 0.0 and False all differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_core.stores import Edge, Hit, Node, Pages, VectorItem
 
 
 def typed(value: object) -> object:
-    """``value`` as plain tuples that are equal only when all types and values are."""
+    """Convert ``value`` to plain tuples that are equal only if all types and values are."""
     made = _TYPED.get(type(value))
     if made is not None:
         return made(value)
@@ -28,7 +28,7 @@ def typed(value: object) -> object:
 
 
 _TYPED: dict[type, Any] = {
-    # The plain ones are most of what is compared, and each is told from the others by its type.
+    # Most compared values are of these plain types. The name of the type keeps equal values of different types apart.
     str: lambda value: ("str", value),
     int: lambda value: ("int", value),
     bool: lambda value: ("bool", value),

@@ -1,14 +1,14 @@
-"""CheckFailed: how a check says that the store is wrong."""
+"""``CheckFailed``, with which a check reports that the store is wrong."""
 
 from __future__ import annotations
 
 
 class CheckFailed(Exception):
-    """The store broke a clause. Raised, never asserted, so that ``python -O`` changes nothing."""
+    """The store broke a clause. Checks raise it instead of asserting, so ``python -O`` does not disable them."""
 
     def __init__(self, message: str, *, clause: str = "") -> None:
         self.clause = clause
-        """The clause that was broken, where the check is about several."""
+        """The broken clause, if the check covers several. May name several, separated by spaces."""
         super().__init__(message)
 
 
@@ -19,6 +19,6 @@ def require(condition: object, message: str, *, clause: str = "") -> None:
 
 
 def shown(value: object) -> str:
-    """``value`` as a failure names it, cut where it is long."""
+    """The ``repr`` of ``value`` for a failure message, cut to 600 characters."""
     text = repr(value)
     return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"

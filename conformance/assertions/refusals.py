@@ -1,4 +1,4 @@
-"""Errors that a store raises, as data and as what a check expects."""
+"""Errors that a store raises, as data and as expectations of checks."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 @frozen
 class Refused:
-    """What a call came to that raised: the name of the error, and the key that a ``Conflict`` names."""
+    """The result of a call that raised: the name of the error, and the key of a ``Conflict``."""
 
     error: str
     key: tuple[str, ...] | None = None
 
 
 def refusal(error: SagaError) -> Refused:
-    """``error`` by the name of the nearest class of ``saga_core.errors``."""
+    """Convert ``error`` to a ``Refused`` with the name of its nearest class in ``saga_core.errors``."""
     name = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == saga_core.errors.__name__)
     return Refused(name, error.key if isinstance(error, Conflict) else None)
 
 
 async def refused(error: type[SagaError], made: Awaitable[T], what: str) -> SagaError:
-    """The error that ``made`` raises. Raises ``CheckFailed`` when it raises another one, or none."""
+    """Return the error that ``made`` raises. Raises ``CheckFailed`` if it raises another error or none."""
     try:
         result = await made
     except error as caught:

@@ -1,4 +1,4 @@
-"""Calls of a store as data, and what a store says and holds."""
+"""Calls of a store as data, their results, and snapshots of a store's contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making a call: what the store gives, or how it refuses."""
+"""Making a call and returning its result or its error as data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.errors import SagaError
 
 
 async def answer(store: Any, made: Call) -> object:
-    """What ``store`` gives, or a ``Refused``. Raises ``CheckFailed`` for an error that is none of SAGA's."""
+    """Make the call and return its result or a ``Refused``. Raises ``CheckFailed`` if the error is no ``SagaError``."""
     try:
         result = getattr(store, made.method)(*made.args, **made.options)
         return await result if inspect.isawaitable(result) else result

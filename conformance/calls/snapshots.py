@@ -1,4 +1,4 @@
-"""Everything that a store holds, read through its own protocol, in the form of a model's ``snapshot``."""
+"""The contents of a store, read through its protocol, in the same form as a model's ``snapshot``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PAGE = 500
 
 
 async def snapshot(store: Any) -> object:
-    """What the store of any kind but a curator holds."""
+    """The contents of a store of any kind. A curator has none, so the result is None."""
     kind = store.info.kind
     if kind == "state":
         return await _entries(store)
@@ -55,6 +55,6 @@ async def _vectors(store: Any, scope: str) -> object:
 
 
 def _ends(found: list[Any], last: object, store: Any) -> None:
-    """A scan that never ends would keep the suite for ever."""
+    """Raise ``CheckFailed`` after 100,000 entries, so a scan that never ends does not block the suite."""
     if len(found) > 100_000:
-        raise CheckFailed(f"{store.info.kind}: scanning page by page does not end; still at {last!r}")
+        raise CheckFailed(f"{store.info.kind}: scanning page by page does not end; it has reached {last!r}")

@@ -1,4 +1,4 @@
-"""Call: a method of a store and its arguments, as data."""
+"""``Call``: a method of a store and its arguments, as data."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def _shown(value: object) -> str:
 
 
 def call(method: str, *args: Any, **options: Any) -> Call:
-    """``Call`` as it is written."""
+    """Make a ``Call``, written like the call itself."""
     return Call(method, args, options)

@@ -1,6 +1,6 @@
-"""An example for each clause, by what it is about. Importing a room registers its checks.
+"""The checks of the clauses, grouped by topic. Importing a package registers its checks.
 
-A check is called after its module and its function: ``state.scan_in_order`` stands in ``operations/state.py``.
+The id of a check consists of its module and its function: ``state.scan_in_order`` is in ``operations/state.py``.
 """
 
 from __future__ import annotations

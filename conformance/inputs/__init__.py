@@ -1,4 +1,4 @@
-"""Inputs: the calls and values that stores are given: samples, and values at their edges."""
+"""Inputs: sample calls and edge-case values for stores."""
 
 from __future__ import annotations
 

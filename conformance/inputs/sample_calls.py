@@ -1,4 +1,4 @@
-"""One well-formed call of every method of each kind of store, in an order in which all of them work."""
+"""A well-formed call of every method of each kind of store, in an order in which each finds what it needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NODES = (Node("아리아", "Character", {"hp": 100}), Node("숲", "Location"))
 
 
 def samples(kind: str) -> list[Call]:
-    """The first two write."""
+    """The sample calls of a kind of store. The first two are writes."""
     return {
         "state": [
             call("commit", Batch({("세션", "s1"): b"1", ("head",): b"t1"})),

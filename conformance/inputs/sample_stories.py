@@ -8,7 +8,7 @@ from saga_core.values import PAGE_NAMES
 
 
 def view() -> CurationView:
-    """A short story with a contradiction in it, and a long one to compress."""
+    """A story with a contradiction, long enough to be compressed."""
     people = {
         "e1": Entity("e1", Kind.CHARACTER, "아리아"),
         "e2": Entity("e2", Kind.CHARACTER, "크룩"),
@@ -23,10 +23,10 @@ def view() -> CurationView:
 
 
 def empty_view() -> CurationView:
-    """Nothing happened, and nobody is there."""
+    """A view without turns and with an empty state."""
     return CurationView("s", WorldState(), ())
 
 
 def pages(mark: str, watermark: str = "t1") -> Pages:
-    """A generation that can be told from others by every page of it."""
+    """A generation of pages. Each page contains ``mark``, so every page identifies the generation."""
     return Pages({name: f"---\npage: {name}\n---\n\n# 상태 {mark}\n" for name in PAGE_NAMES}, watermark)

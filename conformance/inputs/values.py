@@ -1,4 +1,4 @@
-"""The values that the checks use: names that look alike, numbers at their edges, texts of every kind."""
+"""The values that the checks use: look-alike names, extreme numbers and texts of every kind."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NAMES: tuple[str, ...] = (
     "\U0001f5e1",
     "\U0010ffff",
 )
-"""Scopes, ids, labels, types and keys of edges: each different from all others."""
+"""Distinct names for scopes, ids, labels, types and keys of edges."""
 
 ALIKE: tuple[str, ...] = (
     *("a", "A", "a ", " a", "a\t", "a\u200b", "\ufeffa", "a\u2060", "a\u00ad"),
@@ -57,13 +57,13 @@ ALIKE: tuple[str, ...] = (
     *(NFC, NFD, "\u00e9", "e\u0301", "\uff41", "\U00010000", "\uffff", "\ud7ff"),
     *("label", "id", "null", "None", "true", "undefined"),
 )
-"""Names that some engine or other takes for one another: most often a name and the one before or behind it."""
+"""Names that some engines confuse, most often with the previous or the next name in the tuple."""
 
 SEPARATORS: tuple[str, ...] = (
     *("/", ":", "|", "\0", "\x01", "\x1e", "\x1f", "\t", "\n", ".", ",", ";", "-", "_", " ", "#", "@", "~", "\xff"),
     *("::", "->", "--", "\uffff", "\U0010ffff"),
 )
-"""What keys are joined by."""
+"""Separators with which engines may join the segments of keys."""
 
 FIELDS: tuple[str, ...] = (
     *("id", "_id", "Id", "label", "type", "name", "text", "document", "vector", "embedding", "score", "_score"),
@@ -87,7 +87,7 @@ FIELDS: tuple[str, ...] = (
         "select",
     ),
 )
-"""Fields that an engine may call its own."""
+"""Names of fields that an engine may use itself."""
 
 SEGMENTS: tuple[str, ...] = (
     *NAMES,
@@ -101,13 +101,13 @@ SEGMENTS: tuple[str, ...] = (
     "\xff",
     "x" * 300,
 )
-"""Segments of keys, which may hold NUL."""
+"""Segments of keys, which may contain NUL."""
 
 MARKED: tuple[bytes, ...] = (
     *(b"\x1f\x8b\x08", b"\x78\x9c", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"BZh9", b"PK\x03\x04", b"\xfd7zXZ\0"),
     *(b"\x80\x04", b"\xef\xbb\xbf", b"\xff\xfe", b"SQLite format 3\0", b"null", b"{}", b"\x00", b"\x01", b"\x02"),
 )
-"""Beginnings of values by which an engine may tell what it compressed, pickled or encoded itself."""
+"""Prefixes by which an engine may recognise values that it compressed, pickled or encoded itself."""
 
 SURROGATE = "\ud800"
 

@@ -1,4 +1,4 @@
-"""Long random runs of a store beside an oracle; importing this registers a search for each kind."""
+"""Long random runs that compare a store with an oracle. Importing this registers a search for each kind of store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store beside its oracle: both are given the same calls and must answer alike. A story that fails is cut short."""
+"""One run of a store and its oracle, which get the same calls and must agree, and the shortening of failing runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REOPEN = Call("close and open again")
 LOOK = Call("look at everything")
 
 _SECONDS = 10.0
-"""The time that is spent on cutting a story."""
+"""The seconds that may be spent on shortening a story."""
 
 
 class Disagreement(CheckFailed):
-    """Store and oracle differ; ``story`` is what led there."""
+    """Store and oracle disagree. ``story`` has the calls that led to it."""
 
     def __init__(self, story: Sequence[Call], what: str, clauses: tuple[str, ...]) -> None:
         self.story = tuple(story)
@@ -30,7 +30,7 @@ class Disagreement(CheckFailed):
 
 
 class DifferentialRun:
-    """One run, in a directory of its own."""
+    """One run of store and oracle, in its own directory."""
 
     def __init__(self, case: Case, folder: str) -> None:
         self.case = case
@@ -41,7 +41,7 @@ class DifferentialRun:
         self.store: Any = case.run(case.open(folder))
 
     def step(self, made: Call) -> None:
-        """Do it on both sides. Raises ``Disagreement``."""
+        """Make the call on the store and on the oracle. Raises ``Disagreement`` if they differ."""
         self.story.append(made)
         if made == REOPEN:
             self.store = self.case.run(self.case.reopen(self.store, self.folder))
@@ -56,7 +56,7 @@ class DifferentialRun:
 
     def _compare(self) -> None:
         if typed(self.case.run(snapshot(self.store))) != typed(self.model.snapshot()):
-            raise Disagreement(self.story, "and the store holds other than it was given", ())
+            raise Disagreement(self.story, "and the contents of the store are wrong", ())
 
     def end(self) -> None:
         """Close the store and remove its directory."""
@@ -65,7 +65,7 @@ class DifferentialRun:
 
 
 def shortest(case: Case, failed: Disagreement) -> Disagreement:
-    """The story with every call left out that it fails without, as far as the time allows."""
+    """Leave out every call that the failure does not need, as far as the time allows."""
     start, number = perf_counter(), 0
     at = 0
     while at < len(failed.story) - 1 and perf_counter() - start < _SECONDS:
@@ -79,7 +79,7 @@ def shortest(case: Case, failed: Disagreement) -> Disagreement:
 
 
 def _told(case: Case, folder: str, story: Sequence[Call]) -> Disagreement | None:
-    """How the story fails when it is told again; None when it does not."""
+    """Repeat the story and return its disagreement, or None if there is none."""
     run = DifferentialRun(case, folder)
     try:
         for made in story:
@@ -87,7 +87,7 @@ def _told(case: Case, folder: str, story: Sequence[Call]) -> Disagreement | None
     except Disagreement as found:
         return found
     except CheckFailed:
-        return None  # it fails in another way
+        return None  # the shorter story fails in another way
     finally:
         run.end()
     return None

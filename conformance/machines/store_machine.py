@@ -1,4 +1,4 @@
-"""The state machines: a store and an oracle are given the same calls, and must answer alike, also after a re-open."""
+"""State machines that make random calls on a store and an oracle and require equal results, also after reopening."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BURST = 4
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """One run of a store. ``case`` is set on a subclass."""
+    """One random run of a store. Subclasses set ``case``."""
 
     case: Case
     runs: int = 0
@@ -34,18 +34,18 @@ class StoreMachine(RuleBasedStateMachine):
 
     @initialize(number=st.integers(0, 2**64 - 1))
     def begin(self, number: int) -> None:
-        """One draw for the whole run: drawn piece by piece the values would be small and alike."""
+        """Draw one seed for the whole run. Values drawn one by one by hypothesis would be small and alike."""
         self.random = Random(number)
 
     @rule()
     def calls(self) -> None:
-        """A few calls of any sort."""
+        """Make a few calls of any kind."""
         for _ in range(_BURST):
             self.run.step(self.strategy.any(self.random, self.run.model))
 
     @rule()
     def writes(self) -> None:
-        """A few writes, one of them twice in a row."""
+        """Make a few writes, and repeat the last one."""
         for _ in range(_BURST):
             made = self.strategy.write(self.random, self.run.model)
             self.run.step(made)
@@ -53,7 +53,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def reads(self) -> None:
-        """A read of each sort."""
+        """Make a read of each kind."""
         for make in self.strategy.reads.values():
             self.run.step(make(self.random, self.run.model))
 
@@ -76,16 +76,16 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def live(case: Case) -> None:
-    """Many runs. Raises ``Disagreement`` with a short story that goes wrong."""
+    """Make many runs. Raises ``Disagreement`` with a short failing story."""
     machine = seed(case.seed)(type("SeededStoreMachine", (StoreMachine,), {"case": case}))
     try:
         run_state_machine_as_test(
             machine,
             settings=settings(
-                # Pages are files, each of which is synced, and there is little that they can hold.
+                # A cache syncs each page file, which is slow, and it can have only few different contents.
                 max_examples=case.profile.examples // (3 if case.harness.kind == "cache" else 1),
                 stateful_step_count=case.profile.steps,
-                # What fails is cut short by telling it again, which takes seconds where hypothesis takes minutes.
+                # ``shortest`` shortens failing runs in seconds. Hypothesis would take minutes.
                 phases=[Phase.generate],
                 deadline=None,
                 database=None,
@@ -99,7 +99,7 @@ def live(case: Case) -> None:
     except Disagreement as failed:
         raise shortest(case, failed) from None
     except Flaky as flaky:
-        raise CheckFailed(f"the same calls once gave what they should, and once not: {flaky}") from flaky
+        raise CheckFailed(f"the same calls gave right results once and wrong results once: {flaky}") from flaky
 
 
 def _about(kind: str) -> tuple[str, ...]:
@@ -109,23 +109,23 @@ def _about(kind: str) -> tuple[str, ...]:
 
 @check(*_about("state"), kinds=("state",), search=True)
 def state(case: Case) -> None:
-    """StateKV."""
+    """Random calls of a StateKV."""
     live(case)
 
 
 @check(*_about("graph"), kinds=("graph",), search=True)
 def graph(case: Case) -> None:
-    """GraphStore."""
+    """Random calls of a GraphStore."""
     live(case)
 
 
 @check(*_about("vector"), kinds=("vector",), search=True)
 def vector(case: Case) -> None:
-    """VectorStore."""
+    """Random calls of a VectorStore."""
     live(case)
 
 
 @check(*_about("cache"), kinds=("cache",), search=True)
 def cache(case: Case) -> None:
-    """MdCache."""
+    """Random calls of an MdCache."""
     live(case)

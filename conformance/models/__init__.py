@@ -1,4 +1,4 @@
-"""Oracles: what each kind of store should answer, in the plainest lists. They share no code with any backend."""
+"""Oracles: models of the right answers of each kind of store, on plain lists. They share no code with any backend."""
 
 from __future__ import annotations
 

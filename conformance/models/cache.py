@@ -1,4 +1,4 @@
-"""MdCache as a list of generations."""
+"""The oracle of MdCache, a list of generations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saga_core.stores import Pages
 
 
 class CacheModel:
-    """The last generation of each scope."""
+    """Keeps the last generation of each scope."""
 
     def __init__(self) -> None:
         self.held: list[tuple[str, Pages]] = []
@@ -33,5 +33,5 @@ class CacheModel:
         self.held = [(name, pages) for name, pages in self.held if name != scope]
 
     def snapshot(self) -> object:
-        """All that it holds."""
+        """The whole contents."""
         return dict(self.held)

@@ -1,4 +1,4 @@
-"""GraphStore as lists of nodes and edges."""
+"""The oracle of GraphStore, lists of nodes and edges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Scope:
 
 
 class GraphModel:
-    """Looks through everything at every call."""
+    """Searches all entries on every call."""
 
     def __init__(self) -> None:
         self.held: dict[str, _Scope] = {}
@@ -85,7 +85,7 @@ class GraphModel:
     def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
-        """See ``NativeExpand.expand``: every edge is relaxed again and again."""
+        """See ``NativeExpand.expand``. Relaxes every edge once for each hop."""
         held = self._scope(scope)
         found = {node.id: 0 for node in held.nodes if node.id in ids}
         for reach in range(1, hops + 1):
@@ -110,7 +110,7 @@ class GraphModel:
         self.held = {name: held for name, held in self.held.items() if name != scope}
 
     def snapshot(self) -> object:
-        """All that it holds."""
+        """The whole contents."""
         found = {}
         for name, held in self.held.items():
             edges = sorted(held.edges, key=_identity)

@@ -1,4 +1,4 @@
-"""The oracle of each kind of store, and what it answers to a call."""
+"""The oracle of each kind of store, and its answer to a call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 def expected(model: Model, made: Call) -> object:
-    """What ``model`` answers to ``made``, changing with it."""
+    """Make the call ``made`` on ``model`` and return its answer, or a ``Refused``."""
     try:
         return getattr(model, made.method)(*made.args, **made.options)
     except Refusal as refusal:

@@ -1,10 +1,10 @@
-"""How an oracle says no."""
+"""The error of an oracle, and the order of names."""
 
 from __future__ import annotations
 
 
 class Refusal(Exception):
-    """The store should raise ``error``, a name of ``saga_core.errors``."""
+    """The store should raise ``error``, the name of a class in ``saga_core.errors``."""
 
     def __init__(self, error: str, key: tuple[str, ...] | None = None) -> None:
         self.error = error
@@ -13,5 +13,5 @@ class Refusal(Exception):
 
 
 def points(text: str) -> list[int]:
-    """``text`` as its code points, by which names are ordered."""
+    """The code points of ``text``. Names are ordered by them."""
     return [ord(sign) for sign in text]

@@ -1,4 +1,4 @@
-"""StateKV as a list of pairs in no order."""
+"""The oracle of StateKV, an unordered list of pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _order(entry: tuple[Key, bytes]) -> list[list[int]]:
 
 
 class StateModel:
-    """Looks through everything at every call."""
+    """Searches all entries on every call."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[Key, bytes]] = []
@@ -47,5 +47,5 @@ class StateModel:
         self.entries = kept + [(key, bytes(value)) for key, value in batch.puts.items()]
 
     def snapshot(self) -> object:
-        """All that it holds."""
+        """The whole contents."""
         return self.scan((), limit=len(self.entries) + 1)

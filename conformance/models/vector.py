@@ -1,4 +1,4 @@
-"""VectorStore as lists of items, with a filter and a cosine of its own."""
+"""The oracle of VectorStore, lists of items with a separate implementation of filters and cosine."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from saga_core.stores import Not as Negation
 
 _DIGITS = 60
 _SMALLEST, _LARGEST = 1e-200, 1e200
-"""Between these a product of squared lengths has not lost digits."""
+"""Between these bounds the product of the squared lengths has lost no digits."""
 _DOUBT = 1e-6
-"""How near to a half of the sixth place the rounding is not trusted to 64 bits."""
+"""Scores whose millionths are this close to a half are rounded with more digits than 64 bits have."""
 _ABSENT = object()
 
 
 def score(left: Sequence[float], right: Sequence[float]) -> float:
-    """The cosine of two vectors of 32-bit numbers, cut to six places; halves go to the even digit.
+    """The cosine of two vectors of 32-bit numbers, rounded to six decimal places, with halves to the even digit.
 
-    Products of two such numbers are exact in 64 bits and so are their sums by ``fsum``: what is left is the error of
-    two divisions and a root, some 1e-15. Where that could decide about the sixth place it is done in many digits.
+    The products of two such numbers are exact in 64 bits, and ``fsum`` adds them without loss. The divisions and the
+    root leave an error of some 1e-15. If that could change the sixth place, the cosine is computed with 60 digits.
     """
     a, b = array("f", left), array("f", right)
     lengths = math.fsum(x * x for x in a) * math.fsum(x * x for x in b)
@@ -63,7 +63,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _in_order(one: Any, other: Any) -> tuple[bool, bool] | None:
-    """Whether ``one`` is (below, equal to) ``other``; None when they have no order."""
+    """Whether ``one`` is below and whether it is equal to ``other``; None if they cannot be ordered."""
     if _sort_of(one) == _sort_of(other) == "number":
         return one < other, one == other
     if _sort_of(one) == _sort_of(other) == "text":
@@ -72,7 +72,7 @@ def _in_order(one: Any, other: Any) -> tuple[bool, bool] | None:
 
 
 def passes(where: Filter | None, metadata: Mapping[str, Scalar]) -> bool:
-    """Whether ``metadata`` passes the filter, case by case from the grammar's words."""
+    """Whether ``metadata`` passes the filter, implemented case by case from the text of the grammar."""
     if where is None:
         return True
     if isinstance(where, And):
@@ -111,7 +111,7 @@ class _Scope:
 
 
 class VectorModel:
-    """Looks through everything at every call."""
+    """Searches all entries on every call."""
 
     def __init__(self) -> None:
         self.held: dict[str, _Scope] = {}
@@ -196,7 +196,7 @@ class VectorModel:
         self.held = {name: held for name, held in self.held.items() if name != scope}
 
     def snapshot(self) -> object:
-        """All that it holds."""
+        """The whole contents."""
         return {
             name: ((held.spec.embedder, held.spec.dimension), self.scan(name, limit=len(held.items) + 1))
             for name, held in self.held.items()

@@ -1,4 +1,4 @@
-"""Second processes: they open a store, make the calls of an order, and end as they were told, or are killed."""
+"""Second processes, which open a store, make the calls of an ``Order``, and then end or are killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["child", "read_elsewhere", "watched"]
 
-# Imported when they are first asked for: the second process itself, of which a run starts many, does without them.
+# Each name is imported on first use, because the second process itself, of which a run starts many, needs none.
 __getattr__ = lazy_face(
     {
         "child": "conformance.processes.spawning:child",

@@ -1,4 +1,4 @@
-"""Order: what a second process is told to do."""
+"""The ``Order`` for a second process."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ Opener = Callable[[Path], Awaitable[Any]]
 
 @frozen
 class Order:
-    """What a second process does."""
+    """The task of a second process."""
 
     opener: Opener
     path: str
     calls: tuple[Call, ...] = ()
     close: bool = False
-    """Close the store and leave, rather than wait to be killed."""
+    """Whether to close the store and exit rather than wait to be killed."""
     answers: str = ""
-    """A file for the answers, typed, and for everything that the store holds then."""
+    """A file for the typed answers and for the store's contents afterwards."""
     others: tuple[str, ...] = ()
-    """Further paths: each is opened, read, written to by ``calls``, closed, opened and read again."""
+    """Further paths. The process opens and reads each of them, makes ``calls`` on it, reopens it and reads it again."""
     die_at_sync: int = 0
-    """Ends at once before the so manieth ``os.fsync`` or ``os.fdatasync``; what an engine of C syncs is not seen."""
+    """If not 0, kill the process before the ``os.fsync`` or ``os.fdatasync`` of this number. C code is not seen."""
     full_from: int = -1
-    """From this call on no file may grow beyond the largest that is there, by more than ``room`` bytes."""
+    """During the call with this index, keep files from growing, as ``room`` says."""
     room: int = 0
+    """Bytes by which a file may then grow beyond the largest file. With 0, no file can be written to at all."""
     asked: tuple[Call, ...] = ()
-    """What is asked while no file may grow, besides everything."""
+    """Calls to make while no file may grow, in addition to reading the whole contents."""
     clock: float = 0.0
-    """Seconds by which its clocks are ahead, as Python tells the time."""
+    """Seconds by which ``time.time`` and ``time.time_ns`` are ahead in the process."""

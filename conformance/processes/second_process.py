@@ -1,6 +1,6 @@
-"""A second process of the suite: opens a store, makes calls, and ends as it was told, or as it is killed.
+"""A second process of the suite, which opens a store, makes calls, and then exits or waits to be killed.
 
-Its order is a pickled ``Order`` beside the store. It says a line for each call that ended; whole answers go to a file.
+Its task is a pickled ``Order`` in a file. It prints a line for each finished call, and writes whole answers to a file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _say(word: str) -> None:
 
 
 def _die_at_sync(number: int) -> None:
-    """Replace ``os.fsync``: the last one never happens."""
+    """Replace ``os.fsync`` and ``os.fdatasync``. The process kills itself before sync ``number``."""
     left = [number]
     for name in ("fsync", "fdatasync"):
         real = getattr(os, name)
@@ -42,7 +42,7 @@ def _die_at_sync(number: int) -> None:
 
 
 def _set_the_clock(ahead: float) -> None:
-    """Replace what tells the time: a day and a clock of its own make no lock free."""
+    """Set ``time.time`` and ``time.time_ns`` ahead. Neither a day nor another clock may release a lock."""
     for name, unit in (("time", 1), ("time_ns", 10**9)):
         real = getattr(time, name)
 
@@ -54,8 +54,8 @@ def _set_the_clock(ahead: float) -> None:
 
 
 def _fill_the_disk(path: Path, room: int) -> None:
-    """No file may grow beyond the largest one by more than ``room`` bytes: for a file that is what a full disk is."""
-    import resource  # not everywhere
+    """Simulate a full disk: no file may grow more than ``room`` bytes beyond the largest, or be written if it is 0."""
+    import resource  # not available on every system
 
     sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()] if room else []
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -74,7 +74,7 @@ def _keep(file: str, found: Any) -> None:
 
 
 async def _answers(store: Any, order: Order) -> list[Any]:
-    """Make the calls, and say a word for each."""
+    """Make the calls, print a word for each, and return the answers."""
     found: list[Any] = []
     for number, made in enumerate(order.calls):
         if number == order.full_from:
@@ -104,12 +104,12 @@ async def _live(order: Order) -> None:
         await store.aclose()
         _say("closed")
         return
-    # Waits to be killed, or for the end of its input when nobody does; what is open stays open.
+    # Wait to be killed, or for the end of the input. The store stays open.
     await asyncio.to_thread(sys.stdin.read)
 
 
 async def _survey(order: Order) -> None:
-    """Open each path, and say what is there and whether it can be worked on."""
+    """Open each path, and record its contents before and after the calls."""
     found: list[Any] = []
     for path in order.others:
         try:
@@ -129,7 +129,7 @@ async def _survey(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # written by the suite, a moment ago
+    ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # the suite wrote this file
     if ordered.clock:
         _set_the_clock(ordered.clock)
     if ordered.die_at_sync:

@@ -1,4 +1,4 @@
-"""Second processes: they are given an order, watched, killed, and read."""
+"""Starting, watching and killing second processes, and reading their answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PATIENCE = 60.0
 
 
 def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.Popen[bytes]:
-    """Another process that opens the store of this harness at ``path``; ``order`` has the fields of ``Order``."""
+    """Start a process that opens the harness's store at ``path``. ``order`` has the fields of ``Order``."""
     path.mkdir(parents=True, exist_ok=True)
     try:
         text = pickle.dumps(Order(case.harness.open, str(path), **order))
@@ -45,19 +45,19 @@ def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.
 
 
 def _lines(process: subprocess.Popen[bytes], kill_after: int | None) -> list[str]:
-    """What it says. It is killed as soon as it has ended that many calls."""
+    """The lines that the process prints. It is killed as soon as it has finished ``kill_after`` calls."""
     lines: list[str] = []
     if process.stdout is None:
         raise CheckFailed("the second process has no output")
     for raw in process.stdout:
         lines.append(raw.decode().strip())
-        if kill_after is not None and len(lines) == kill_after + 1:  # the first says that the store is open
+        if kill_after is not None and len(lines) == kill_after + 1:  # the first line says that the store is open
             process.kill()
     return lines
 
 
 async def watched(process: subprocess.Popen[bytes], kill_after: int | None = None) -> tuple[list[str], str]:
-    """Its lines, and the end of its errors. It is gone afterwards."""
+    """Wait for the process, and return its lines and the end of its stderr. The process is gone afterwards."""
     try:
         async with asyncio.timeout(_PATIENCE):
             lines = await asyncio.to_thread(_lines, process, kill_after)
@@ -68,7 +68,7 @@ async def watched(process: subprocess.Popen[bytes], kill_after: int | None = Non
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill it if it still runs, and let go of its pipes."""
+    """Kill the process if it still runs, and close its pipes."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     process.wait()
@@ -80,11 +80,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
 async def read_elsewhere(
     case: Case, path: Path, calls: Sequence[Call], *, seed: int = 0, close: bool = True, **order: Any
 ) -> tuple[list[Any], Any]:
-    """The answers of another process to ``calls``, typed, and all that it sees then. It closes the store well."""
+    """Make ``calls`` in another process. Returns the typed answers, and the contents that it sees afterwards."""
     file = case.place(f"answers-{case.count()}")
     process = child(case, path, seed=seed, calls=tuple(calls), close=close, answers=str(file), **order)
     lines, errors = await watched(process, None if close else len(calls) + 1)
-    require(lines[:1] == ["open"], f"another process could not open the store: it said {lines}. {errors}")
-    require("answered" in lines, f"another process broke off after {lines[1:]}: {errors}")
+    require(lines[:1] == ["open"], f"another process could not open the store: it printed {lines}. {errors}")
+    require("answered" in lines, f"another process failed after {lines[1:]}: {errors}")
     found: tuple[list[Any], Any] = pickle.loads(file.read_bytes())
     return found

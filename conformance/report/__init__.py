@@ -1,4 +1,4 @@
-"""What came of a run: outcomes, counts and a verdict, as JSON, JUnit, text and Markdown."""
+"""The results of a run: outcomes, counts and a verdict, as JSON, JUnit XML, text and Markdown."""
 
 from __future__ import annotations
 

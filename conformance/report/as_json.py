@@ -27,7 +27,7 @@ def to_json(report: Report) -> str:
 
 
 def from_json(text: str) -> Report:
-    """The report that ``to_json`` wrote. Its verdict is made anew from the outcomes, whatever the text says."""
+    """Read a report that ``to_json`` wrote. The verdict is recomputed from the outcomes and not taken from ``text``."""
     data: dict[str, Any] = json.loads(text)
     data.pop("format")
     outcomes = tuple(
@@ -41,7 +41,7 @@ def from_json(text: str) -> Report:
 
 
 def _lacking(data: dict[str, Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Checks of this very suite that the report leaves out: they were not run."""
+    """Return a "not run" outcome for each check missing from a report that this version of the suite made."""
     if data["suite"] != suite_digest():
         return []
     known = {outcome.check for outcome in outcomes}

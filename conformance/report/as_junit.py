@@ -9,7 +9,7 @@ from conformance.report.run_report import Report
 
 
 def to_junit(report: Report) -> str:
-    """The report as JUnit XML, for whatever reads that."""
+    """The report as JUnit XML."""
     suite = ElementTree.Element("testsuite", name=f"conformance {report.name}", tests=str(len(report.outcomes)))
     counts = {"failures": 0, "skipped": 0}
     for outcome in report.outcomes:
@@ -30,5 +30,5 @@ def to_junit(report: Report) -> str:
 
 
 def _printable(text: str) -> str:
-    """XML cannot hold control characters."""
+    """Escape control characters, which XML cannot contain."""
     return "".join(sign if sign.isprintable() or sign in "\n\t" else ascii(sign)[1:-1] for sign in text)

@@ -1,4 +1,4 @@
-"""Reports in a few lines, for people."""
+"""Reports as a short text for people."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def summary(report: Report) -> str:
 
 
 def _indented(text: str) -> str:
-    """For people: of a long value that is one character over and over, how often is enough."""
+    """Indent ``text``, and abbreviate a long run of one character to the number of repetitions."""
     brief = _RUN.sub(lambda run: f"{run[1] * 4}…({len(run[0])} of them)…", text)
     return "\n".join(f"  | {line}" for line in brief.splitlines())

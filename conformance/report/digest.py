@@ -1,4 +1,4 @@
-"""The digest of the suite's own files: a report says with which suite it was made."""
+"""The digest of the suite's own files, which identifies the suite that made a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def suite_digest() -> str:
-    """A digest of every file of the suite, so that a report says with which one it was made."""
+    """A digest over all ``.py`` and ``.md`` files of the suite. Every report contains it."""
     total = hashlib.sha256()
 
     def walk(folder: Any, path: str) -> None:

@@ -1,4 +1,4 @@
-"""The Markdown page of several reports: a summary, and a table of clauses by backend for each kind."""
+"""The Markdown page of several reports, with a summary and, for each kind, a table of clauses by backend."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from conformance.spec import KINDS, Clause, clauses
 _HEAD = """\
 # Conformance of the included engines
 
-Made from the reports beside this page by
+This page is generated from the reports next to it by
 `python -m conformance matrix docs/conformance --out docs/conformance/README.md`.
-The clauses stand in `conformance/spec/`; how to run the suite on a backend of your own is told in
-[Write a backend](../write-a-backend.md#testing-it).
+The clauses are in `conformance/spec/`. [Write a backend](../write-a-backend.md#testing-it) explains how to run the
+suite on a backend of your own.
 
-*Base* is what every store of a kind owes, *extended* what it declares beyond that; what is not declared counts as not
-passed, and a dash stands for it. A clause is `pass` when every check of it passed. *Suite* is the digest of the suite's
-own files; `python -m conformance digest` prints that of the one at hand. Verdicts and counts are made anew from the
-outcomes whenever this page is.
+*Base* counts the checks that every store of a kind has to pass, *extended* those of the optional capabilities. A
+capability that a store does not declare counts as not passed and is shown as a dash. A clause is `pass` if all its
+checks passed. *Suite* is the digest of the suite's own files, and `python -m conformance digest` prints that of the
+installed suite. Verdicts and counts are recomputed from the outcomes whenever this page is generated.
 """
 
 _WORST = (Status.FAIL, Status.STALE, Status.DEVIATION, Status.NOT_RUN, Status.NOT_PROVIDED, Status.PASS)

@@ -1,4 +1,4 @@
-"""Outcome: what came of a check, and the words for it and for a whole run."""
+"""The ``Outcome`` of a check, its ``Status``, and the ``Verdict`` on a whole run."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Status(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the run says of the backend."""
+    """The verdict of a run on the backend."""
 
     CONFORMANT = "conformant"
-    """Every base check and every check of a declared capability passed."""
+    """Every MUST check of the base contract and of the declared capabilities passed."""
     PARTIAL = "partial"
-    """Nothing failed, but something was not run, or a MUST is not kept, as the harness says."""
+    """Nothing failed, but a check was not run, or the harness declares a deviation from a MUST."""
     NONCONFORMANT = "nonconformant"
-    """A check failed, or a deviation that the harness claims is not there."""
+    """A check of a MUST failed, or the harness declares a deviation that does not exist."""
     INVALID = "invalid"
-    """The run says nothing: no base check was run, or the suite is not whole."""
+    """The run proves nothing, because no base check was run or the suite is not intact."""
 
 
 @frozen
 class Outcome:
-    """One check on one backend."""
+    """The outcome of one check on one backend."""
 
     check: str
     clauses: tuple[str, ...]
@@ -43,4 +43,4 @@ class Outcome:
     extended: bool = False
     must: bool = True
     drawn: bool = False
-    """Whether it drew from the seed: with another seed it does something else."""
+    """Whether the check used the seed and therefore behaves differently with another seed."""

@@ -1,4 +1,4 @@
-"""Report: a whole run with its counts and its verdict."""
+"""The ``Report`` of a whole run, with its counts and its verdict."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from conformance.spec import CONTRACT_VERSION
 
 @frozen
 class Report:
-    """A whole run."""
+    """The report of a whole run."""
 
     name: str
     kind: str
     verdict: Verdict
     reasons: tuple[str, ...]
-    """Why the verdict is no better."""
+    """The reasons why the verdict is not better."""
     base: tuple[int, int]
-    """How many base checks passed, of how many."""
+    """The number of base checks that passed, and the number of all base checks."""
     extended: tuple[int, int]
-    """How many checks of capabilities passed, of how many there are; what is not provided counts as not passed."""
+    """The number of capability checks that passed, and of all. A check that is not provided counts as not passed."""
     provides: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
     profile: str
@@ -39,9 +39,9 @@ class Report:
     versions: dict[str, str]
     deviations: dict[str, str]
     runs: int = 1
-    """How often what draws from the seed was done."""
+    """How often the checks that use the seed were run."""
     doubts: tuple[str, ...] = ()
-    """Why the run is not to be trusted, whatever its outcomes say."""
+    """The reasons not to trust the run, whatever its outcomes are."""
 
 
 def report_on(
@@ -54,7 +54,7 @@ def report_on(
     runs: int = 1,
     doubts: tuple[str, ...] = (),
 ) -> Report:
-    """Count, find stale deviations, and judge."""
+    """Make the report: find stale deviations, count the outcomes and decide the verdict."""
     found = [*outcomes, *stale_deviations(harness, outcomes)]
     verdict, reasons, base, extended = judged(found, doubts)
     return Report(

@@ -1,4 +1,4 @@
-"""The verdict on a run, from nothing but its outcomes and from whether the suite is whole."""
+"""The verdict on a run, computed only from its outcomes, the doubts and the integrity of the suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.spec import clauses
 def judged(
     found: Sequence[Outcome], doubts: tuple[str, ...] = ()
 ) -> tuple[Verdict, tuple[str, ...], tuple[int, int], tuple[int, int]]:
-    """Verdict, reasons and the two counts, from nothing but outcomes: whoever prints a verdict makes it anew."""
+    """Compute verdict, reasons and the two counts from outcomes alone. Readers of a report recompute them."""
     base = [outcome for outcome in found if not outcome.extended and outcome.status is not Status.STALE]
     extended = [outcome for outcome in found if outcome.extended]
     verdict, reasons = (Verdict.INVALID, doubts) if doubts else _judge(found, base)
@@ -25,13 +25,13 @@ def _passed(outcomes: Sequence[Outcome]) -> int:
 
 
 def stale_deviations(harness: Harness, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Claimed deviations that no check found, though all of the clause's checks were run."""
+    """An outcome for each declared deviation that no check found, although all checks of the clause were run."""
     stale = []
     for clause, reason in harness.deviations.items():
         about = [outcome for outcome in outcomes if clause in outcome.clauses]
         ran = [outcome for outcome in about if outcome.status is not Status.NOT_RUN]
         if len(ran) == len(about) and not any(outcome.status is Status.DEVIATION for outcome in ran):
-            detail = f"the harness says that {clause} is not kept ({reason}), and it is; remove the deviation"
+            detail = f"the harness declares a deviation from {clause} ({reason}), but none was found; remove it"
             stale.append(Outcome(f"deviation.{clause}", (clause,), Status.STALE, detail))
     return stale
 
@@ -52,7 +52,7 @@ def _judge(found: Sequence[Outcome], base: Sequence[Outcome]) -> tuple[Verdict, 
 
 
 def suite_problems() -> tuple[str, ...]:
-    """Clauses without a check, and checks of clauses that do not exist."""
+    """Describe clauses without a check and checks that name unknown clauses."""
     tied = {name for check in registered() if not check.search for name in check.clauses}
     problems = [f"clause {name} has no check of its own" for name in clauses() if name not in tied]
     for check in registered():

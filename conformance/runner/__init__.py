@@ -1,4 +1,4 @@
-"""Runner: runs the checks on a harness, in this process or in one of its own, and gives a report."""
+"""The runner, which runs the checks on a harness, in this process or in a separate one, and returns a report."""
 
 from __future__ import annotations
 

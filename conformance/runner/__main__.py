@@ -1,4 +1,4 @@
-"""``python -m conformance.runner``: the process in which a harness is loaded. ``run_isolated`` starts it."""
+"""``python -m conformance.runner``: the worker process that loads a harness. ``run_isolated`` starts it."""
 
 from __future__ import annotations
 

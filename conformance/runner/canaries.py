@@ -1,7 +1,7 @@
-"""Small StateKVs that come with the suite, one right and some wrong: a runner that is whole tells them apart.
+"""Small StateKVs that come with the suite, one correct and some wrong. An intact runner tells them apart.
 
-They are run in the same process as the harness, between its checks. A harness that changes the runner so that
-everything passes lets the wrong ones pass too.
+They run in the same process as the harness, between its checks. If a harness tampers with the runner so that
+everything passes, the wrong canaries pass too and reveal it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saga_core.stores import Batch, Health, Key, StoreInfo, check_batch, check_k
 
 
 class Canary:
-    """A dict. ``wrong`` names the method that answers wrongly."""
+    """A StateKV on a dict. ``wrong`` names the method that misbehaves, and is empty for the correct store."""
 
     def __init__(self, wrong: str) -> None:
         self.info = StoreInfo(kind="state", name="canary")
@@ -55,11 +55,11 @@ class Canary:
         values.update(batch.puts)
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Always well."""
+        """Report the store as healthy."""
         return Health(ok=True, detail=f"{len(self._open())} entries")
 
     async def aclose(self) -> None:
-        """Forget everything."""
+        """Discard all entries and close the store."""
         self._values = None
 
 
@@ -78,4 +78,4 @@ CANARIES: Mapping[str, tuple[Harness, str, bool]] = {
     "wrong scan": (_canary("scan"), "state.scan_in_order", False),
     "wrong commit": (_canary("commit"), "state.expectations_decide", False),
 }
-"""By name: the store, the check that it is put to, and whether it passes."""
+"""For each name, the harness, the id of the check to run on it, and whether the check must pass."""

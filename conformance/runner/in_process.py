@@ -1,4 +1,8 @@
-"""Running checks: on a loop of the suite's own, each in a directory of its own, each within a time."""
+"""Running checks in this process, each with an event loop and a directory of its own.
+
+Checks that are coroutine functions get a timeout. Checks that are plain functions, and calls that block the event loop,
+cannot be interrupted in this process. ``isolated`` kills its worker process when such a check hangs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from typing import Any
 from attrs import evolve
 
 from conformance.assertions import CheckFailed
-from conformance.case import Case
+from conformance.case import Case, Hangs, within
 from conformance.catalog import registered
 from conformance.check import Check
 from conformance.harness import Harness
@@ -24,19 +28,19 @@ from conformance.report import Outcome, Report, Status, report_on
 from saga_core.errors import BadInput, StoreUnavailable
 
 DEFAULT_SEED = 20_260_101
-_HINT = " (of a service that refuses now and then, Harness(retries=…) says how often a call is made again)"
+_HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
 _PATIENCE = 300.0
-"""Seconds for a check, beyond which it hangs."""
+"""Timeout in seconds for a check that is a coroutine function. A check that takes longer hangs."""
 
 
 def applicable(harness: Harness) -> tuple[Check, ...]:
-    """The checks that concern such a store: run, or "not provided"."""
+    """The checks that the suite has for such a store, including those that are "not provided"."""
     concerned = (found for found in registered() if found.concerns(harness.kind, harness.provides))
     return tuple(found.of(harness.provides) for found in concerned)
 
 
 def check_choice(profile: str, only: Iterable[str]) -> frozenset[str]:
-    """``only`` as a set. Raises ``BadInput`` for an unknown profile, clause or check."""
+    """Check ``profile`` and return ``only`` as a set. Raises ``BadInput`` for an unknown profile, clause or check."""
     if profile not in PROFILES:
         raise BadInput(f"profile: {profile!r}; there are {', '.join(PROFILES)}")
     chosen = frozenset(only)
@@ -55,10 +59,10 @@ def run(
     runs: int = 1,
     watch: Callable[[Outcome], None] | None = None,
 ) -> Report:
-    """Everything that concerns the store, or the clauses and checks named in ``only``; the rest is "not run".
+    """Run all checks for the store, or only the clauses and checks named in ``only``. The rest is "not run".
 
-    What draws from the seed is done ``runs`` times, each with another seed; one that fails once has failed.
-    ``watch`` is told each outcome as it comes. Raises ``BadInput`` for an unknown profile, clause or check.
+    Checks that use the seed are run ``runs`` times, each with another seed, and fail if one of these runs fails.
+    ``watch`` receives each outcome as it is known. Raises ``BadInput`` for an unknown profile, clause or check.
     """
     chosen = check_choice(profile, only)
     checks = applicable(harness)
@@ -74,7 +78,7 @@ def run(
 
 
 def engine_version(harness: Harness) -> str:
-    """The version that the store gives."""
+    """The version that the store reports in ``info``, or a text that says why it cannot be opened."""
 
     async def version(case: Case) -> str:
         try:
@@ -85,12 +89,12 @@ def engine_version(harness: Harness) -> str:
     with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
         try:
             return runner.run(version(Case(harness, Path(folder), PROFILES["quick"], 0, runner)))
-        except Exception as error:  # noqa: BLE001 - every check has failed for it already, and says so
+        except Exception as error:  # noqa: BLE001 - every check has already failed and reports this error
             return f"cannot be opened: {error}"
 
 
 def repeated(harness: Harness, check: Check, *, profile: str, seed: int, runs: int) -> Outcome:
-    """``run_check``; when it passes and draws from the seed, again with further ones, until one fails."""
+    """Call ``run_check``. If the check passes and uses the seed, repeat it with the next seeds until one run fails."""
     first = run_check(harness, check, profile=profile, seed=seed)
     for number in range(1, runs):
         if not (first.drawn and first.status is Status.PASS):
@@ -105,7 +109,7 @@ def repeated(harness: Harness, check: Check, *, profile: str, seed: int, runs: i
 
 
 def run_check(harness: Harness, check: Check, *, profile: str = "default", seed: int = DEFAULT_SEED) -> Outcome:
-    """One check. Whatever the store does becomes an outcome, never an exception."""
+    """Run one check. Whatever the store does becomes an outcome, never an exception."""
     start, drawn = perf_counter(), False
     if check.given - harness.provides:
         status, detail = Status.NOT_PROVIDED, ", ".join(sorted(check.given - harness.provides))
@@ -120,9 +124,9 @@ def run_check(harness: Harness, check: Check, *, profile: str = "default", seed:
 
 
 def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tuple[str, ...] | None, str, bool]:
-    """The clauses that a failure names (none: those of the check) and what was wrong; None when all is well.
+    """Run the check and return the broken clauses, a text, and whether the check used the seed.
 
-    The last is whether the check has asked for the seed.
+    The clauses are None if the check passed, and empty if the failure concerns the check's own clauses.
     """
     with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
         case = Case(harness, Path(folder), PROFILES[profile], seed, runner)
@@ -130,17 +134,17 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
             told = _perform(case, check)
         except CheckFailed as failed:
             return tuple(failed.clause.split()), str(failed), case.drawn
-        except TimeoutError:
-            return (), f"the check took longer than {_PATIENCE:.0f} seconds: something hangs", case.drawn
-        except Exception as error:  # noqa: BLE001 - whatever escapes from a store is an outcome too
+        except Hangs as hung:
+            return (), str(hung), case.drawn
+        except Exception as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
             where = "".join(traceback.format_exception(error)[-6:])
             hint = _HINT if isinstance(error, StoreUnavailable) else ""
-            return (), f"{type(error).__name__} came out: {error}{hint}\n{where}", case.drawn
+            return (), f"{type(error).__name__} escaped: {error}{hint}\n{where}", case.drawn
     return None, told, case.drawn
 
 
 def _perform(case: Case, check: Check) -> str:
-    """What the check measured, in words; most often nothing."""
+    """Run the check and return what it measured or left out as text, which is empty for most checks."""
     told: Any
     try:
         alone = not inspect.iscoroutinefunction(check.run)
@@ -151,7 +155,7 @@ def _perform(case: Case, check: Check) -> str:
 
 
 async def _within(case: Case, check: Check) -> Any:
-    async with asyncio.timeout(_PATIENCE):
+    async with within(_PATIENCE, "the check"):
         case.store = await case.open()
         made = check.run(case)
         return await made if isinstance(made, Awaitable) else made

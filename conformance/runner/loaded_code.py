@@ -1,4 +1,4 @@
-"""A digest of the suite's functions as they are loaded: a harness that replaces one of them changes it."""
+"""A digest of the suite's loaded functions. It changes if a harness replaces one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 _WITHOUT = frozenset({"cli", "faults", "pytest_front"})
-"""Modules of the suite that may be loaded by one process and not by another. None of them decides how a check ends."""
+"""Modules that may be loaded in one process but not in the other. None of them affects the outcome of a check."""
 
 
 def _code(code: CodeType, total: Any) -> None:
@@ -17,18 +17,18 @@ def _code(code: CodeType, total: Any) -> None:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             _code(constant, total)
-        elif not isinstance(constant, frozenset):  # whose order is not the same twice
+        elif not isinstance(constant, frozenset):  # its order differs between processes
             total.update(repr(constant).encode())
 
 
 def _module(module: ModuleType, total: Any) -> None:
-    """Its functions, those of its classes, and where each of the names that it imports comes from."""
+    """Add the module's functions, the methods of its classes, and the functions that it imports."""
     for name, value in sorted(vars(module).items()):
         parts = {name: value}
         if isinstance(value, type) and value.__module__ == module.__name__:
             parts = {f"{name}.{part}": each for part, each in sorted(vars(value).items())}
         for full, each in parts.items():
-            # What hypothesis and attrs put into a class is theirs.
+            # Functions that hypothesis and attrs add to a class do not count.
             own = isinstance(each, FunctionType) and str(each.__module__).startswith(("conformance", "saga_core"))
             if own and "<attrs" not in each.__code__.co_filename:
                 total.update(f"{full} of {each.__module__}".encode())
@@ -43,9 +43,9 @@ def _is_part(name: str) -> bool:
 
 
 def code_digest() -> str:
-    """Over every function of every module of the suite, and of the error tree and the values that it compares with.
+    """A digest of all functions of all loaded modules of the suite, and of ``saga_core.errors``.
 
-    Whoever imports ``conformance.runner`` has loaded all of them.
+    Importing ``conformance.runner`` loads all these modules.
     """
     total = hashlib.sha256()
     for name in sorted(filter(_is_part, sys.modules)):

@@ -1,7 +1,7 @@
-"""The process in which a harness is loaded and its checks are run: it says what came of each, and judges nothing.
+"""The worker process, which loads a harness and runs its checks. It reports outcomes and makes no verdict.
 
-Reads a line of JSON for each check that is asked for, and answers with one. What the harness or the engine prints goes
-to the errors: the answers have a pipe of their own.
+It reads one line of JSON for each requested check and answers with one line. The answers have their own pipe. Anything
+that the harness or the engine prints goes to stderr.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _claims(harness: Harness) -> dict[str, Any]:
 
 
 def serve(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
-    """Answer until the input ends."""
+    """Load the harness at ``place`` and answer requests on the descriptor ``answers`` until stdin ends."""
     here = os.getcwd()  # noqa: PTH109 - the text for sys.path
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -1,4 +1,4 @@
-"""The contract: what a store of each kind owes, as numbered clauses. The pages lie in this folder."""
+"""The contract of each kind of store, as numbered clauses. The pages with the clauses are in this folder."""
 
 from __future__ import annotations
 

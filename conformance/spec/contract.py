@@ -1,4 +1,4 @@
-"""The numbered clauses, read from the pages beside this file."""
+"""The numbered clauses, read from the Markdown pages in this folder."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attrs import frozen
 from saga_core.capabilities import Capability
 
 CONTRACT_VERSION = "1.3"
-"""The version of the clauses. The second number grows when one is added or made stricter."""
+"""The version of the clauses. The second number grows whenever a clause is added or made stricter."""
 
 PAGES = ("lifecycle", "state", "graph", "vector", "cache", "curator")
 STORED = ("state", "graph", "vector", "cache")
-"""The kinds that hold something."""
+"""The kinds that store data."""
 KINDS = (*STORED, "curator")
 
 _CLAUSE = re.compile(
@@ -28,26 +28,26 @@ _CLAUSE = re.compile(
 
 @frozen
 class Clause:
-    """One promise."""
+    """One clause of the contract."""
 
     id: str
     level: str
     """``MUST`` or ``SHOULD``."""
     page: str
-    """The kind of store that owes it; ``lifecycle`` for all of them."""
+    """The kind of store that the clause binds, or ``lifecycle`` for all kinds."""
     text: str
     given: Capability | None = None
-    """Owed by stores that declare this."""
+    """If set, the clause binds only stores that declare this capability."""
     unless: Capability | None = None
-    """Owed by stores that do not declare this."""
+    """If set, the clause binds only stores that do not declare this capability."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of store that it binds."""
+        """The kinds of store that the clause binds."""
         return KINDS if self.page == "lifecycle" else (self.page,)
 
     def binds(self, kind: str, provides: frozenset[Capability]) -> bool:
-        """Whether a store of ``kind`` with these capabilities owes it."""
+        """Whether the clause binds a store of ``kind`` with these capabilities."""
         return kind in self.kinds and (self.given is None or self.given in provides) and (self.unless not in provides)
 
 

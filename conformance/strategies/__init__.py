@@ -1,4 +1,4 @@
-"""Strategies: random calls of each kind of store, and histories of them that an oracle has followed."""
+"""Strategies: random calls of each kind of store, and histories of such calls with the oracle's contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CallStrategy: the random calls of a kind of store. The given ``Random`` decides."""
+"""``CallStrategy``: the random calls of a kind of store, drawn from a given ``Random``."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ Maker = Callable[[Random, Model], Call]
 
 @frozen
 class CallStrategy:
-    """The calls of a kind of store."""
+    """The random calls of a kind of store."""
 
     writes: Mapping[str, Maker]
     reads: Mapping[str, Maker]
     about: Mapping[str, tuple[str, ...]]
-    """The clauses that a wrong answer of a method speaks of."""
+    """The clauses that a wrong result of each method may break."""
 
     def write(self, random: Random, model: Model) -> Call:
-        """Any call that may change something; the first kind of them most often, the last, which drops, seldom."""
+        """Draw a writing call. The first method is the most frequent, the last one, which drops, is rare."""
         names = list(self.writes)
         name = random.choice([*names[:1] * 3, *names[1:-1], names[0] if chance(random, 2) else names[-1]])
         return self.writes[name](random, model)
 
     def any(self, random: Random, model: Model) -> Call:
-        """Any call."""
+        """Draw any call."""
         if chance(random, 2):
             return self.write(random, model)
         return self.reads[random.choice(list(self.reads))](random, model)
 
 
 def of_scope(method: str) -> Maker:
-    """``method`` of a scope, without further arguments."""
+    """A maker of calls of ``method`` with a scope as the only argument."""
     return lambda random, model: call(method, scope_of(random, model))
 
 
 def bare(method: str) -> Maker:
-    """``method`` without arguments."""
+    """A maker of calls of ``method`` without arguments."""
     return lambda random, model: call(method)
 
 
 def get_of_ids(random: Random, model: Model) -> Call:
-    """``get`` of a few ids, of nodes or items."""
+    """Draw a ``get`` of a few ids of nodes or items."""
     return call("get", scope_of(random, model), some(random, IDS, 4))

@@ -33,7 +33,7 @@ def _edge(random: Random) -> Edge:
 def _apply(random: Random, model: Model) -> Call:
     nodes = tuple(_node(random) for _ in range(random.randint(0, 4)))
     edges = tuple(_edge(random) for _ in range(random.randint(0, 3)))
-    if not chance(random, 4):  # with the nodes that the edges need
+    if not chance(random, 4):  # add the nodes that the edges need
         ends = sorted({end for edge in edges for end in (edge.source, edge.target)} - {node.id for node in nodes})
         nodes += tuple(Node(end, "Item") for end in ends)
     gone = tuple(EdgeKey(edge.source, edge.type, edge.target, edge.key) for edge in _known_edges(random, model))

@@ -1,4 +1,4 @@
-"""Histories: random writes, and what the oracle holds after each."""
+"""Histories: random writes, and the oracle's contents after each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.strategies.by_kind import STRATEGIES
 
 
 def planned(kind: str, random: Random, count: int) -> list[Call]:
-    """Writes that change something, as the oracle sees it."""
+    """Draw ``count`` writes, each of which changes the oracle's contents."""
     model: Model = MODELS[kind]()
     calls: list[Call] = []
     while len(calls) < count:
@@ -25,7 +25,7 @@ def planned(kind: str, random: Random, count: int) -> list[Call]:
 
 
 def states(kind: str, calls: Sequence[Call]) -> list[object]:
-    """What the oracle holds before the first of ``calls``, and after each."""
+    """The oracle's contents before the first of ``calls``, and after each of them."""
     model: Model = MODELS[kind]()
     found = [typed(model.snapshot())]
     for made in calls:

@@ -1,4 +1,4 @@
-"""The small pools that random calls draw from, so that they meet."""
+"""The pools that random calls draw from, small so that calls concern the same names."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SCALARS: tuple[Any, ...] = (
 
 
 def some(random: Random, pool: Sequence[T], most: int) -> tuple[T, ...]:
-    """Up to ``most`` of them, one perhaps twice."""
+    """Draw up to ``most`` values from ``pool``, possibly with repetitions."""
     return tuple(random.choice(pool) for _ in range(random.randint(0, most)))
 
 
 def chance(random: Random, of: int) -> bool:
-    """One time in ``of``."""
+    """Return True one time in ``of``."""
     return random.randint(1, of) == 1
 
 
 def scope_of(random: Random, model: Model) -> str:
-    """Most often one that exists."""
+    """Draw a scope, most often one that exists."""
     known: list[str] = [scope for scope in SCOPES if scope in dict(model.held)]
     return random.choice(known if known and not chance(random, 4) else SCOPES)

@@ -30,10 +30,10 @@ def _commit(random: Random, model: Model) -> Call:
     deletes = frozenset(_key(random, model) for _ in range(random.randint(0, 2))) - puts.keys()
     batch = Batch(puts, deletes)
     kind = random.randint(1, 4)
-    if kind == 1:  # whatever the expectation is
+    if kind == 1:  # any expectation
         wanted = {_key(random, model): random.choice((None, _value(random))) for _ in range(random.randint(0, 2))}
         return call("commit", batch, expected=wanted)
-    if kind == 2:  # one that holds
+    if kind == 2:  # an expectation that holds
         return call("commit", batch, expected={key: model.get([key]).get(key) for key in (*puts, *deletes)})
     return call("commit", batch)
 

@@ -39,7 +39,7 @@ def _upsert(random: Random, model: Model) -> Call:
 
 
 def filters(random: Random, depth: int = 2) -> Filter:
-    """A filter of the grammar, well formed."""
+    """Draw a well-formed filter."""
     name = random.choice(_FIELDS)
     kind = random.randint(0, 6 if depth else 3)
     if kind == 0:

@@ -143,7 +143,7 @@ class Job:
         return isinstance(error, SagaError | TimeoutError)
 
     def forget(self, session: str) -> None:
-        """Forget the queued work of a session that is about to be removed."""
+        """Forget the queued work of a session that is about to be removed, or that another server has taken over."""
 
     async def aclose(self) -> None:
         """Release resources. No step follows."""

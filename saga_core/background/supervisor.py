@@ -152,8 +152,8 @@ class Supervisor:
         """Hold an exclusive section of a session, in which work on its views rests. Queued work continues afterwards.
 
         The section begins after the running step; only one runs at a time. ``journal``: nothing is recorded in the
-        session either, and requests for it wait. ``stop``: cancel the running step instead of waiting, and forget the
-        queued work.
+        session either, and requests for it wait. ``stop``: cancel the running steps of all jobs instead of waiting,
+        and forget their queued work.
         """
         async with self.locks.holding(session), AsyncExitStack() as stack:
             if not stop:
@@ -163,9 +163,8 @@ class Supervisor:
             if journal:
                 await stack.enter_async_context(self.locks.closing(session))
             if stop:
-                for queue in self._queues.values():
-                    if queue.job.in_sections is InSections.AWAITED:
-                        await self.give_up(queue.job, session)
+                for job in self.jobs:
+                    await self.give_up(job, session)
             yield
 
     async def give_up(self, job: Job, session: str) -> None:
@@ -180,6 +179,7 @@ class Supervisor:
         if work.task is not None:
             work.task.cancel()
             await asyncio.gather(work.task, return_exceptions=True)
+        self._recover(queue)
         self._changed.set()
         self._dispatch(queue)
 

@@ -4,8 +4,7 @@
 block     = opening NL section* closing
 opening   = "[SAGA: " title "]"                closing = "[/SAGA]"
 section   = heading NL line+                   heading = "[" name "]"
-name      = "Now" | "Related" | "Lore" | "Remembered" | "Earlier" | "Another story, not this one" | "Events"
-            (in this order)
+name      = the heading of a ``Section`` (in the order of ``Section``)
 line      = now NL | "- " text NL
 now       = field (" | " field)*               field   = label ": " value
 value     = item (", " item)*                  item    = name [" ×" count]

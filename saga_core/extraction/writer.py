@@ -251,7 +251,20 @@ class _Reports:
             thing = names.find(Kind.ITEM, f"{name} {quantity}")
             if thing in hands and thing is not None and names.held_by(giver, name) in (None, thing):
                 return thing, 1
-        return names.held_by(giver, name) or names.ensure(Kind.ITEM, name), quantity
+        return names.held_by(giver, name) or self._told_of(hands, name) or names.ensure(Kind.ITEM, name), quantity
+
+    def _told_of(self, hands: Iterable[str], name: str) -> str | None:
+        """The only thing in ``hands`` of the same kind that the texts name: the brass key, for a reported "safe key".
+
+        The kind is the last word. None if the texts have ``name`` itself.
+        """
+        told = self.told.casefold()
+        if " " not in name or name.casefold() in told:
+            return None
+        called = {thing: self.state.name(thing).casefold() for thing in hands}
+        kind = name.casefold().split()[-1]
+        found = [thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told]
+        return found[0] if len(found) == 1 else None
 
     def _hand(self, told: str | None) -> str | None:
         return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None

@@ -13,8 +13,8 @@ from saga_core.imports import chat_fates
 from saga_core.imports.dates import read_time
 from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
 from saga_core.imports.hypa_memory import read_summaries
+from saga_core.imports.limits import check_amount
 from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
-from saga_core.imports.sillytavern import MESSAGES
 from saga_core.imports.texts import tidy
 
 _TOOL = dropped("it has a meaning in its own tool alone")
@@ -197,8 +197,7 @@ def agnai_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat
 
 def openai_messages(rows: Sequence[Any], file: str, losses: Losses) -> list[Chat]:
     """Read a list of messages with ``role`` and ``content``."""
-    if len(rows) > MESSAGES:
-        raise Unreadable(f"the chat has {len(rows):,} messages; at most {MESSAGES:,} are taken")
+    check_amount(len(rows), 0)
     messages = []
     for at, row in enumerate(rows):
         where = f"message {at}"
@@ -221,8 +220,6 @@ def openai_messages(rows: Sequence[Any], file: str, losses: Losses) -> list[Chat
 
 
 def _chat(name: str, messages: Sequence[ChatMessage]) -> Chat:
-    if len(messages) > MESSAGES:
-        raise Unreadable(f"the chat has {len(messages):,} messages; at most {MESSAGES:,} are taken")
     speakers = list(dict.fromkeys(each.speaker for each in messages if each.role == "assistant" and each.speaker))
     players = [each.speaker for each in messages if each.role == "user" and each.speaker]
     return Chat(

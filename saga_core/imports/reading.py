@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, BinaryIO
 
-from saga_core.imports import chunks, other_chats, sillytavern
+from saga_core.imports import chunks, limits, other_chats, sillytavern
 from saga_core.imports.archives import Archive, open_archive, plain_files
 from saga_core.imports.backyard import read_backyard
 from saga_core.imports.cards import read_card
@@ -118,6 +118,7 @@ def _read_one(name: str, raw: bytes) -> Reading:
 def _found(name: str, kind: str, records: Iterable[Record], losses: Losses) -> Reading:
     records = list(records)
     for each in records:
+        limits.check(each)
         if isinstance(each, Chat) and each.messages[-1].role == "user":
             losses.add("last words", "dropped", "nobody replied to them yet: the next request has them", each.name)
     return Reading(tuple(Found(file=name, kind=kind, record=each, losses=losses.listed()) for each in records))

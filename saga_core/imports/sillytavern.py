@@ -9,10 +9,9 @@ from typing import Any
 
 from saga_core.imports.dates import read_time
 from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.limits import check_amount
 from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
 from saga_core.imports.texts import tidy
-
-MESSAGES = 200_000
 
 _TOOL = dropped("it has a meaning in its own tool alone")
 _SENT = dropped("the frontend goes on sending it")
@@ -96,7 +95,7 @@ _UNUSED = ("", "unused")
 
 
 def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
-    """Read a chat from its lines, one by one. Raises ``Unreadable`` for no message, or more than 200,000."""
+    """Read a chat from its lines, one by one. Raises ``Unreadable`` for no message, or too many."""
     rows = _rows(lines, losses)
     first = next(rows, None)
     header = Fields({}, losses)
@@ -108,12 +107,13 @@ def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
     meta.account(METADATA)
     created = read_time(header.plain.get("create_date"))
     messages: list[ChatMessage] = []
+    swipes = 0
     for number, plain in chain([first] if first is not None else [], rows):
-        if len(messages) == MESSAGES:
-            raise Unreadable(f"the chat has more than {MESSAGES:,} messages, which is the limit")
         found = _message(Fields(plain, losses, f"line {number}"))
         if found is not None:
             messages.append(found)
+            swipes += len(found.swipes)
+            check_amount(len(messages), swipes)
     if not messages:
         raise Unreadable("this looks like a chat of SillyTavern, and no message of it can be read")
     timed = [each if each.at else _at(each, created) for each in messages]

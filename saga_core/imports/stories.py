@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.imports.records import Chat, ChatMessage
+from saga_core.imports.records import Chat, ChatMessage, Refused
 from saga_core.language import clean_name
 from saga_core.state_block import without_thoughts
 from saga_core.transcript import Transcript, Utterance, identity, identity_key, persona_of, words_key
-from saga_core.world import fill_macros, name_character
+from saga_core.world import MacroRoom, TooManyMacros, fill_macros, name_character
 
 ROOT = -1
 _NAME = 200
+_UNANSWERED = "the chat holds no reply to anything that the player said"
 _SILENT = Transcript(({"role": "system", "content": ""},), ())
 
 
@@ -93,8 +94,8 @@ class Story:
         return found
 
 
-def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[str]]:
-    """Turn chats, each with its file's name, into stories. Also returns the files whose chat has no turn.
+def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[Refused]]:
+    """Turn chats, each with its file's name, into stories. Also returns the files that cannot be told as a story.
 
     Chats with the same greeting and first words become one story. A chat also joins the story of the chat that it
     says it branches off from, if the greeting is the same.
@@ -102,11 +103,19 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[s
     stories: list[Story] = []
     by_name: dict[str, Story] = {}
     by_start: dict[tuple[tuple[str, ...], str], Story] = {}
-    empty: list[str] = []
+    refused: list[Refused] = []
+    room = MacroRoom()
     for file, chat in _parents_first(list(chats)):
-        greeting, told, depths = _read(chat)
+        before = room.left
+        try:
+            greeting, told, depths = _read(chat, room)
+            parts = list(_parts(chat, depths, len(told), room))
+        except TooManyMacros as error:
+            refused.append(Refused(file, str(error)))
+            room.left = before  # its texts are not kept
+            continue
         if not told:
-            empty.append(file)
+            refused.append(Refused(file, _UNANSWERED))
             continue
         keys = tuple(identity_key(text) for text in greeting)
         first = words_key(told[0][0])
@@ -121,9 +130,9 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[s
             stories.append(story)
         by_start.setdefault((keys, first), story)
         by_name.setdefault(chat.name, story)
-        _insert(story, chat, told, depths)
+        _insert(story, chat, told, parts)
         story.files.append(file)
-    return stories, empty
+    return stories, refused
 
 
 def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
@@ -141,7 +150,7 @@ def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
 Told = list[tuple[list[Utterance], str, ChatMessage]]
 
 
-def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
+def _read(chat: Chat, room: MacroRoom) -> tuple[tuple[str, ...], Told, list[int]]:
     """Return the greeting, the turns (words, player and reply), and for each message the depth of its turn.
 
     Words without a reply are left out.
@@ -152,10 +161,11 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
     words: list[Utterance] = []
     player, begun = chat.user, False
     for at, message in enumerate(chat.messages):
+        room.where = f"message {at + 1}"
         message = evolve(
             message,
-            text=_said(chat, message, message.text),
-            swipes=tuple(_said(chat, message, text) for text in message.swipes),
+            text=_said(chat, message, message.text, room),
+            swipes=tuple(_said(chat, message, text, room) for text in message.swipes),
         )
         depths.append(len(told) + 1 if begun or message.role == "user" else 0)
         if message.role == "user":
@@ -169,19 +179,19 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
     return tuple(greeting), told, depths
 
 
-def _said(chat: Chat, message: ChatMessage, text: str) -> str:
+def _said(chat: Chat, message: ChatMessage, text: str, room: MacroRoom) -> str:
     """The text as the frontend sends it: macros are resolved, and in a group the speaker's name precedes it."""
     character = message.speaker or chat.character
     if "{{" in text or "<" in text:
-        text = name_character(text, character) if character else text
-        text = fill_macros(text, user=chat.user or "{{user}}", seed=chat.name)
+        text = name_character(text, character, room) if character else text
+        text = fill_macros(text, user=chat.user or "{{user}}", seed=chat.name, room=room)
     named = f"{message.speaker}: {text}"
     if message.role == "assistant" and chat.members and message.speaker and identity(named) == identity(text):
         return named
     return Utterance(message.role, without_thoughts(text) if message.role == "assistant" else text, 0).text
 
 
-def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None:
+def _insert(story: Story, chat: Chat, told: Told, parts: Iterable[StoryPart]) -> None:
     before = len(story.turns)
     at, fork = ROOT, ROOT
     path: list[int] = []
@@ -203,10 +213,10 @@ def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None
         path.append(number)
         if number < before:
             fork = number
-    for part in _parts(chat, depths, len(path)):
-        parts = story.parts.setdefault(path[part.last - 1], [])
-        if part not in parts:
-            parts.append(part)
+    for part in parts:
+        ended = story.parts.setdefault(path[part.last - 1], [])
+        if part not in ended:
+            ended.append(part)
     latest = max((message.at for _, _, message in told), default=0.0)
     name = _free(clean_name(chat.name)[:_NAME] or "chat", [line.name for line in story.lines])
     first = tuple(each.text for each in told[0][0])
@@ -219,14 +229,16 @@ def _player(name: str) -> str:
     return found.name if found is not None else ""
 
 
-def _parts(chat: Chat, depths: Sequence[int], deepest: int) -> Iterable[StoryPart]:
+def _parts(chat: Chat, depths: Sequence[int], deepest: int, room: MacroRoom) -> Iterable[StoryPart]:
     """The chat's summaries by the depths of their turns. A turn in two summaries belongs to the first."""
     reached = 0
+    room.where = "a summary"
     for summary in chat.summaries:
         first, last = max(depths[summary.first], reached + 1), min(depths[summary.last], deepest)
         if first <= last:
-            text = name_character(summary.text, chat.character) if chat.character else summary.text
-            yield StoryPart(first, last, fill_macros(text, user=chat.user or "{{user}}", seed=chat.name))
+            text = name_character(summary.text, chat.character, room) if chat.character else summary.text
+            filled = fill_macros(text, user=chat.user or "{{user}}", seed=chat.name, room=room)
+            yield StoryPart(first, last, filled)
             reached = last
 
 

@@ -10,7 +10,17 @@ from attrs import evolve, frozen
 from saga_core.imports.archives import plain_name
 from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
 from saga_core.language import clean_name, fold_name, language_of_files
-from saga_core.world import KEEP, CharacterSheet, LoreEntry, LoreRule, World, is_pattern, name_character, pattern_search
+from saga_core.world import (
+    KEEP,
+    CharacterSheet,
+    LoreEntry,
+    LoreRule,
+    MacroRoom,
+    World,
+    is_pattern,
+    name_character,
+    pattern_search,
+)
 
 LoreMode = Literal["auto", "keep", "saga"]
 _UNREAD = "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
@@ -37,34 +47,38 @@ def world_of(
     *,
     mode: LoreMode = "auto",
     tell_card: bool = False,
+    room: MacroRoom | None = None,
 ) -> WorldPlan:
     """Build the world of a card with its lorebooks, or of lorebooks alone.
 
     ``name`` is used if neither the card nor a lorebook has a name. ``mode`` decides how lore is selected: ``keep`` by
     the entries' own rules, ``saga`` by relevance; ``auto`` chooses for each entry. With ``tell_card``, SAGA puts the
-    card's texts into the world's description, for clients that do not send them.
+    card's texts into the world's description, for clients that do not send them. ``room`` limits what names take in
+    place of macros; without it, this world has the room of a whole import. Raises ``TooManyMacros``.
     """
+    room = room if room is not None else MacroRoom()
     title = clean_name(card.name if card is not None else next((each.name for each in books if each.name), "")) or name
     character = clean_name(card.nickname) if card is not None and card.nickname else title
     own = [card.book] if card is not None and card.book is not None else []
     items = [item for book in (*own, *books) for item in book.items]
-    lore = _entries(items, character, mode, losses)
-    sheets = (_sheet(card, title, character),) if card is not None else ()
+    lore = _entries(items, character, mode, losses, room)
+    sheets = (_sheet(card, title, character, room),) if card is not None else ()
+    room.where = "a greeting (first_mes, alternate_greetings or group_only_greetings)"
     texts = [entry.text for entry in lore[:200]] + [card.description if card is not None else ""]
     found = World(
         name=plain_name(title),
         title=title,
         language=language_of_files("\n".join(texts)),
         match=tuple(each for each in dict.fromkeys((title, character)) if card is not None and len(each) > 1),
-        greeting=name_character(card.first_mes, character) if card is not None else "",
+        greeting=name_character(card.first_mes, character, room) if card is not None else "",
         greetings=tuple(
-            name_character(each, character)
+            name_character(each, character, room)
             for each in (*card.alternate_greetings, *card.group_only_greetings)
             if each.strip()
         )
         if card is not None
         else (),
-        description=_told(card, character) if card is not None and tell_card else "",
+        description=_told(card, character, room) if card is not None and tell_card else "",
         characters=sheets,
         lore=lore,
     )
@@ -72,7 +86,7 @@ def world_of(
     return WorldPlan(world=found, assets=card.assets if card is not None else (), greetings=sum(map(bool, openings)))
 
 
-def _sheet(card: Card, title: str, character: str) -> CharacterSheet:
+def _sheet(card: Card, title: str, character: str, room: MacroRoom) -> CharacterSheet:
     """The character sheet. Texts that the frontend sends anyway go into the body, which is never part of a prompt."""
     parts = (
         ("", card.description),
@@ -88,34 +102,40 @@ def _sheet(card: Card, title: str, character: str) -> CharacterSheet:
         ("Tags", ", ".join(card.tags)),
         ("Source", "\n".join(card.source)),
     )
-    body = "\n\n".join(
-        f"### {heading}\n{name_character(text, character).strip()}" if heading else name_character(text, character)
-        for heading, text in parts
-        if text.strip()
-    )
+    told = []
+    for heading, text in parts:
+        if text.strip():
+            room.where = heading or "Description"
+            named = name_character(text, character, room)
+            told.append(f"### {heading}\n{named.strip()}" if heading else named)
+    body = "\n\n".join(told)
     aliases = (character,) if fold_name(character) != fold_name(title) else ()
     return CharacterSheet(name=title, aliases=aliases, body=body)
 
 
-def _told(card: Card, character: str) -> str:
+def _told(card: Card, character: str, room: MacroRoom) -> str:
     parts = (card.description, card.personality, card.scenario)
-    return "\n\n".join(name_character(part, character).strip() for part in parts if part.strip())
+    room.where = "description, personality or scenario"
+    return "\n\n".join(name_character(part, character, room).strip() for part in parts if part.strip())
 
 
-def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: Losses) -> tuple[LoreEntry, ...]:
+def _entries(
+    items: Iterable[LoreItem], character: str, mode: LoreMode, losses: Losses, room: MacroRoom
+) -> tuple[LoreEntry, ...]:
     """The lore entries, each with a unique name and its mode."""
     taken: dict[str, int] = {}
     found: list[LoreEntry] = []
     for number, item in enumerate(items, 1):
-        text = name_character(item.content, character).strip()
+        room.where = f"entry {number}"
+        text = name_character(item.content, character, room).strip()
         if not text:
             losses.add("content", "dropped", "an entry without a text tells nothing", f"entry {number}")
             continue
-        rule = _named_rule(item.rule, character, keep=mode == KEEP or (mode == "auto" and item.rule.special))
+        rule = _named_rule(item.rule, character, room, keep=mode == KEEP or (mode == "auto" and item.rule.special))
         for key in rule.all_keys:
             if is_pattern(key) and pattern_search(key) is None:
                 losses.add("keys", "dropped", _UNREAD, f"entry {number}")
-        name = _free(_title(item, number, character), taken)
+        name = _free(_title(item, number, character, room), taken)
         extra = (("category", clean_name(item.about)),) if item.about.strip() else ()
         found.append(
             LoreEntry(
@@ -131,7 +151,7 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
     return tuple(found)
 
 
-def _named_rule(rule: LoreRule, character: str, *, keep: bool) -> LoreRule:
+def _named_rule(rule: LoreRule, character: str, room: MacroRoom, *, keep: bool) -> LoreRule:
     """The rule with its mode set and the character's name filled into its keys.
 
     Only keys with a macro are rewritten, because a large book has tens of thousands of rules.
@@ -140,17 +160,17 @@ def _named_rule(rule: LoreRule, character: str, *, keep: bool) -> LoreRule:
     for name in _KEYS:
         keys: tuple[str, ...] = getattr(rule, name)
         if any("{{" in key or "<" in key for key in keys):
-            changes[name] = _named(keys, character)
+            changes[name] = _named(keys, character, room)
     return evolve(rule, **changes) if changes else rule
 
 
-def _named(keys: Iterable[str], character: str) -> tuple[str, ...]:
-    return tuple(name_character(key, character) for key in keys)
+def _named(keys: Iterable[str], character: str, room: MacroRoom) -> tuple[str, ...]:
+    return tuple(name_character(key, character, room) for key in keys)
 
 
-def _title(item: LoreItem, number: int, character: str) -> str:
+def _title(item: LoreItem, number: int, character: str, room: MacroRoom) -> str:
     for each in (item.title, *(key for key in item.rule.keys if not key.startswith("/"))):
-        name = clean_name(name_character(each, character))[:_NAME].strip()
+        name = clean_name(name_character(each, character, room))[:_NAME].strip()
         if fold_name(name):
             return name
     return f"Entry {number}"

@@ -196,7 +196,7 @@ class ExtractionJob(Job):
     @property
     def done(self) -> int:
         """Turns that were read since the start."""
-        return sum(backlog.done for backlog in self._backlogs.values())
+        return self.counters.counts["extraction.done"]
 
     async def wait(self, live: LiveSession, parent: str, seconds: float) -> str | None:
         """Wait at most ``seconds`` for the turn that the model is reading, if it is ``parent`` or the turn before it.
@@ -420,6 +420,10 @@ class ExtractionJob(Job):
     def is_expected(self, error: Exception) -> bool:
         """Whether the error comes from a provider or a model, whose message is enough."""
         return isinstance(error, ModelCallFailed | UpstreamError)
+
+    def forget(self, session: str) -> None:
+        """Drop the backlog of a session that is about to be removed."""
+        self._backlogs.pop(session, None)
 
     async def before_drain(self) -> None:
         """Count the active heads as proved."""

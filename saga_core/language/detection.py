@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from saga_core.language.registry import DEFAULT, language_of
+
 _TOLD_BY = 16_000
 """The number of characters of a text that are examined."""
 _HANGUL = re.compile("[가-힣]+")
@@ -23,13 +25,13 @@ _KANA_SHARE = 10
 def detect(text: str, default: str = "en") -> str:
     """The tag of the main language of a text, detected by its script.
 
-    Hangul is Korean, kana are Japanese, Han characters without kana are Chinese, and Latin letters are English. A
-    character of the other scripts counts as two Latin letters. Han characters without kana are Japanese if ``default``
-    is "ja". A text without letters of these scripts gives ``default``.
+    Hangul is Korean, kana are Japanese, and Han characters without kana are Chinese, or Japanese if ``default`` is
+    "ja". Latin letters are English, or ``default`` if that is written in Latin letters. A character of the other
+    scripts counts as two Latin letters. A text without letters of these scripts gives ``default``.
     """
     text = text[:_TOLD_BY]
     if text.isascii():
-        return "en" if default == "en" or _LATIN.search(text) else default
+        return default if default == DEFAULT or _LATIN.search(text) is None else _latin(default)
     return _detected(text, default)
 
 
@@ -39,12 +41,19 @@ def _detected(text: str, default: str) -> str:
     hangul, latin = _count(_HANGUL, text), _count(_LATIN, text)
     kana, han = _count(_KANA, text), _count(_HAN, text)
     if max(hangul, kana + han) * 2 <= latin:
-        return "en" if latin else default
+        return _latin(default) if latin else default
     if hangul >= kana + han:
         return "ko"
     if kana * _KANA_SHARE >= kana + han:
         return "ja"
     return default if default == "ja" and not kana else "zh"
+
+
+@lru_cache
+def _latin(default: str) -> str:
+    """The tag of ``default`` if it is written in Latin letters, otherwise that of English."""
+    found = language_of(default)
+    return found.tag if found.words.is_latin else DEFAULT
 
 
 def _count(letters: re.Pattern[str], text: str) -> int:

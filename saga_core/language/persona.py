@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-NAME_PATTERN = r"[^\W\d_][^\n.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{0,39}?"
+ABBREVIATED = r"(?:(?:Mrs?|Ms|Mx|Dr|Prof|St|Capt|Lt|Sgt|Cpl|Col|Gen|Rev|Fr|Sr|Mme|Mlle|[A-Z])\.(?=[ \w]))"
+"""A pattern of what ends in a period within a name: an abbreviated title, or an initial."""
+NAME_PATTERN = rf"(?:{ABBREVIATED} ?){{0,2}}[^\W\d_][^\n.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{{}}*]{{0,39}}?"
 """A pattern of a name, which may have several words."""
 WORD = r"[^\s.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{1,20}?"
 """A pattern of a name without a space."""

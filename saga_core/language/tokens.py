@@ -63,24 +63,25 @@ def match_text(text: str) -> str:
 
 
 def languages_in(text: str) -> tuple[Language, ...]:
-    """The languages whose letters occur in ``text``, and English, because presets of any story may be in English.
+    """The languages whose letters occur in ``text``, and those in Latin letters, because presets of any story may be in
+    English.
 
     Compiling a pattern of all languages takes long. With this function, callers only compile patterns of the languages
     in a text, when the first such text arrives.
     """
     found = _written_in() if not text.isascii() else ()
-    return tuple(each for each, letter in found if letter is None or letter.search(text) is not None) or _english()
+    return tuple(each for each, letter in found if letter is None or letter.search(text) is not None) or _latin()
 
 
 @cache
 def _written_in() -> tuple[tuple[Language, re.Pattern[str] | None], ...]:
-    letters = ((each, each.words.letters) for each in every())
-    return tuple((each, None if each.tag == DEFAULT else re.compile(f"[{letter}]")) for each, letter in letters)
+    words = ((each, each.words) for each in every())
+    return tuple((each, None if rules.is_latin else re.compile(f"[{rules.letters}]")) for each, rules in words)
 
 
 @cache
-def _english() -> tuple[Language, ...]:
-    return tuple(each for each in every() if each.tag == DEFAULT)
+def _latin() -> tuple[Language, ...]:
+    return tuple(each for each in every() if each.words.is_latin)
 
 
 @cache
@@ -120,7 +121,7 @@ def _picking() -> re.Pattern[str]:
 def _runs() -> tuple[re.Pattern[str], dict[str, WordRules]]:
     """A pattern with one group per language, named by its tag, and the rules by tag. A match outside these groups is a
     number or a word of another script."""
-    rules = {each.tag: each.words for each in every()}
+    rules = {each.tag: each.words for each in sorted(every(), key=lambda each: each.tag == DEFAULT)}  # English last
     groups = [f"(?P<{tag}>{rule.run})" for tag, rule in rules.items()]
     letters = "".join(rule.letters for rule in rules.values())
     return re.compile("|".join((*groups, "[0-9]+", rf"[^\W_0-9{letters}]+"))), rules

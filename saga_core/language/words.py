@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from attrs import frozen
@@ -17,7 +18,8 @@ class WordRules:
     letters: str
     """The letters of the script in lower case, as they are written inside brackets in a pattern."""
     run: str
-    """A pattern of a run of these letters. If the patterns of two languages match, the first by tag wins."""
+    """A pattern of a run of these letters. If the patterns of two languages match, the first by tag wins, and English
+    comes last. A language in Latin letters matches only runs that English cannot contain."""
     terms: Callable[[str], tuple[str, ...]]
     """Returns the index terms of a run, including repeats."""
     content: Callable[[str], tuple[str, ...]]
@@ -38,3 +40,8 @@ class WordRules:
     spaces between words."""
     named: str = NEVER
     """A pattern of a letter that shows that a name belongs to this language. Only used together with ``stands``."""
+
+    @property
+    def is_latin(self) -> bool:
+        """Whether the language is written in Latin letters."""
+        return re.search(f"[{self.letters}]", "a") is not None

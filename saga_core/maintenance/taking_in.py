@@ -39,7 +39,17 @@ from saga_core.language import fold_name
 from saga_core.maintenance.story_turns import add_story, find_story, grow_story
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import free_label, import_session, read_file
-from saga_core.world import FreeNames, LaidOut, World, WorldLibrary, imported_from, lay_out, write_world
+from saga_core.world import (
+    FreeNames,
+    LaidOut,
+    MacroRoom,
+    TooManyMacros,
+    World,
+    WorldLibrary,
+    imported_from,
+    lay_out,
+    write_world,
+)
 
 _TRIES = 8
 """How often to try to record a chat whose name is taken meanwhile."""
@@ -212,23 +222,30 @@ class _Work:
         """Plan a world for each card, with the lorebook that it names, and for each lorebook that no card names."""
         books = {fold_name(stem(each.file)): each for each in self.reading.found if isinstance(each.record, Lorebook)}
         books |= {fold_name(_book(each).name): each for each in books.values() if _book(each).name}
-        plans = []
+        plans: list[_Planned] = []
+        room = MacroRoom()
         for found in self.reading.found:
             if isinstance(found.record, Card):
                 other = books.get(fold_name(found.record.world)) if found.record.world else None
                 if other is not None:
                     self.linked.add(id(other))
-                plans.append(self._plan(found, found.record, [_book(other)] if other is not None else []))
+                plans += self._plan(found, found.record, [_book(other)] if other is not None else [], room)
         for found in self.reading.found:
             if isinstance(found.record, Lorebook) and id(found) not in self.linked:
-                plans.append(self._plan(found, None, [found.record]))
+                plans += self._plan(found, None, [found.record], room)
         return plans
 
-    def _plan(self, found: Found, card: Card | None, books: Sequence[Lorebook]) -> _Planned:
-        losses = Losses()
-        plan = world_of(card, books, stem(found.file), losses, mode=self.how.lore, tell_card=self.how.tell_card)
+    def _plan(self, found: Found, card: Card | None, books: Sequence[Lorebook], room: MacroRoom) -> list[_Planned]:
+        """The planned world, or none if it is refused."""
+        losses, how, before = Losses(), self.how, room.left
+        try:
+            plan = world_of(card, books, stem(found.file), losses, mode=how.lore, tell_card=how.tell_card, room=room)
+        except TooManyMacros as error:
+            self.refused.append(Refused(found.file, str(error)))
+            room.left = before  # its texts are not kept
+            return []
         source = hashlib.sha256(repr((evolve(plan.world, name="x"),)).encode()).hexdigest()
-        return _Planned(found, plan, losses.listed(), source)
+        return [_Planned(found, plan, losses.listed(), source)]
 
     def lay_out_worlds(self, plans: Iterable[_Planned]) -> list[tuple[_Planned, LaidOut | None]]:
         """The files of the new worlds; None for worlds that exist. A world that files cannot hold is refused."""
@@ -291,8 +308,8 @@ class _Work:
         if not found:
             return
         grouped = self._in_groups(found)
-        stories, empty = await asyncio.to_thread(plan_stories, [(each.file, chat) for each, chat in grouped])
-        self.refused += [Refused(file, "the chat holds no reply to anything that the player said") for file in empty]
+        stories, refused = await asyncio.to_thread(plan_stories, [(each.file, chat) for each, chat in grouped])
+        self.refused += refused
         by_file: dict[str, list[Found]] = {}
         for each in found:
             by_file.setdefault(each.file, []).append(each)

@@ -9,7 +9,7 @@ from functools import cache, cached_property, lru_cache
 from attrs import define
 
 from saga_core.language import caseless, every, fold_name, is_hangul, particle_stems
-from saga_core.naming.titled import may_be_called
+from saga_core.naming.titled import is_bare_title, may_be_called, title_of
 
 _LINE = re.compile(
     r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—][^:：\n]{0,30}?)[ \t*\]】]{0,4}(?:[:：]|[ \t][-–—][ \t])"
@@ -51,7 +51,15 @@ class Evidence:
         """
         if one.isascii() or other.isascii() or one in other or other in one:
             return False
-        return any(pair in text for text in (self.told, self.card) for pair in _pairs(one, other))
+        pairs = [*_pairs(one, other), *_apposed(one, other), *_apposed(other, one)]
+        return any(pair in text for text in (self.told, self.card) for pair in pairs)
+
+    def is_titled(self, name: str, known: str) -> bool:
+        """Whether the texts give ``name`` the title of ``known``, of which it may be the full name: ``박춘배 이장`` for
+        the known ``박 이장``."""
+        title = title_of(known)
+        full = f"{name} {title}"
+        return bool(title) and may_be_called(full, known) and any(full in text for text in (self.told, self.card))
 
     def is_nickname(self, name: str, known: str) -> bool:
         """Whether a text says that ``name`` is a nickname of ``known``: ``石磊，外号小石头``."""
@@ -122,6 +130,12 @@ def _pairs(one: str, other: str) -> Iterator[str]:
     yield from (f"{one} {other}", f"{other} {one}")
     if not _spaced(one):
         yield from (f"{one}{other}", f"{other}{one}")
+
+
+def _apposed(title: str, name: str) -> Iterator[str]:
+    """The Japanese ways to put a title before a name: ``座長の夏目源治郎``, ``座長・夏目源治郎``."""
+    if is_bare_title(title):
+        yield from (f"{title}の{name}", f"{title}・{name}")
 
 
 def _spaced(text: str) -> bool:

@@ -195,12 +195,15 @@ class Names:
             each.id
             for each in (self._every(Kind.CHARACTER) if told else ())
             for known in each.names
-            if self.evidence.has(known)
-            and any(
-                (each.id != self.state.player and self.evidence.is_beside(form, known))
-                or self.evidence.is_nickname(form, known)
-                or self.evidence.is_nickname(known, form)
-                for form in told
+            if any(self.evidence.is_titled(form, known) for form in told)
+            or (
+                self.evidence.has(known)
+                and any(
+                    (each.id != self.state.player and self.evidence.is_beside(form, known))
+                    or self.evidence.is_nickname(form, known)
+                    or self.evidence.is_nickname(known, form)
+                    for form in told
+                )
             )
         }
         if len(beside) == 1:

@@ -56,6 +56,12 @@ def _without(plain: str, least: int) -> Core:
     return Core(left, left != plain)
 
 
+def title_of(name: str) -> str:
+    """The title after a Korean name, separated by a space: 이장 of ``박 이장``; "" if there is none."""
+    words = name.split()
+    return fold_name(words[1]) if len(words) == 2 and all(map(_is_korean, words)) and core(name).titled else ""
+
+
 def may_call(name: str) -> bool:
     """Whether ``may_be_called(name, known)`` can be true for any known name."""
     one = core(name)
@@ -68,7 +74,10 @@ def may_be_called(name: str, known: str) -> bool:
     if not one.text or not other.text:
         return False
     if _is_korean(one.text):
-        return one.titled and not other.titled and _is_part_in_korean(one.text, other.text)
+        if one.titled and other.titled:  # 박 이장 is 박춘배 이장, but no 박 선장
+            part, full = sorted((one.text, other.text), key=len)
+            return title_of(name) == title_of(known) != "" and _is_part_in_korean(part, full)
+        return one.titled and _is_part_in_korean(one.text, other.text)
     if one.text == other.text:
         # One family name with two different titles means two people of a family.
         return (one.titled or other.titled) and (len(one.text) > 1 or not (one.titled and other.titled))

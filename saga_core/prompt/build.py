@@ -1,4 +1,4 @@
-"""Builds the plan: the client's system as sent, SAGA's rules, the world, pinned pages, history, the player's words.
+"""Builds the plan: the client's blocks as sent, and those of SAGA, in the order of their origins.
 
 Text that changes from turn to turn never comes before the player's last words. The context goes into that message, in
 front of its text. System messages within the history stay where the client put them, and none is added there.
@@ -10,12 +10,31 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
-from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
+from saga_core.messages import FIXED, SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import hide
+
+_PLACES = (FIXED, {Origin.PAGES}, {Origin.HISTORY}, {Origin.CONTEXT}, {Origin.WORDS}, {Origin.TAIL})
+"""The origins that may change places with each other, in the order that a prompt needs."""
+
+
+def ranks(order: Sequence[Origin]) -> Mapping[Origin, int]:
+    """Return the rank of each origin in ``order``. Raises ``ValueError`` for an order that no prompt can have."""
+    at = 0
+    for may in _PLACES:
+        for origin in order[at : at + len(may)]:
+            if origin not in may:
+                told = "; ".join(", ".join(each for each in order if each in place) for place in _PLACES)
+                raise ValueError(
+                    f"saga_core.messages.Origin: {origin} cannot stand at place {order.index(origin) + 1} of a prompt; "
+                    f"blocks move only between two semicolons: {told}"
+                )
+        at += len(may)
+    return {origin: rank for rank, origin in enumerate(order)}
+
 
 ORDER = tuple(Origin)
 """The order of a prompt. To move a block, move its origin. The client's blocks keep their order within an origin."""
-_RANK = {origin: rank for rank, origin in enumerate(ORDER)}
+_RANK = ranks(ORDER)
 _RELOCATED, _RELOCATED_END = "[System prompt, for this reply]", "[/System prompt]"
 
 

@@ -150,7 +150,7 @@ class SessionPrompts:
                 book,
                 self.moments,
                 end=end,
-                fixed=sum(block.origin in FIXED for block in plan.blocks) - 1,
+                fixed=max((at for at, block in enumerate(plan.blocks) if block.origin in FIXED), default=-1),
                 scale=scale,
                 landmarks=_landmarks(measured, plan.blocks),
                 carries=lambda at: bool(plan.blocks[at].content) and facts.can_mark(plan.blocks[at].role),
@@ -216,8 +216,8 @@ def _texts(blocks: Sequence[Block]) -> dict[int, str]:
 
 def _landmarks(measured: Measured, blocks: Sequence[Block]) -> list[int]:
     """Return the positions of the end of the client's own system prompt and of its largest block."""
-    own = sum(block.origin is Origin.CLIENT for block in blocks)
-    if own < 1:
+    own = [at for at, block in enumerate(blocks) if block.origin is Origin.CLIENT]
+    if not own:
         return []
-    sizes = [measured.tokens[at] - (measured.tokens[at - 1] if at else 0) for at in range(own)]
-    return [own - 1, max(range(own), key=lambda at: sizes[at])]
+    sizes = {at: measured.tokens[at] - (measured.tokens[at - 1] if at else 0) for at in own}
+    return [own[-1], max(own, key=lambda at: sizes[at])]

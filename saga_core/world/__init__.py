@@ -7,7 +7,7 @@ from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.lore_rule import KEEP, LoreRule
-from saga_core.world.macros import USER, draw, fill_macros, name_character
+from saga_core.world.macros import USER, MacroRoom, TooManyMacros, draw, fill_macros, name_character
 from saga_core.world.model import (
     EMPTY_WORLD,
     LAYERS,
@@ -38,7 +38,9 @@ __all__ = [
     "LaidOut",
     "LoreEntry",
     "LoreRule",
+    "MacroRoom",
     "SheetRelation",
+    "TooManyMacros",
     "UnknownWorld",
     "World",
     "WorldError",

@@ -50,7 +50,7 @@ class Spec:
     others: tuple[str, ...] = ()
     """For an upload: further media types."""
     remedy: str = ""
-    """The advice in the error message if the parameter is missing."""
+    """The advice in the error message if the parameter is missing; if empty, it says what the type allows."""
     number: bool = False
     """For a text in the body: whether it may be given as a whole number."""
 
@@ -120,8 +120,7 @@ def in_query(
     most: float = _MOST,
 ) -> Any:
     """Return a field that is a query parameter. It is required if it has no default."""
-    spec = Spec("query", example=example, least=least, most=most, remedy="give a text")
-    return field(default=default, metadata={Spec: spec})
+    return field(default=default, metadata={Spec: Spec("query", example=example, least=least, most=most)})
 
 
 def in_body(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import MultipartReader, StreamReader, web
 from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_exceptions import HttpProcessingError
 from attrs import asdict, field, frozen
 
 from saga_core import Saga
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from saga_core.maintenance import TakeIn
 
 _MOST = 10_000
-"""Files in one request at most."""
+"""Parts of a form at most, empty ones included."""
 _UNNAMED = "file"
 _PIECE = 1 << 16
 _AT_ONCE = 64
+_SHOWN = 200
 
 
 @frozen(kw_only=True)
@@ -199,20 +201,27 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
         stream.feed_data(raw[at : at + _PIECE])
     stream.feed_eof()
     found: list[tuple[str, bytes]] = []
+    count = 0
     try:
         reader = MultipartReader(request.headers, stream)
         while (part := await reader.next()) is not None:
             if isinstance(part, MultipartReader):
                 raise BadInput("body: a form in a form is not taken; send each file as a part of its own")
+            count += 1
+            if count > _MOST:
+                raise BadInput(f"body: more than {_MOST:,} parts; send them in several requests, or as one zip")
             data = bytes(await part.read(decode=False))
             if part.filename or data:
                 found.append((part.filename or part.name or _UNNAMED, data))
-            if len(found) % _AT_ONCE == 0:
+            if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # let other tasks run
-            if len(found) > _MOST:
-                raise BadInput(f"body: more than {_MOST:,} files; send them in several requests, or as one zip")
     except (ValueError, AssertionError, RuntimeError, EOFError) as error:
         raise BadInput(f"body: the form cannot be read ({error}); send each file as a part with a file name") from None
+    except HttpProcessingError as error:  # a header line that is too long or malformed, or too many of them
+        why = error.message[:_SHOWN]
+        raise BadInput(
+            f"body: the headers of part {count + 1} cannot be read ({why}); send fewer and shorter"
+        ) from None
     if not found:
         raise BadInput("body: the form has no file; send each file as a part with a file name")
     return found

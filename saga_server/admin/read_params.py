@@ -87,7 +87,8 @@ class ParamsReader(Generic[P]):
             if found is not None:
                 given[param.attribute.name] = found
             elif param.needed:
-                raise RequestError(f"{param.name}: missing; {param.spec.remedy}", param=param.name)
+                remedy = param.spec.remedy or f"give {_allowed(param)}"
+                raise RequestError(f"{param.name}: missing; {remedy}", param=param.name)
         return self._structure(given, self.cls)
 
 
@@ -161,26 +162,37 @@ def _structure(cls: type[P], params: tuple[Param, ...]) -> Callable[[Mapping[str
     return make_dict_structure_fn(cls, _CONVERTER, _cattrs_detailed_validation=False, **hooks)
 
 
+def _allowed(param: Param) -> str:
+    """Return in words what may be given for a query parameter."""
+    if get_origin(param.type) is Literal:
+        return f"one of {', '.join(get_args(param.type))}"
+    if param.type is int:
+        return f"a whole number from {param.spec.least} to {param.spec.most}"
+    if param.type is float:
+        return f"seconds from 0 to {param.spec.most:g}"
+    return "1 or 0" if param.type is bool else "a text"
+
+
 def _reader(param: Param) -> Callable[[Any, Any], Any]:
     spec, kind = param.spec, param.type
 
-    def refuse(value: str, allowed: str) -> RequestError:
-        return RequestError(f"{param.name}: {value!r} is not allowed; give {allowed}", param=param.name)
+    def refuse(value: str) -> RequestError:
+        return RequestError(f"{param.name}: {value!r} is not allowed; give {_allowed(param)}", param=param.name)
 
     def whole(value: str, _: Any) -> int:
         number = int(value) if value.isascii() and value.isdigit() and len(value) <= 12 else -1
         if not spec.least <= number <= spec.most:
-            raise refuse(value, f"a whole number from {spec.least} to {spec.most}")
+            raise refuse(value)
         return number
 
     def flag(value: str, _: Any) -> bool:
         if value not in ("0", "1"):
-            raise refuse(value, "1 or 0")
+            raise refuse(value)
         return value == "1"
 
     def choice(value: str, _: Any) -> str:
         if value not in get_args(kind):
-            raise refuse(value, f"one of {', '.join(get_args(kind))}")
+            raise refuse(value)
         return value
 
     def seconds(value: str, _: Any) -> float:
@@ -189,7 +201,7 @@ def _reader(param: Param) -> Callable[[Any, Any], Any]:
         except ValueError:
             number = math.nan
         if not 0 <= number <= spec.most:
-            raise refuse(value, f"seconds from 0 to {spec.most:g}")
+            raise refuse(value)
         return number
 
     def as_it_is(value: Any, _: Any) -> Any:

@@ -26,10 +26,11 @@ async def test_the_job_of_the_page_runs() -> None:
 
 def test_a_block_moves_with_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     client = build.client_blocks([{"role": "system", "content": "card"}, {"role": "user", "content": "words"}])
-    plan = build.build_plan(client, rules="rules", world="world")
-    assert [block.origin.value for block in plan.blocks] == ["client", "rules", "world", "words"]
-    moved = [origin for origin in Origin if origin is not Origin.WORLD]
-    moved.insert(moved.index(Origin.RULES), Origin.WORLD)
-    monkeypatch.setattr(build, "_RANK", {origin: rank for rank, origin in enumerate(moved)})
-    plan = build.build_plan(client, rules="rules", world="world")
-    assert [block.origin.value for block in plan.blocks] == ["client", "world", "rules", "words"]
+    moved = list(Origin)
+    one, other = moved.index(Origin.RULES), moved.index(Origin.WORLD)
+    moved[one], moved[other] = moved[other], moved[one]
+    for order in (list(Origin), moved):
+        monkeypatch.setattr(build, "_RANK", build.ranks(order))
+        plan = build.build_plan(client, rules="rules", world="world")
+        sent = {Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.WORDS}
+        assert [block.origin for block in plan.blocks] == [origin for origin in order if origin in sent]

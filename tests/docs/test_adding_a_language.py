@@ -8,8 +8,9 @@ from pathlib import Path
 
 from attrs import evolve
 
-from saga_core.config import TokenBudget
+from saga_core.config import Config, TokenBudget
 from saga_core.context import Section
+from saga_core.context.reader import own_sources
 from saga_core.language import every, known, language_of
 from saga_core.language.language import PARTS
 
@@ -37,6 +38,14 @@ def test_a_section_is_one_line() -> None:
     for language in every():
         assert weather.headed(language.labels) == "[Weather]"
     assert weather.headed(evolve(language_of("ko").labels, sections={"weather": "[날씨]"})) == "[날씨]"
+
+
+def test_sources_of_others_are_told_the_sections_and_the_own_sources() -> None:
+    embed = " ".join((ROOT / "docs/embed.md").read_text(encoding="utf-8").split())
+    sections = re.findall(r"`(\w+)`", embed.partition("- a section: ")[2].partition(" - ")[0])
+    assert sections == [section.name for section in Section]
+    sources = re.findall(r"`(\w+)`", embed.partition("SAGA's own sources: ")[2].partition(".")[0])
+    assert sources == [source.name for source in own_sources(Config())]
 
 
 def test_every_section_has_a_heading_and_a_ceiling() -> None:

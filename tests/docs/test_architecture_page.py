@@ -6,17 +6,14 @@ import inspect
 import re
 import tomllib
 
-from saga_core.background import Job, foreground
+from saga_core import Saga
+from saga_core.background import foreground
 from saga_core.config import Config
-from saga_core.context.model import Section
 from saga_core.context.order import PATIENCE
-from saga_core.context.reader import default_reader
+from saga_core.context.reader import own_sources
 from saga_core.context.sources.memories import Memories
 from saga_core.extraction import question
 from saga_core.jobs import backlog, extraction, remote_state
-from saga_core.jobs.collection import CollectionJob
-from saga_core.jobs.personas import PersonasJob
-from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
 from saga_core.messages import Origin
@@ -96,25 +93,16 @@ def test_the_numbers_are_those_of_the_code() -> None:
 
 
 def test_the_sources_are_those_of_the_reader() -> None:
-    class Counter:
-        id = "characters"
-
-        def count(self, text: str) -> int:
-            return len(text)
-
-    names = list(default_reader(Config(), Counter()).sources)
+    names = [source.name for source in own_sources(Config())]
     assert [row[0] for row in column("source")] == [*names, Memories().name], "the last one where a strategy is on"
-    assert len(Section) == 7
 
 
-def test_the_jobs_are_those_of_the_room_with_their_pauses() -> None:
-    listed = {row[0].strip("`"): row[2] for row in column("job")}
-    timed: tuple[type[Job], ...] = (ViewsJob, extraction.ExtractionJob, PersonasJob, VectorsJob, CollectionJob)
-    for job in timed:
-        assert listed.pop(job.__name__) == f"{job.retry.first:g} to {job.retry.longest:g} s"
-    assert listed.pop("ForgettingJob") == f"{remote_state.AGAIN:g} s"
-    assert listed.pop("ReviewsJob").startswith("by turns")
-    assert listed == {}
+async def test_the_jobs_are_those_of_the_engine_in_their_order_with_their_pauses() -> None:
+    told = {"ForgettingJob": f"{remote_state.AGAIN:g} s", "ReviewsJob": "by turns: see [Curation](#curation)"}
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        pauses = {type(job).__name__: job.retry for job in saga.parts.supervisor.jobs}
+    timed = [(job, told.get(job, f"{retry.first:g} to {retry.longest:g} s")) for job, retry in pauses.items()]
+    assert [(row[0].strip("`"), row[2]) for row in column("job")] == timed
 
 
 def test_the_origins_are_those_of_a_block_in_their_order() -> None:

@@ -180,6 +180,23 @@ class IsStuckAfterACancel(MemoryState):
         self.busy = False
 
 
+@breaks("L-9")
+class LosesTheWriteAfterACancel(MemoryState):
+    """After a large write was cancelled, the next large one is acknowledged and not made."""
+
+    broken = False
+
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        if len(batch.puts) < 100:
+            await super().commit(batch, expected=expected)
+            return
+        lost, self.broken = self.broken, True
+        for _ in range(0 if lost else 9):
+            await asyncio.sleep(0)
+        await super().commit(Batch() if lost else batch, expected=expected)
+        self.broken = False
+
+
 @breaks("L-10")
 class LosesAWriteBesideAnother(MemoryState):
     """Reads all, waits, writes all."""

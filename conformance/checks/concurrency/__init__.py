@@ -1,4 +1,4 @@
-"""Concurrency: calls at the same time, calls that are cancelled, and the event loop beside them."""
+"""Checks of concurrent calls, cancelled calls and a responsive event loop."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How long the event loop stands still beside calls, by a ruler that is laid beside them.
+"""Checks of how long a call blocks the event loop, in proportion to the speed of the machine.
 
-What counts is time in which the store could have let the loop run. Time for which the whole process waited for a
-processor is taken off, where Linux tells it; a slow machine gets as much more as it needs for the ruler; and what stood
-still is tried again with another store: only one that does so each time is at fault.
+Only time in which the store could have let the loop run counts. The time in which the process waited for a processor is
+subtracted, if Linux reports it. The limits grow with the time that a fixed piece of plain Python takes on the machine.
+A failed attempt is repeated with another store, and a store fails only if every attempt fails.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from conformance.inputs import samples
 from saga_core.stores import Batch, Compare, Edge, Key, Mutation, Node, VectorItem
 
 SMALL = 0.15
-"""Seconds for which the loop may stand still beside a small call."""
+"""Seconds for which a small call may block the event loop."""
 LARGE = 0.25
-"""The same beside one of a thousand entries: to check them takes a while, and some engines keep the interpreter."""
+"""The limit for a call with a thousand entries. Validating these takes a while, and some engines hold the GIL."""
 _RULER = 0.008
-"""Seconds of CPU that the ruler takes at most, on a machine for which these numbers are meant."""
+"""Seconds of CPU that ``_ruler`` takes at most on a machine for which the limits are meant."""
 _ATTEMPTS = 3
 _LOOKED = 0.01
-"""Seconds after which it is asked again how long the process has waited; what stands still is longer than that."""
+"""Interval in seconds for reading the waiting time. Every gap longer than this is measured."""
 
 
 @check("L-8")
 async def small_calls(case: Case) -> None:
-    """Every method."""
+    """Call every method once."""
     await _runs_on(case, [*samples(case.harness.kind), call("check")], SMALL)
 
 
 @check("L-8", kinds=("state", "graph", "vector"))
 async def large_calls(case: Case) -> None:
-    """A thousand are written, read by every method, asked for, and deleted."""
+    """Write a thousand entries, read them with every method, query them and delete them."""
     await _runs_on(case, _large_calls(case), LARGE)
 
 
 async def _runs_on(case: Case, calls: Sequence[Call], most: float) -> None:
-    """Raises ``CheckFailed`` when the loop stood still for longer than ``most`` in each attempt."""
+    """Raise ``CheckFailed`` if the loop was blocked for ``most`` seconds or longer in every attempt."""
     large = most == LARGE
     found: list[tuple[float, str]] = []
     for attempt in range(_ATTEMPTS):
@@ -60,29 +60,29 @@ async def _runs_on(case: Case, calls: Sequence[Call], most: float) -> None:
             return
         made = calls[gaps.index(gap)]
         told = f"a large {made.method}" if large else str(made)[:80]
-        found.append((gap, f"{told}, where {most * slower:.2f} are allowed"))
+        found.append((gap, f"{told}, but only {most * slower:.2f} are allowed"))
     least, told = min(found)
-    raise CheckFailed(f"the event loop stood still for {least:.2f} seconds and more beside {told}")
+    raise CheckFailed(f"the event loop was blocked for {least:.2f} seconds or more during {told}")
 
 
 def _ruler() -> float:
-    """Seconds of CPU for as much plain Python as it takes to check some thousand entries."""
+    """Measure the CPU seconds of as much plain Python as the validation of some thousand entries takes."""
     begun = thread_time()
     sum(number % 7 for number in range(200_000))
     return thread_time() - begun
 
 
 def _waited() -> float:
-    """Seconds for which threads of this process could have run and others had the processors; 0 where nobody tells."""
+    """Seconds for which runnable threads of this process have waited for a processor; 0 if this is not reported."""
     total = 0
     for thread in Path("/proc/self/task").glob("*/schedstat"):
-        with suppress(OSError, IndexError):  # a thread that has just ended
+        with suppress(OSError, IndexError):  # the thread has just ended
             total += int(thread.read_text(encoding="ascii").split()[1])
     return total / 1e9
 
 
 async def _gaps(store: Any, calls: Sequence[Call], *, all_go_well: bool) -> list[float]:
-    """The longest time between two turns of the loop beside each of ``calls``, in seconds."""
+    """The longest time in seconds between two turns of the event loop during each of ``calls``."""
     gaps = [0.0] * len(calls)
     now = 0
     over = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Calls that run at the same time."""
+"""Small random histories of concurrent calls, which must have a serial order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALLS = 2
 
 @check("L-10", kinds=("state", "graph", "vector", "cache"))
 async def some_serial_order(case: Case) -> None:
-    """Small histories of three clients with two calls each, from a store that already holds something."""
+    """Run small histories of three clients with two calls each, on a store that already has contents."""
     random = case.random
     strategy, store = STRATEGIES[case.harness.kind], case.store
     model: Model = MODELS[case.harness.kind]()
@@ -39,7 +39,7 @@ async def some_serial_order(case: Case) -> None:
                 for index, (calls, one) in enumerate(zip(clients, answers, strict=True))
                 for made, given in zip(calls, one, strict=True)
             )
-            raise CheckFailed(f"no order of these calls explains what they answered and left:\n{told}")
+            raise CheckFailed(f"no order of these calls explains their results and the final contents:\n{told}")
         model = found
 
 
@@ -52,7 +52,7 @@ async def _client(store: Any, calls: Sequence[Call]) -> list[object]:
 
 
 def _serial(model: Model, clients: list[list[Call]], answers: list[list[object]], left: object) -> Model | None:
-    """The oracle after an order of the calls that explains everything; None when there is none."""
+    """The oracle after an order of the calls that explains all answers and ``left``; None if there is no such order."""
     if not any(clients):
         return model if typed(model.snapshot()) == left else None
     for index, calls in enumerate(clients):

@@ -1,4 +1,4 @@
-"""Calls that are under way: what they were given may change, they cross, are cancelled, and are watched in order."""
+"""Running calls whose arguments change, that compete, that are cancelled, and that readers watch in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saga_core.stores import Batch, Edge, EdgeKey, Exists, Key, Mutation, Node, 
 
 @check("L-9", kinds=STORED)
 async def cancelled_reads(case: Case) -> None:
-    """A read that is cancelled says so, and the store works on."""
+    """A cancelled read ends in ``CancelledError``, and the store remains usable."""
     store, kind = case.store, case.harness.kind
     for made in samples(kind)[:2]:
         await answer(store, made)
@@ -41,14 +41,14 @@ async def cancelled_reads(case: Case) -> None:
                 require(said, f"{made} was cancelled while it ran, and gave {found!r} instead of CancelledError")
         async with case.patience():
             found = typed(await answer(store, made))
-        # A delete has been done by then, and a statement may need its time for whatever the cancelled one has ended.
+        # A delete may already have happened, and a statement may time out after the cancelled one.
         right = wanted is None or made.method in ("delete", "query") or found == wanted
         require(right, f"{made} after it was cancelled: {found}")
 
 
 @check("S-12")
 async def crossing_expectations(case: Case) -> None:
-    """Each of several expects what another one writes: one of them wins, never two."""
+    """Several commits each expect a value that another one replaces. At least one succeeds, but never all."""
     store = case.store
     for turn in range(24):
         keys: list[Key] = [("cross", str(at)) for at in range(2 + turn % 3)]
@@ -68,41 +68,41 @@ async def crossing_expectations(case: Case) -> None:
         won = await asyncio.gather(*(attempt(at) for at in range(len(keys))))
         found = await store.get(keys)
         changed = [key for key in keys if found[key] != before]
-        require(sum(won) == len(changed) >= 1, f"{sum(won)} of {len(keys)} won, and {len(changed)} values changed")
-        # In whatever order they came: the one behind a winner expected what the winner had replaced.
-        require(sum(won) < len(keys), f"all of {len(keys)} won, each with an expectation that another one broke")
+        require(sum(won) == len(changed) >= 1, f"{sum(won)} of {len(keys)} won, but {len(changed)} values changed")
+        # In any order, the commit after a successful one expected the value that this one replaced.
+        require(sum(won) < len(keys), f"all of {len(keys)} succeeded, each with an expectation that another one broke")
 
 
 @check("L-10", "S-12", kinds=("state",))
 async def the_first_of_many(case: Case) -> None:
-    """Of five that want the same key while it is absent, one has it."""
+    """Of five commits that expect the same key to be absent, exactly one succeeds."""
     store = case.store
     for turn in range(12):
         key = ("wanted", str(turn))
         made = [call("commit", Batch({key: b"%d" % at}), expected={key: None}) for at in range(5)]
         given = await asyncio.gather(*(answer(store, one) for one in made))
         won = [at for at, found in enumerate(given) if found is None]
-        require(len(won) == 1, f"{len(won)} of five commits won, each of which expected the key to be absent")
-        same(await store.get([key]), {key: b"%d" % won[0]}, "the value of the one that won")
+        require(len(won) == 1, f"{len(won)} of five commits succeeded, each of which expected the key to be absent")
+        same(await store.get([key]), {key: b"%d" % won[0]}, "the value of the successful commit")
 
 
 @check("L-10", "V-2", kinds=("vector",))
 async def the_first_of_many_specs(case: Case) -> None:
-    """Of five that create a scope, each with a spec of its own, one has made it."""
+    """Of five calls that create the same scope with different specs, exactly one succeeds."""
     store = case.store
     for turn in range(12):
         specs = [ScopeSpec(f"e{at}", at + 1) for at in range(5)]
         given = await asyncio.gather(*(answer(store, call("create", f"s{turn}", spec)) for spec in specs))
         won = [at for at, found in enumerate(given) if found is None]
         others = {str(found) for found in given if found is not None}
-        require(len(won) == 1, f"{len(won)} of five made the scope, each with another spec; the others: {others}")
-        same(await store.describe(f"s{turn}"), specs[won[0]], "the spec of the one that made it")
+        require(len(won) == 1, f"{len(won)} of five calls created the scope with different specs; the others: {others}")
+        same(await store.describe(f"s{turn}"), specs[won[0]], "the spec of the successful call")
         await store.upsert(f"s{turn}", [VectorItem("a", (1.0,) * specs[won[0]].dimension)])
-        same(await store.count(f"s{turn}"), 1, "what was put into it")
+        same(await store.count(f"s{turn}"), 1, "count after an upsert")
 
 
 def _given(kind: str) -> tuple[Call, list[Any]]:
-    """A write, and the mutable parts of what it is given."""
+    """A write, and the mutable parts of its arguments."""
     if kind == "state":
         puts: dict[Key, bytes] = {("a",): b"1", ("b",): b"2"}
         expected: dict[Key, bytes | None] = {("a",): None}
@@ -121,7 +121,7 @@ def _given(kind: str) -> tuple[Call, list[Any]]:
 
 
 def _spoil(part: Any) -> None:
-    """The caller uses it for something else."""
+    """Change ``part`` as a caller would who reuses it."""
     if isinstance(part, dict):
         for name, value in part.items():
             part[name] = 5 if isinstance(value, int) else type(value or b"")()
@@ -152,9 +152,9 @@ async def cache(case: Case) -> None:
 
 
 async def _spoilt(case: Case) -> None:
-    """What was given is changed while the call runs: also when it was cancelled before that."""
+    """Change the arguments while the call runs, and also after it was cancelled."""
     if case.harness.retries:
-        return  # a call that is made again is given what is there then
+        return  # a retried call gets the changed arguments
     kind = case.harness.kind
     for turns in (1, 2, 3, 5):
         for cancelled in (False, True):
@@ -179,7 +179,7 @@ async def _spoilt(case: Case) -> None:
             whole = typed(await snapshot(again))
             allowed = [whole, nothing] if isinstance(given, asyncio.CancelledError) else [whole]
             told = "was cancelled and" if cancelled else ""
-            require(found in allowed, f"a write {told} ran while its caller changed what it gave; stored is {found}")
+            require(found in allowed, f"a write {told} ran while its caller changed the arguments; stored is {found}")
             await store.aclose()
             await again.aclose()
 
@@ -187,11 +187,11 @@ async def _spoilt(case: Case) -> None:
 # --- swaps ---------------------------------------------------------------------------------------------------
 
 _SWAPPED = 60
-"""A mutation of a graph has three and a half times as many entries: as many as the smallest store takes."""
+"""The number of entries in one half. A graph mutation has 3.5 times as many, which the smallest batch limit allows."""
 
 
 def _swap(kind: str, mark: int) -> Call:
-    """One half is put and the other deleted, in turns: at each moment one of them is there."""
+    """Put one half and delete the other, in turns. At each moment exactly one half must be there."""
     put, gone = ("odd", "even") if mark % 2 else ("even", "odd")
     if kind == "state":
         keys: list[Key] = [("swap", gone, str(n)) for n in range(_SWAPPED)]
@@ -203,7 +203,7 @@ def _swap(kind: str, mark: int) -> Call:
 
 
 async def _halves(store: Any, kind: str) -> tuple[int, int, str]:
-    """How many entries there are, how many marks, and what else a graph says."""
+    """The number of entries, the number of different marks, and errors in edges or watermark of a graph."""
     if kind == "state":
         rows = await store.scan(("swap",), limit=3 * _SWAPPED)
         return len(rows), len({value for _, value in rows}), ""
@@ -218,7 +218,7 @@ async def _halves(store: Any, kind: str) -> tuple[int, int, str]:
 
 @check("L-9", kinds=("state", "graph"))
 async def cancelled_swaps(case: Case) -> None:
-    """Writes that put one half and delete the other are cancelled at many turns of the loop: one half is there."""
+    """Cancel writes that put one half and delete the other, at many turns of the loop. One half must be there."""
     store, kind = case.store, case.harness.kind
     same(await answer(store, _swap(kind, 0)), None, "a write that puts and deletes")
     for mark in range(1, 25):
@@ -231,7 +231,7 @@ async def cancelled_swaps(case: Case) -> None:
             entries, marks, wrong = await _halves(store, kind)
         require(
             (entries, marks, wrong) == (_SWAPPED, 1, ""),
-            f"a write that puts {_SWAPPED} and deletes as many was cancelled; there are {entries}, of {marks} writes"
+            f"a write of {_SWAPPED} puts and as many deletes was cancelled; found {entries} entries, of {marks} writes"
             f" {wrong}",
         )
 
@@ -241,7 +241,7 @@ async def cancelled_swaps(case: Case) -> None:
 
 @frozen
 class _Watch:
-    """Large writes, each with a number; ``reads`` give the numbers that they see."""
+    """Large writes with a number each. ``reads`` return the numbers that they see."""
 
     write: Callable[[int], Call]
     reads: Mapping[str, Callable[[Any], Awaitable[list[int]]]]
@@ -263,11 +263,11 @@ def _of_state(size: int) -> _Watch:
     async def grown(store: Any) -> list[int]:
         return _of_parts(len(await store.scan(("new",), limit=1_000)), 50)
 
-    return _Watch(write, {"get": get, "scan": scan, "scan of what is new": grown})
+    return _Watch(write, {"get": get, "scan": scan, "scan of new keys": grown})
 
 
 def _of_parts(count: int, size: int) -> list[int]:
-    """How many writes of that size there are; two numbers when there is a part of one."""
+    """The number of the last write if ``count`` consists of whole writes of ``size`` entries; otherwise two numbers."""
     return [count // size - 1] if count % size == 0 else [count // size - 1, count // size]
 
 
@@ -320,7 +320,7 @@ def _of_vector(size: int) -> _Watch:
 
 
 _LARGEST = {"state": 10_000, "graph": 1_001, "vector": 4_097}
-"""Entries of the largest write that is watched, as many as engines bear beside three readers who never rest."""
+"""The entries of the largest watched write, as many as engines can handle with three readers that never pause."""
 
 _WATCHES: Mapping[str, Callable[[int], _Watch]] = {"state": _of_state, "graph": _of_graph, "vector": _of_vector}
 
@@ -341,7 +341,7 @@ async def vector_in_order(case: Case) -> None:
 
 
 async def _in_order(case: Case) -> None:
-    """One reader after another write by write: each sees one write whole, and none sees an older one again."""
+    """Watch large writes with readers. Each read must see one whole write, and no read an older one than before."""
     kind, most = case.harness.kind, case.harness.limits.batch
     largest = max(case.profile.edges if kind == "graph" else case.profile.sizes)
     largest = largest if case.brief else max(largest, _LARGEST[kind])
@@ -373,23 +373,14 @@ async def _in_order(case: Case) -> None:
         await store.aclose()
 
 
-async def _write(store: Any, watch: _Watch, over: asyncio.Event, last: int) -> None:
-    try:
-        for mark in range(1, last + 1):
-            same(await answer(store, watch.write(mark)), None, f"the large write {mark}")
-            await asyncio.sleep(0)
-    finally:
-        over.set()
-
-
 async def _read(store: Any, watch: _Watch, over: asyncio.Event, first: int) -> None:
     ways = list(watch.reads.items())
     seen, by, number = 0, "the first write", first
     while not over.is_set():
         name, read = ways[number % len(ways)]
         marks = sorted(set(await read(store)))
-        require(len(marks) == 1, f"{name} beside a large write saw parts of the writes {marks}")
+        require(len(marks) == 1, f"{name} during a large write saw parts of the writes {marks}")
         require(marks[0] >= seen, f"{name} saw the write {marks[0]} after {by} had seen the write {seen}")
         seen, by, number = marks[0], name, number + 1
-        if number % 3 == 0:  # two and three one right behind the other: what is half done for a turn is seen too
+        if number % 3 == 0:  # reads come in threes without a pause, to see also what is half done for one turn
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Durability: what outlives the process, a crash, a full disk and a move."""
+"""Checks that data survives the end of the process, a crash, a full disk and access under another name."""
 
 from __future__ import annotations
 

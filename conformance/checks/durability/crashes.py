@@ -1,4 +1,4 @@
-"""Crashes: in a large write, at every sync, twice in a row, with a torn tail, and without room on the disk."""
+"""Crashes between large writes, at every sync and several times in a row, torn writes, and a full disk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saga_core.stores import Batch, Edge, EdgeKey, Exists, Mutation, Node, Scope
 
 @check("L-12", kinds=STORED)
 async def in_a_large_write(case: Case) -> None:
-    """Killed between large writes: all of the last one is there or nothing, as far as each method reads."""
+    """Kill a process that makes large writes. With every method, all or nothing of the last write must be readable."""
     kind, random = case.harness.kind, case.random
     for number in range(case.profile.kills):
         name = f"large-{number}"
@@ -42,16 +42,16 @@ async def in_a_large_write(case: Case) -> None:
             found = {str(mark).split()[0].removeprefix("b'").removesuffix("'") for mark in marks(await read(again))}
             allowed = {str(acknowledged), str(acknowledged + 1)}
             right = len(found) == 1 and found <= allowed
-            require(right, f"killed after {acknowledged} large writes; {method} sees those of {sorted(found)}")
+            require(right, f"killed after {acknowledged} large writes; {method} sees the writes {sorted(found)}")
         await again.aclose()
 
 
 _LONG = 300_000
-"""Bytes of a value that an engine may put into a file of its own."""
+"""The length of a value in bytes, long enough that an engine may store it in a separate file."""
 
 
 def _long_writes(kind: str) -> list[Call]:
-    """Each says its number twice: in what is long, and beside it."""
+    """Writes that contain their number twice, in a long value and in a short one."""
     if kind == "state":
         return [
             call("commit", Batch({("long",): b"%d" % mark * _LONG, ("mark",): b"%d" % mark, ("at", str(mark)): b""}))
@@ -62,7 +62,7 @@ def _long_writes(kind: str) -> list[Call]:
 
 @check("L-12", kinds=("state", "cache"))
 async def with_long_values(case: Case) -> None:
-    """Killed right after a write of what is long was acknowledged: it is there."""
+    """Kill a process right after it acknowledged a write of long values. The write must be there."""
     kind = case.harness.kind
     calls = _long_writes(kind)
     known = states(kind, calls)
@@ -73,12 +73,12 @@ async def with_long_values(case: Case) -> None:
         store = await case.open(f"long-{number}")
         found = typed(await snapshot(store))
         right = found in known[acknowledged : acknowledged + 2]
-        require(right, f"killed after {acknowledged} writes of {_LONG} bytes and more, and the last one is not there")
+        require(right, f"killed after {acknowledged} writes of {_LONG} bytes or more, but the last one is not there")
         await store.aclose()
 
 
 def _sorts(kind: str) -> list[list[Call]]:
-    """Writes that engines make in ways of their own, each as the last of a few."""
+    """Short lists of calls, each ending with a kind of write that engines may handle separately."""
     if kind == "state":
         first = call("commit", Batch({("a",): b"1", ("b",): b"2"}))
         return [
@@ -101,20 +101,20 @@ def _sorts(kind: str) -> list[list[Call]]:
 
 @check("L-12", kinds=STORED)
 async def after_each_sort_of_write(case: Case) -> None:
-    """Killed right after a conditional write, a mere delete, a mere mark: it has happened."""
+    """Kill a process right after a conditional write, a delete or a watermark. That write must have happened."""
     kind = case.harness.kind
     for number, calls in enumerate(_sorts(kind)):
         lines, errors = await watched(child(case, case.place(f"sort-{number}"), calls=tuple(calls)), len(calls))
-        require(len(lines) == len(calls) + 1, f"the second process said {lines}: {errors}")
+        require(len(lines) == len(calls) + 1, f"the second process reported {lines}: {errors}")
         store = await case.open(f"sort-{number}")
         found = typed(await snapshot(store))
-        require(found == states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, and it has not happened")
+        require(found == states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, but it has not happened")
         await store.aclose()
 
 
 @check("L-12", kinds=STORED)
 async def at_each_sync(case: Case) -> None:
-    """Ends before the n-th sync that Python sees: what was acknowledged is there, and at most the running write."""
+    """Kill a process before its n-th sync through Python. Acknowledged writes must be there, the running one may be."""
     kind = case.harness.kind
     small = planned(kind, case.random, 6)
     large = [*ground(kind), *(large_write(kind, mark) for mark in range(1, 5))]
@@ -124,14 +124,14 @@ async def at_each_sync(case: Case) -> None:
         process = child(case, case.place(name), calls=tuple(calls), close=True, die_at_sync=number)
         lines, errors = await watched(process)
         if lines[-1:] == ["closed"]:
-            return  # it has no so manieth sync
+            return  # the process makes fewer syncs than that
         acknowledged = max(0, len(lines) - 1)
         store = await case.open(name)
         found = typed(await snapshot(store))
         if found not in known[acknowledged : acknowledged + 2]:
             at = [index for index, state in enumerate(known) if state == found]
             raise CheckFailed(
-                f"ended before its sync number {number}, with {acknowledged} calls acknowledged; what is there is the "
+                f"killed before sync number {number}, with {acknowledged} calls acknowledged; the store is in the "
                 f"state after {at[0] if at else 'no number of'} calls. {errors[-300:]}"
             )
         await store.aclose()
@@ -139,7 +139,7 @@ async def at_each_sync(case: Case) -> None:
 
 @check("L-17", kinds=STORED)
 async def killed_again_and_again(case: Case) -> None:
-    """Written, killed, written, killed, written, killed, written, closed, read: in a process of its own each time."""
+    """Write and kill three times, then write, close and read, with a separate process each time."""
     kind = case.harness.kind
     calls = planned(kind, case.random, 24)
     known, path = states(kind, calls), case.place("again")
@@ -148,22 +148,22 @@ async def killed_again_and_again(case: Case) -> None:
         answers, seen = await read_elsewhere(case, path, part, seed=turn + 1, close=turn == 3)
         wrong = [given for given in answers if given != typed(None) and given[0] != "int"]
         require(not wrong, f"after {turn} kills, a write gave {wrong[:1]}")
-        same(seen, known[(turn + 1) * 6], f"what is there after {turn} kills and further writes")
+        same(seen, known[(turn + 1) * 6], f"the contents after {turn} kills and further writes")
     store = await case.open("again")
-    require(typed(await snapshot(store)) == known[24], "what is there after three kills and a closing")
+    require(typed(await snapshot(store)) == known[24], "the contents are wrong after three kills and a closing")
 
 
 @frozen
 class _Image:
-    """The files of a store that is open, as they were at a moment."""
+    """A copy of the files of an open store."""
 
     path: Path
     files: dict[str, tuple[int, int]]
-    """Inode and size by name."""
+    """The inode and size of each file, by name."""
 
 
 _Torn = tuple[Path, int, str]
-"""A folder, the number of the write that is torn in it, and both in words."""
+"""A folder, the number of the write that is torn in it, and a description of both."""
 
 
 def _image(source: Path, target: Path) -> _Image:
@@ -177,7 +177,7 @@ def _image(source: Path, target: Path) -> _Image:
 
 
 def _grown(before: _Image, after: _Image) -> tuple[str, int, int] | None:
-    """The one file that only grew, from and to which size; None when there is none or more than one."""
+    """The name, old size and new size of the only file that grew by appending; None if it is not exactly one."""
     found = []
     for name, (inode, size) in after.files.items():
         old_inode, old_size = before.files.get(name, (0, 0))
@@ -189,8 +189,8 @@ def _grown(before: _Image, after: _Image) -> tuple[str, int, int] | None:
 
 
 @check("L-22", kinds=STORED)
-async def torn_tails(case: Case) -> None:
-    """The file that a write appended to ends within it. Opened, read, written to, closed, opened and read again."""
+async def torn_tails(case: Case) -> str:
+    """Cut off a write at the end of a file. Open the store, read it, write to it, reopen it and read it again."""
     kind = case.harness.kind
     writes, further = planned(kind, case.random, 8), _further(kind)
     store = await case.open("torn")
@@ -203,28 +203,27 @@ async def torn_tails(case: Case) -> None:
     for number in (3, 8):
         torn += await asyncio.to_thread(_cut, case, images[number - 1], images[number], number)
     if not torn:
-        return  # nothing that it writes is only appended to
+        return "nothing was cut off: neither of the two writes only appended to exactly one file"
     file = case.place("survey")
     others = tuple(str(path) for path, _, _ in torn)
     survey = child(case, case.place("none"), others=others, calls=(further,), answers=str(file))
     lines, errors = await watched(survey)
     seen: list[Any] = pickle.loads(file.read_bytes()) if file.exists() else []
     if lines[-1:] != ["closed"]:
-        raise CheckFailed(f"a process that opened torn files broke off at {torn[len(seen)][2]}: {errors}")
+        raise CheckFailed(f"a process that opened torn files failed at {torn[len(seen)][2]}: {errors}")
     known = states(kind, writes)
     for (_, number, what), found in zip(torn, seen, strict=True):
-        require(len(found) == 3, f"{what}, and opening it gave {found}")
+        require(len(found) == 3, f"{what}; opening it gave {found}")
         before, given, after = found
-        require(before in known[number - 1 : number + 1], f"{what}; what is there is neither without it nor with it")
+        require(before in known[number - 1 : number + 1], f"{what}; the contents are neither those before nor after it")
         happened = [*writes[: known.index(before)], further]
         wanted = states(kind, happened)[-1]
-        require(
-            after == wanted, f"{what}; a write after it gave {given}, and is not there when the store is opened again"
-        )
+        require(after == wanted, f"{what}; a later write gave {given}, but is not there when the store is opened again")
+    return f"{len(torn)} torn copies"
 
 
 def _cut(case: Case, before: _Image, after: _Image, number: int) -> list[_Torn]:
-    """Folders as before the write, with the file that it appended to cut at several places within it."""
+    """Copy the files from before the write, with the appended file cut off at several places within the write."""
     grown = _grown(before, after)
     if grown is None:
         return []
@@ -237,7 +236,7 @@ def _cut(case: Case, before: _Image, after: _Image, number: int) -> list[_Torn]:
         shutil.copytree(before.path, path, symlinks=True)
         with (path / name).open("wb") as file:
             file.write((after.path / name).read_bytes()[:at])
-        found.append((path, number, f"write {number}, of which {at - old} of {new - old} bytes are in {name}"))
+        found.append((path, number, f"write {number} torn, with {at - old} of its {new - old} bytes in {name}"))
     return found
 
 
@@ -252,7 +251,7 @@ async def no_room(case: Case) -> None:
 
 
 async def _no_room(case: Case) -> None:
-    """No file may grow: a write says so, what was there is read, and an opening afterwards reads the same."""
+    """Keep files from growing. A write must fail or be kept, and all else must be readable, also after reopening."""
     kind = case.harness.kind
     base = planned(kind, case.random, 6)
     for room in (0, 40):
@@ -265,15 +264,13 @@ async def _no_room(case: Case) -> None:
         refused = [given for given in answers if isinstance(given, tuple) and given[0] == "refused"]
         require(
             all(given[1] in _SAYS_FULL for given in refused),
-            f"without room, a write gave {refused}; StoreError says so",
+            f"without space on the disk, a write gave {refused}; expected StoreError",
         )
-        require(
-            when_full in done["when full"], f"without room, {_told(answers[5])}, and what is read is something else"
-        )
-        require(seen in done["last"], f"after the room came back, what is read is not what was acknowledged: {answers}")
+        require(when_full in done["when full"], f"without disk space, {_told(answers[5])}, but reads do not show that")
+        require(seen in done["last"], f"with space again, reads do not agree with what was acknowledged: {answers}")
         store = await case.open(f"full-{room}")
         again = typed(await snapshot(store))
-        require(again == seen, f"a disk without room: {_told(answers[5])}; an opening afterwards reads something else")
+        require(again == seen, f"without space on the disk, {_told(answers[5])}; after reopening, reads differ")
         await store.aclose()
 
 
@@ -281,7 +278,7 @@ _SAYS_FULL = ("StoreError", "StoreUnavailable", "StoreCorrupt", "Closed")
 
 
 def _further(kind: str) -> Call:
-    """A write that goes well whatever is there."""
+    """A write that succeeds whatever the store contains."""
     return {
         "state": call("commit", Batch({("further", "write"): b"1"})),
         "graph": call("apply", "further", Mutation((Node("n", "L"),))),
@@ -292,7 +289,7 @@ def _further(kind: str) -> Call:
 
 def _write_without_room(kind: str) -> Call:
     if kind == "vector":
-        # A scope of the plan may be there or not, with whatever dimension: this one is its own.
+        # A scope of the plan may exist or not and have any dimension, so this write uses a separate scope.
         return call("create", "no room " * 20, ScopeSpec("e", 2))
     return large_write(kind, 7)
 
@@ -302,7 +299,7 @@ def _told(given: Any) -> str:
 
 
 def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
-    """A cache that runs ahead of the disk is not in what a scan gives."""
+    """The reads while the disk is full. A cache that is ahead of the disk shows in ``get``, not in ``scan``."""
     if kind != "state":
         return ()
     keys = dict.fromkeys(key for made in calls for key in made.args[0].puts)
@@ -310,7 +307,7 @@ def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
 
 
 def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple[object, tuple[object, ...]]:
-    """What the oracle holds after ``calls``, and what it answers then."""
+    """The oracle's contents after ``calls``, and its answers to ``asked``."""
     model: Model = MODELS[kind]()
     for made in calls:
         expected(model, made)
@@ -318,7 +315,7 @@ def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple
 
 
 def _after(kind: str, calls: list[Call], answers: list[Any], asked: tuple[Call, ...]) -> dict[str, list[Any]]:
-    """What may be there: a write that was refused for want of room has happened or has not."""
+    """The allowed contents. A write that failed for lack of space has happened or has not happened."""
     acked = [given != () and not (isinstance(given, tuple) and given[:1] == ("refused",)) for given in answers]
     full: list[Any] = []
     last: list[Any] = []

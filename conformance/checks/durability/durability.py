@@ -1,4 +1,4 @@
-"""What outlives the process: closing and opening again, a kill, and two openers of one path."""
+"""Data after reopening and after a kill, and several openers of one path."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ async def it_is_there_again(case: Case) -> None:
         same(await answer(store, made), wanted, str(made))
         if number % 10 == 9:
             store = await case.reopen(store)
-            same(await snapshot(store), model.snapshot(), "after closing and opening again")
+            same(await snapshot(store), model.snapshot(), "the contents after reopening")
     drop = [made for made in samples(kind) if made.method == "drop"]
     for name in await store.scopes() if drop else ():
         await store.drop(name)
     if drop:
         store = await case.reopen(store)
-        same(await snapshot(store), {}, "after everything was dropped, closing and opening")
+        same(await snapshot(store), {}, "the contents after dropping everything and reopening")
 
 
 @check("L-12", kinds=STORED)
 async def killed(case: Case) -> None:
-    """What the process acknowledged is there, and at most the call that ran besides."""
+    """Kill a process. Its acknowledged calls must be there, and at most the running call in addition."""
     require(hasattr(signal, "SIGKILL"), "this system has no SIGKILL")
     kind, random = case.harness.kind, case.random
     for number in range(case.profile.kills):
@@ -65,10 +65,10 @@ async def killed(case: Case) -> None:
         if found not in known_states[acknowledged : acknowledged + 2]:
             known = [at for at, state in enumerate(known_states) if state == found]
             raise CheckFailed(
-                f"killed after {acknowledged} acknowledged calls; what is there is the state after "
+                f"killed after {acknowledged} acknowledged calls; the store is in the state after "
                 f"{known[0] if known else 'no number of'} calls.\n{calls[acknowledged - 1]} was acknowledged last"
             )
-        # Whatever was there, it can be worked on.
+        # The store must accept writes, whatever its state.
         for made in samples(kind)[:1]:
             await answer(store, made)
         await store.aclose()
@@ -80,26 +80,26 @@ async def one_opener(case: Case) -> None:
     first, second = samples(kind)[:2]
     await answer(store, first)
     await refused(StoreLocked, case.open(), "opening the path a second time in this process")
-    same(await answer(store, second), None, f"{second} after a second opening was refused")
+    same(await answer(store, second), None, f"{second} after a second opening was rejected")
     before = typed(await snapshot(store))
     lines, errors = await watched(child(case, case.place("store")), 0)
     require(lines == ["StoreLocked"], f"opening the path in another process gave {lines}: {errors}")
-    # However long nothing was written: a day by the times of the files, and by the clock of who comes.
+    # Simulate a day without writes, first with the times of the files, then with the clock of the other process.
     await asyncio.to_thread(_age, case.place("store"))
     for ahead in (86_400.0, -86_400.0):
         lines, errors = await watched(child(case, case.place("store"), clock=ahead), 0)
-        told = f"opening the path in a process whose clock is {ahead:+.0f} seconds ahead"
+        told = f"opening the path in a process whose clock is {ahead:+.0f} seconds off"
         require(lines == ["StoreLocked"], f"{told} gave {lines}: {errors}")
-    require(typed(await snapshot(store)) == before, "a refused opening changed what the first one reads")
+    require(typed(await snapshot(store)) == before, "a rejected opening changed what the first store reads")
     again = await case.reopen(store)
-    require(typed(await snapshot(again)) == before, "a refused opening changed what is stored")
+    require(typed(await snapshot(again)) == before, "a rejected opening changed what is stored")
 
 
 def _age(path: Path) -> None:
-    """As if nothing had been touched for a day."""
+    """Set the times of all files to one day ago."""
     then = time() - 86_400
     for file in path.rglob("*"):
-        with suppress(OSError):  # it may be gone by now
+        with suppress(OSError):  # the file may be gone
             os.utime(file, (then, then), follow_symlinks=False)
 
 
@@ -117,10 +117,10 @@ async def the_path_is_free_again(case: Case) -> None:
     lines, errors = await watched(child(case, case.place("store"), calls=(second,)), 1)
     require(lines == ["open", "None"], f"another process, after aclose in this one, gave {lines}: {errors}")
     store = await case.open()
-    same(await snapshot(store), model.snapshot(), "what is there after a kill")
+    same(await snapshot(store), model.snapshot(), "the contents after a kill")
     expected(model, first)
     same(await answer(store, first), None, f"{first} after a kill")
-    same(await snapshot(store), model.snapshot(), "what is there after that")
+    same(await snapshot(store), model.snapshot(), "the contents after a further write")
 
 
 @check("L-15", kinds=STORED)
@@ -133,14 +133,14 @@ async def several_openers(case: Case) -> None:
         writer = random.choice((store, other))
         wanted = expected(model, made)
         same(await answer(writer, made), wanted, str(made))
-        if number % 4 == 3:  # in between, a writer knows of the other's writes only what it finds out by itself
+        if number % 4 == 3:  # in between, an opener learns of the other's writes only by itself
             for opener in (store, other):
                 for ask in STRATEGIES[kind].reads.values():
                     asked = ask(random, model)
-                    same(await answer(opener, asked), expected(model, asked), f"{asked} by each of two openers")
-                same(await snapshot(opener), model.snapshot(), f"each of two openers, after {made}")
+                    same(await answer(opener, asked), expected(model, asked), f"{asked} by one of two openers")
+                same(await snapshot(opener), model.snapshot(), f"the contents for one of two openers, after {made}")
     await _in_turns(case)
-    # Another process between two calls of this one: it reads what this one wrote, and this one what it wrote.
+    # Alternate with another process. Each must read what the other one wrote.
     everything = planned(kind, Random(case.seed + 1), 34)
     made_here = everything[:24]
     path = case.place("beside")
@@ -153,18 +153,18 @@ async def several_openers(case: Case) -> None:
         _, seen = await read_elsewhere(case, path, theirs, seed=turn, close=bool(turn))
         done += len(theirs)
         known = states(kind, everything[:done])[-1]
-        same(seen, known, "what another process sees")
+        same(seen, known, "the contents for another process")
         require(typed(await snapshot(beside)) == known, "this process does not see what another one wrote")
         for made in everything[done : done + 2]:
             await answer(beside, made)
         done += 2
-    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "two processes took turns")
+    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "wrong contents after two writers")
     if kind == "state":
         await _counted_together(case)
 
 
 async def _in_turns(case: Case) -> None:
-    """Two openers take turns to write what has the same size, and each reads it by every method."""
+    """Two openers take turns to write data of the same size. The other one reads it with every method."""
     kind = case.harness.kind
     one, other = await case.open("turns"), await case.open("turns")
     await prepared(case, one)
@@ -179,17 +179,17 @@ async def _in_turns(case: Case) -> None:
 
 
 async def _in_conditions(writer: Any, reader: Any, mark: int) -> None:
-    """What one wrote is what the other one may expect, and what stood there before is not."""
+    """An opener must be able to expect what the other one wrote, but not the value before that."""
     key = ("condition",)
     await writer.commit(Batch({key: b"%d" % mark}))
     made = reader.commit(Batch({key: b"lost"}), expected={key: b"%d" % (mark - 1)})
-    await refused(Conflict, made, "an expectation of what stood there before the other opener wrote")
+    await refused(Conflict, made, "an expectation of the value before the other opener's write")
     await reader.commit(Batch({key: b"theirs"}), expected={key: b"%d" % mark})
-    same(await writer.get([key]), {key: b"theirs"}, "a conditional write of the other opener")
+    same(await writer.get([key]), {key: b"theirs"}, "the value after a conditional write of the other opener")
 
 
 async def _counted_together(case: Case) -> None:
-    """Two processes at the same time, each with conditional appends: none is lost."""
+    """Two processes write different keys at the same time. No write may be lost."""
     store = await case.open("counted")
     keys = [("mark", str(number)) for number in range(60)]
     mine = [Batch({key: b"here"}) for key in keys[:30]]
@@ -203,7 +203,7 @@ async def _counted_together(case: Case) -> None:
                 await asyncio.sleep(0)
     finally:
         lines, errors = await watching
-    require(lines[-1:] == ["closed"], f"another process beside this one broke off after {lines}: {errors}")
+    require(lines[-1:] == ["closed"], f"another process at the same time failed after {lines}: {errors}")
     for batch in mine:
         await store.commit(batch)
     found = await store.get(keys)

@@ -1,4 +1,4 @@
-"""Lifecycle: description, health, opening, ending, and errors, for every kind of store."""
+"""Checks of description, health, opening, closing and errors, for every kind of store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends and openings that are cancelled, limits, and files that are written anew."""
+"""Cancelled closings and openings, minimum limits, and compaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def limits_reach_what_saga_needs(case: Case) -> None:
 
 @check("L-21")
 async def cancelled_ends(case: Case) -> None:
-    """``aclose`` is cancelled after some turns of the loop, and called again."""
+    """Cancel ``aclose`` after some turns of the event loop, and call it again."""
     durable = Capability.DURABLE in case.harness.provides
     for turns in range(7):
         name = f"ended-{turns}"
@@ -41,18 +41,18 @@ async def cancelled_ends(case: Case) -> None:
             async with case.patience():
                 await store.aclose()
         except TimeoutError:
-            raise CheckFailed("an aclose after one that was cancelled hangs") from None
+            raise CheckFailed("aclose after a cancelled aclose hangs") from None
         found = await answer(store, call("check"))
         require(found == Refused("Closed"), f"check after a cancelled and a finished aclose gave {found!r}")
         if durable:
             again = await case.open(name)
-            require(isinstance(await answer(again, call("check")), Health), "check of the store that was opened again")
+            require(isinstance(await answer(again, call("check")), Health), "check gave no Health after reopening")
             await again.aclose()
 
 
 @check("L-21", kinds=STORED)
 async def cancelled_openings(case: Case) -> None:
-    """An opening is cancelled after some turns of the loop; the path opens afterwards."""
+    """Cancel an opening after some turns of the event loop. The path must open afterwards."""
     for turns in (0, 1, 2, 3, 5, 8):
         folder = case.place(f"opened-{turns}")
         folder.mkdir()
@@ -78,16 +78,16 @@ async def compacting_leaves_nothing(case: Case) -> None:
     before = typed(await snapshot(store))
     same(await store.compact(), None, "compact")
     require(typed(await snapshot(store)) == before, "compact changed what is stored")
-    require(await asyncio.to_thread(_lies_in, case.path, secret), f"what {kind} holds cannot be seen in its files")
+    require(await asyncio.to_thread(_lies_in, case.path, secret), f"the {kind} data is not readable in the files")
     for made in _removing(kind, secret):
         await answer(store, made)
     left = typed(await snapshot(store))
     await store.compact()
     require(typed(await snapshot(store)) == left, "compact changed what is stored")
     found = await asyncio.to_thread(_lies_in, case.path, secret)
-    require(not found, f"after compact, what was deleted lies in {', '.join(found)}")
+    require(not found, f"after compact, deleted data is still in {', '.join(found)}")
     await store.aclose()
-    require(await answer(store, call("compact")) == Refused("Closed"), "compact after aclose")
+    require(await answer(store, call("compact")) == Refused("Closed"), "compact after aclose did not raise Closed")
 
 
 def _lies_in(path: Path, secret: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What every store owes: description, health, end, errors, and letting the loop run."""
+"""Checks for every store: description, health, closing, errors and cancellation."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ async def it_describes_itself(case: Case) -> None:
 async def it_declares_what_the_harness_says(case: Case) -> None:
     info = case.store.info
     declared, said = set(info.capabilities), set(case.harness.provides)
-    require(declared == said, f"info declares {sorted(declared)}, the harness says {sorted(said)}")
-    require(info.limits == case.harness.limits, f"info has {info.limits}, the harness says {case.harness.limits}")
+    require(declared == said, f"info declares {sorted(declared)}, the harness declares {sorted(said)}")
+    require(info.limits == case.harness.limits, f"info has {info.limits}, the harness declares {case.harness.limits}")
 
 
 @check("L-3")
@@ -57,12 +57,12 @@ async def it_is_healthy(case: Case) -> None:
         for thorough in (False, True):
             health = await store.check(thorough=thorough)
             require(isinstance(health, Health), f"check gave a {type(health).__name__}")
-            require(health.ok is True, f"check(thorough={thorough}) says of a healthy store: {health}")
+            require(health.ok is True, f"check(thorough={thorough}) of a healthy store gave {health}")
         require(typed(await snapshot(store)) == typed(before), "check changed what is stored")
 
 
 def _odd_but_right(kind: str) -> list[Call]:
-    """What somebody who looks for damage might take for it: emptiness, loops, what stands alone, old marks."""
+    """Valid data that a check might take for damage: empty values, loops, isolated nodes and old watermarks."""
     return {
         "state": [call("commit", Batch({("empty",): b"", ("\0",): b"\0", ("a", "b", "c"): b"\xff"}))],
         "graph": [
@@ -89,7 +89,7 @@ async def it_says_where_and_how_large(case: Case) -> None:
         await answer(case.store, made)
     health = await case.store.check()
     require(case.store.info.location, "info.location is empty")
-    require(isinstance(health.bytes, int) and health.bytes > 0, f"check says {health.bytes!r} bytes")
+    require(isinstance(health.bytes, int) and health.bytes > 0, f"check gave {health.bytes!r} bytes")
 
 
 @check("L-4")
@@ -115,7 +115,7 @@ async def closed_is_closed(case: Case) -> None:
 
 
 def _malformed(kind: str) -> list[Call]:
-    """Calls that would be refused for their arguments, and those that nothing has to be done for."""
+    """Calls with malformed arguments, and calls that have nothing to do."""
     return {
         "state": [call("get", []), call("get", [("",)]), call("scan", (), limit=0), call("commit", Batch())],
         "graph": [call("get", "", []), call("scan", "s", limit=0), call("apply", "s", Mutation()), call("drop", "")],
@@ -142,12 +142,12 @@ async def _ended_beside_writes(case: Case, turns: int) -> None:
     await asyncio.gather(store.aclose(), store.aclose())
     answers = await asyncio.gather(*running)
     for one, found in zip(writes, answers, strict=True):
-        require(found is None or found == Refused("Closed"), f"{one} beside aclose: gave {found!r}")
+        require(found is None or found == Refused("Closed"), f"{one} during aclose: gave {found!r}")
     if durable:
         again = await case.open(f"beside {turns}")
         kept = await marks_in(again)
         wanted = {mark for mark, found in enumerate(answers) if found is None}
-        require(kept == wanted, f"acknowledged beside aclose: {sorted(wanted)}; found again: {sorted(kept)}")
+        require(kept == wanted, f"acknowledged during aclose: {sorted(wanted)}; found after reopening: {sorted(kept)}")
 
 
 ODD: tuple[Any, ...] = (
@@ -168,7 +168,7 @@ ODD: tuple[Any, ...] = (
     {"a": 1},
     object,
 )
-"""What no method takes everywhere."""
+"""Values of odd kinds. Each is malformed for most arguments."""
 
 
 @check("L-7", kinds=STORED)
@@ -179,11 +179,11 @@ async def only_errors_of_saga(case: Case) -> None:
     for made in _strange(case.harness.kind):
         found = await answer(case.store, made)
         require(isinstance(found, Refused), f"{made}: gave {found!r}, expected an error")
-    require(typed(await snapshot(case.store)) == before, "what was refused has changed something")
+    require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
 
 
 def _strange(kind: str) -> list[Call]:
-    """Arguments that a driver would stumble over, all of them refused by the contract."""
+    """Calls with arguments that database drivers may fail on. The contract rejects all of them."""
     if kind == "state":
         keys = [value for value in ODD if value != ()]
         return [
@@ -241,14 +241,14 @@ async def cancelled_calls(case: Case) -> None:
     after = call("check")
     try:
         async with case.patience():
-            require(isinstance(await answer(store, after), Health), "check after calls were cancelled")
+            require(isinstance(await answer(store, after), Health), "check after cancelled calls did not return Health")
             for mark, one in enumerate(marked(kind, 26)[24:], start=24):
                 same(await answer(store, one), None, f"{one} after calls were cancelled")
                 done.add(mark)
     except TimeoutError:
-        raise CheckFailed("after calls were cancelled, the next one hangs") from None
+        raise CheckFailed("after cancelled calls, the next call hangs") from None
     marks = await marks_in(store)
-    require(done <= marks, f"writes that ended well are missing: {sorted(done - marks)}")
+    require(done <= marks, f"successful writes are missing: {sorted(done - marks)}")
     if Capability.DURABLE in case.harness.provides:
         again = await case.reopen(store)
         kept = await marks_in(again)

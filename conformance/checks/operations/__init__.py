@@ -1,4 +1,4 @@
-"""Operations: what each method of a protocol gives and changes, clause by clause."""
+"""Checks of what each method of a protocol returns and changes, clause by clause."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ async def a_write_replaces_everything(case: Case) -> None:
     for mark in ("one", "two", "two", "three"):
         await store.write("s", pages(mark, mark))
         same(await store.read("s"), pages(mark, mark), f"after {mark}")
-    for watermark in ("", "t1", "", "t2"):  # only the turn changes
+    for watermark in ("", "t1", "", "t2"):  # only the watermark changes
         await store.write("s", pages("three", watermark))
-        same(await store.read("s"), pages("three", watermark), f"the same pages of the turn {watermark!r}")
+        same(await store.read("s"), pages("three", watermark), f"the same pages with the watermark {watermark!r}")
     nothing = Pages(dict.fromkeys(PAGE_NAMES, ""))
     await store.write("s", nothing)
     same(await store.read("s"), nothing, "after empty pages")
@@ -87,7 +87,7 @@ async def scopes_are_apart(case: Case) -> None:
         await store.write(name, pages(name, name[:200]))
     for name in names:
         same(await store.read(name), pages(name, name[:200]), f"read of {name!r}")
-    same(sorted(path for path in case.path.iterdir()), outside, "what lies beside the cache")
+    same(sorted(path for path in case.path.iterdir()), outside, "the files outside of the cache")
 
 
 @check("C-5")
@@ -158,7 +158,7 @@ async def malformed_pages(case: Case) -> None:
             store.locate(name)
         except BadInput:
             continue
-        require(False, f"locate of {name!r} was not refused")
+        require(False, f"locate of {name!r} did not raise BadInput")
     bad: Any
     texts: tuple[Any, ...] = (b"bytes", None, 1, SURROGATE)
     for text in texts:
@@ -180,7 +180,7 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     first: Any = await case.store.read("s")
     try:
         first.files["state.md"] = "changed by the reader"
-    except TypeError:  # it cannot be changed at all
+    except TypeError:  # the mapping is immutable
         same(await case.store.read("s"), pages("one"), "what is stored")
     same(await case.store.read("s"), pages("one"), "what is stored")
 
@@ -194,13 +194,13 @@ async def where_a_person_finds_them(case: Case) -> None:
             await store.write(scope, pages(mark))
             place = store.locate(scope)
             require(place is None or isinstance(place, str), f"locate gave {place!r}")
-            same(place, found.setdefault(scope, place), f"the place of {scope!r} after another write")
+            same(place, found.setdefault(scope, place), f"locate of {scope!r} after another write")
             if place is not None:
                 texts = {name: await asyncio.to_thread((Path(place) / name).read_bytes) for name in PAGE_NAMES}
                 same(texts, {name: text.encode() for name, text in pages(mark).files.items()}, f"the files in {place}")
     places = [place for place in found.values() if place is not None]
-    require(len(places) in (0, len(found)), f"locate says where some scopes are, and not others: {found}")
-    require(len(set(places)) == len(places), f"two scopes are in one place: {found}")
+    require(len(places) in (0, len(found)), f"locate returned folders for some scopes and None for others: {found}")
+    require(len(set(places)) == len(places), f"two scopes share a folder: {found}")
 
 
 @check("C-12")
@@ -232,8 +232,8 @@ async def damaged_pages_are_told(case: Case) -> None:
     for mark, damage in enumerate((None, b"\xff\xfe# no UTF-8")):
         page = Path(place) / "story.md"
         await asyncio.to_thread(page.unlink if damage is None else partial(page.write_bytes, damage or b""))
-        told = "missing" if damage is None else "no UTF-8"
-        await refused(StoreCorrupt, store.read("s"), f"read of pages of which one is {told}")
-        same(await store.read("t"), pages("t"), f"another scope beside a page that is {told}")
+        told = "missing" if damage is None else "not UTF-8"
+        await refused(StoreCorrupt, store.read("s"), f"read of pages when one is {told}")
+        same(await store.read("t"), pages("t"), f"another scope when a page is {told}")
         await store.write("s", pages(f"mended {mark}"))
         same(await store.read("s"), pages(f"mended {mark}"), f"after a write over a page that was {told}")

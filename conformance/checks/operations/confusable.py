@@ -1,4 +1,4 @@
-"""Names that are taken for one another: in keys, scopes, ids, labels, types, fields, by every method."""
+"""Names that engines may confuse, in keys, scopes, ids, labels, types and fields, with every method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _points(name: str) -> list[int]:
 
 
 def _pairs() -> list[Key]:
-    """Keys that are one when their segments are joined by a sign, whether or not it is escaped."""
+    """Keys that become equal if their segments are joined by a separator, with or without escaping."""
     found: list[Key] = [("a", "b"), ("ab",), ("a", "b", "c"), ("ab", "c"), ("a", "bc")]
     for sign in SEPARATORS:
         found += [(f"a{sign}b",), (f"a{sign}", "b"), ("a", f"{sign}b"), (f"a{sign}b", "c"), ("a", f"b{sign}c")]
@@ -38,25 +38,25 @@ async def keys(case: Case) -> None:
     for part in case.batches(pairs):
         await store.commit(Batch({key: entries[key] for key in part}))
     same(await store.get(pairs), entries, "get of keys that look alike", clause="S-3")
-    same(await store.scan((), limit=len(pairs) + 1), sorted(entries.items()), "scan of them", clause="S-3")
+    same(await store.scan((), limit=len(pairs) + 1), sorted(entries.items()), "scan of these keys", clause="S-3")
     for prefix in {key[:1] for key in pairs}:
         wanted = sorted(entry for entry in entries.items() if entry[0][:1] == prefix)
         same(await store.scan(prefix), wanted, f"scan of {prefix!r}", clause="S-5")
     for key in pairs:
         absent = (*key, "absent")
         same(await store.get([key, absent]), {key: entries[key]}, f"get of {key!r}", clause="S-3")
-    for key in pairs:  # what is expected, put and deleted is that key and no other
+    for key in pairs:  # expectations, puts and deletes concern this key and no other
         await store.commit(Batch({key: b"new"}), expected={key: entries[key]})
         await store.commit(Batch(deletes=frozenset({key})), expected={key: b"new"})
         del entries[key]
         found = await store.get([key, *entries][: len(pairs)])
-        if found != entries:  # compared by type only then: there are many
+        if found != entries:  # types are compared only now, because there are many entries
             same(found, entries, f"after {key!r} was deleted", clause="S-3")
     await _absent(case)
 
 
 async def _absent(case: Case) -> None:
-    """A name that is not there does not stand for the one that looks like it."""
+    """Check that an absent name is not taken for an existing name that looks like it."""
     store = case.store
     for name, other in pairwise(ALIKE):
         await store.commit(Batch({(name,): b"1"}))
@@ -69,7 +69,7 @@ async def _absent(case: Case) -> None:
 
 @check("G-2", "G-25")
 async def graph_scopes(case: Case) -> None:
-    """Each scope alone by every method, then dropped one by one."""
+    """Read each scope with every method, then drop the scopes one by one."""
     store, left = case.store, list(ALIKE)
     for name in ALIKE:
         nodes = (Node("n", name, {"of": name}), Node("m", "L"))
@@ -93,13 +93,13 @@ async def _graph_reads(store: Any, name: str) -> None:
     node = Node("n", name, {"of": name})
     same(await store.get(name, ["n"]), {"n": node}, f"get in {name!r}", clause="G-2")
     same(await store.scan(name, label=name), [node], f"scan of {name!r}", clause="G-2")
-    same(await store.neighbors(name, ["n"]), [Edge("n", "T", "m", "", {"of": name})], f"in {name!r}", clause="G-2")
+    same(await store.neighbors(name, ["n"]), [Edge("n", "T", "m", "", {"of": name})], f"edge in {name!r}", clause="G-2")
     same(await store.watermark(name), f"of {name}", f"watermark of {name!r}", clause="G-2")
 
 
 @check("G-15", "G-19", "G-21", "G-23")
 async def graph_names(case: Case) -> None:
-    """Ids, labels, types and keys that look alike: one is there, then all, then all but one."""
+    """Ids, labels, types and keys that look alike, in pairs and all together, and edges whose joined names match."""
     store = case.store
     for name, other in pairwise(ALIKE):
         await store.apply("s", Mutation((Node(name, name), Node("hub", "Hub")), (Edge("hub", name, name, name),)))
@@ -110,8 +110,8 @@ async def graph_names(case: Case) -> None:
         await store.apply(
             "s", Mutation(delete_nodes=(other,), delete_edges=(Edge("hub", other, name, other).identity,))
         )
-        same(await store.get("s", [name]), {name: Node(name, name)}, f"{name!r} after {other!r} went", clause="G-15")
-        same(len(await store.neighbors("s", ["hub"])), 1, f"the edge of {name!r} after {other!r} went", clause="G-15")
+        same(await store.get("s", [name]), {name: Node(name, name)}, f"{name!r} with {other!r} deleted", clause="G-15")
+        same(len(await store.neighbors("s", ["hub"])), 1, f"edges of {name!r} with {other!r} deleted", clause="G-15")
         await store.drop("s")
     nodes = tuple(Node(name, name, {name: name}) for name in ALIKE)
     await store.apply("s", Mutation(nodes))
@@ -121,7 +121,7 @@ async def graph_names(case: Case) -> None:
 
 
 async def _joined_edges(store: Any) -> None:
-    """Edges that are one when their four names are joined."""
+    """Check edges that become equal if their four names are joined."""
     names = [("a", "b", "c", "d")]
     for sign in SEPARATORS:
         if sign != "\0":
@@ -132,7 +132,7 @@ async def _joined_edges(store: Any) -> None:
     ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
     await store.apply("edges", Mutation(tuple(Node(end, "L") for end in ends), tuple(edges)))
     wanted = sorted(edges, key=lambda edge: edge.identity)
-    same(await store.neighbors("edges", ends), wanted, "edges whose names join to one", clause="G-21")
+    same(await store.neighbors("edges", ends), wanted, "edges whose joined names are equal", clause="G-21")
     await store.apply("edges", Mutation(delete_edges=(edges[0].identity,)))
     wanted.remove(edges[0])
     same(await store.neighbors("edges", ends), wanted, "after one of them was deleted", clause="G-21")
@@ -140,7 +140,7 @@ async def _joined_edges(store: Any) -> None:
 
 @check("G-13", "G-15")
 async def graph_fields(case: Case) -> None:
-    """Properties that are called what an engine calls its own, and texts that look like another value."""
+    """Property names that an engine may use itself, and texts that look like other values."""
     store = case.store
     named: dict[str, Any] = {name: f"mine {name}" for name in FIELDS}
     texts = {f"text {at}": text for at, text in enumerate(_VALUES)}
@@ -151,7 +151,7 @@ async def graph_fields(case: Case) -> None:
     same(await store.neighbors("s", ["n"]), [edge], "neighbors", clause="G-15")
     tuples = Node("t", "L", {"tuple": (1, 2), "text": "[1, 2]", "both": ("[1, 2]", "(1, 2)"), "one": ("",)})
     await store.apply("s", Mutation((tuples,)))
-    same(await store.get("s", ["t"]), {"t": tuples}, "tuples and what looks like one", clause="G-13")
+    same(await store.get("s", ["t"]), {"t": tuples}, "tuples and texts that look like tuples", clause="G-13")
 
 
 _VALUES = (
@@ -177,7 +177,7 @@ async def graph_joined(case: Case) -> None:
 
 @check("V-5", "V-24")
 async def vector_scopes(case: Case) -> None:
-    """Each scope alone by every method, then dropped one by one."""
+    """Read each scope with every method, then drop the scopes one by one."""
     store, left = case.store, list(ALIKE)
     for name in ALIKE:
         await filled(store, name, item("n", text=name, of=name), item(name, 0.0, 1.0))
@@ -193,7 +193,7 @@ async def vector_scopes(case: Case) -> None:
         same(await store.count(name, where=Compare("of", "eq", name)), 1, f"count of {name!r}", clause="V-5")
         same(await store.describe(name), SPEC, f"describe of {name!r}", clause="V-5")
         same(await store.delete(name, ids=["n"]), 1, f"delete in {name!r}", clause="V-5")
-        same(await store.count(name), 1, f"count of {name!r} after that", clause="V-5")
+        same(await store.count(name), 1, f"count of {name!r} after the delete", clause="V-5")
         for other in left[max(0, middle - 2) : middle + 2]:
             same(await store.count(other), 2, f"{other!r} after a delete in {name!r}", clause="V-5")
         await store.drop(name)
@@ -204,7 +204,7 @@ async def vector_scopes(case: Case) -> None:
 
 @check("V-11", "V-20", "V-22")
 async def vector_names(case: Case) -> None:
-    """Ids that look alike, and fields that are called what an engine calls its own."""
+    """Ids that look alike, and field names that an engine may use itself."""
     store = case.store
     for name, other in pairwise(ALIKE):
         await filled(store, "s", item(name, text=name))

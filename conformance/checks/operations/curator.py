@@ -15,7 +15,7 @@ KINDS = ("contradiction", "compress", "event", "lore", "memory", "remember")
 
 
 def views() -> tuple[CurationView, ...]:
-    """What a curator may be shown."""
+    """The views that the checks show to a curator."""
     long = view()
     later = CurationView(long.session, long.state, long.turns[6:], since=6)
     return long, later, empty_view(), CurationView("빈", long.state, ())
@@ -28,10 +28,10 @@ async def proposals_are_well_formed(case: Case) -> None:
         require(type(found) is tuple, f"review gave a {type(found).__name__}")
         for one in found:
             require(type(one) is Proposal, f"a proposal is a {type(one).__name__}")
-            require(one.kind in KINDS, f"the kind {one.kind!r} is none of {', '.join(KINDS)}")
+            require(one.kind in KINDS, f"the kind {one.kind!r} is not one of {', '.join(KINDS)}")
             require(isinstance(one.summary, str) and one.summary.strip(), f"the summary is {one.summary!r}")
             texts = [*one.turns, *one.entities, *one.data, *one.data.values()]
-            require(all(isinstance(text, str) for text in texts), f"{one} holds something else than text")
+            require(all(isinstance(text, str) for text in texts), f"{one} contains something other than text")
 
 
 @check("U-2")
@@ -48,7 +48,7 @@ async def alike_answers_alike(case: Case) -> None:
     other = await case.open("other")
     for shown in views():
         first, second = await case.store.review(shown), await other.review(deepcopy(shown))
-        require(first == second, f"two curators say {first} and {second} of the same view")
+        require(first == second, f"two curators returned {first} and {second} for the same view")
 
 
 @check("U-4")
@@ -56,7 +56,7 @@ async def the_view_is_left_alone(case: Case) -> None:
     for shown in views():
         before = deepcopy(shown)
         await case.store.review(shown)
-        require(shown == before, "review changed what it was shown")
+        require(shown == before, "review changed the view")
 
 
 @check("U-5")
@@ -75,4 +75,4 @@ async def what_is_forgotten(case: Case) -> None:
     await case.store.forget(shown.session)
     await case.store.forget(shown.session)
     again = await case.store.review(shown)
-    require(again == first, f"the first review said {first}, and {again} after the session was forgotten")
+    require(again == first, f"the first review returned {first}, but {again} after the session was forgotten")

@@ -1,4 +1,4 @@
-"""Filters on values that engines compare in ways of their own."""
+"""Filters on values that engines may compare in their own way."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ITEMS += [item("upper", V=1), VectorItem("dotted", array("f", EAST), "", {"a.b"
 
 
 async def _agree(case: Case, filters: list[Filter], *, remove: int) -> None:
-    """Query and count agree with the grammar; every so many filters, delete does too."""
+    """Check that query and count follow the filter grammar, and for every ``remove``-th filter also delete."""
     store = case.store
     await filled(store, "s", *_ITEMS)
     for at, where in enumerate(filters):
@@ -89,7 +89,7 @@ async def other_filters(case: Case) -> None:
 
 @check("V-17")
 async def the_farthest(case: Case) -> None:
-    """The few that pass are the farthest of many, and are found all the same."""
+    """The few items that pass the filter are the farthest of many, and must be found nevertheless."""
     store = case.store
     many = [item(f"i{n:04}", 1.0, n / 16, n=n) for n in range(1_200)]
     for part in case.batches(many):

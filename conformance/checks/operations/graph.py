@@ -18,12 +18,12 @@ from saga_core.stores import Edge, EdgeKey, Mutation, Node
 async def scopes_begin_with_a_mutation(case: Case) -> None:
     store = case.store
     await store.apply("empty", Mutation())
-    same(await store.scopes(), [], "after an empty mutation")
+    same(await store.scopes(), [], "scopes after an empty mutation")
     await store.apply("c", Mutation(watermark="t1"))
     await store.apply("b", Mutation(delete_nodes=("nobody",)))
     await store.apply("d", Mutation(delete_edges=(EdgeKey("a", "T", "b"),)))
     await store.apply("a", Mutation(put_nodes=people("x")))
-    same(await store.scopes(), ["a", "b", "c", "d"], "after a mutation of each sort")
+    same(await store.scopes(), ["a", "b", "c", "d"], "scopes after a mutation of each kind")
 
 
 @check("G-2")
@@ -89,7 +89,7 @@ async def the_order_of_a_mutation(case: Case) -> None:
     again = Mutation(people("아리아"), (loop, located), ("아리아",), (EdgeKey("크룩", "LOCATED_AT", "숲"),))
     await store.apply("s", again)
     found = await store.neighbors("s", ["아리아", "크룩", "숲"])
-    same(found, [loop, located], "old edges of the deleted node are gone, what was put is there")
+    same(found, [loop, located], "edges after a node was deleted and put again")
 
 
 @check("G-8")
@@ -98,11 +98,11 @@ async def deleted_nodes_take_their_edges(case: Case) -> None:
     await store.apply("s", TRIANGLE)
     await store.apply("s", Mutation(delete_nodes=("크룩",)))
     left = [EdgeKey("아리아", "LOCATED_AT", "숲")]
-    same(await edges_of(store, "아리아", "숲", "크룩"), left, "after the delete")
+    same(await edges_of(store, "아리아", "숲", "크룩"), left, "edges after the delete")
     await store.apply("s", Mutation(put_nodes=people("크룩")))
-    same(await edges_of(store, "아리아", "숲", "크룩"), left, "after the node came back")
+    same(await edges_of(store, "아리아", "숲", "크룩"), left, "edges after the node was put again")
     await store.apply("s", Mutation(put_nodes=people("아리아"), delete_nodes=("아리아",)))
-    same(await edges_of(store, "아리아", "숲", "크룩"), [], "after a node was deleted and put in one mutation")
+    same(await edges_of(store, "아리아", "숲", "크룩"), [], "edges after a node was deleted and put in one mutation")
 
 
 @check("G-9")
@@ -138,7 +138,7 @@ async def dangling_edges_are_refused(case: Case) -> None:
         "no target": Mutation(put_edges=(Edge("아리아", "T", "없음"),)),
         "no source": Mutation(put_edges=(Edge("없음", "T", "아리아"),)),
         "a target that it deletes": Mutation(put_edges=(Edge("아리아", "T", "크룩"),), delete_nodes=("크룩",)),
-        "a target of another scope": Mutation(put_edges=(Edge("아리아", "T", "elsewhere"),)),
+        "a target in another scope": Mutation(put_edges=(Edge("아리아", "T", "elsewhere"),)),
     }.items():
         await store.apply("t", Mutation(put_nodes=people("elsewhere")))
         await refused(BadInput, store.apply("s", mutation), f"an edge with {what}")
@@ -191,7 +191,7 @@ async def malformed_values(case: Case) -> None:
     for name in case.bad_names:
         bad: Any = {name: 1}
         await refused(BadInput, store.apply("s", Mutation((Node("a", "L", bad),))), f"the field name {name!r}")
-    same(await snapshot(store), {"s": (list(people("a")), [], None)}, "after all of that")
+    same(await snapshot(store), {"s": (list(people("a")), [], None)}, "the contents after rejected mutations")
 
 
 @check("G-15")
@@ -223,17 +223,17 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     wanted = {"s": ([Node("n", "L", {"hp": 100})], [Edge("n", "T", "n", "", {"hp": 100})], None)}
     properties["hp"] = 0
     properties["mood"] = "dead"
-    same(await snapshot(store), wanted, "after the caller changed what it gave")
+    same(await snapshot(store), wanted, "the contents after the caller changed its arguments")
     got = await store.get("s", ["n"])
     scanned = await store.scan("s")
     near = await store.neighbors("s", ["n"])
     for given in (got["n"], scanned[0], near[0]):
         try:
             given.properties["hp"] = 0
-        except TypeError:  # it cannot be changed at all
+        except TypeError:  # the mapping is immutable
             continue
     for kept in (scanned, near, await store.scopes()):
         kept.clear()
     got.clear()
-    same(await snapshot(store), wanted, "after the reader changed what it got")
-    same(await store.get("s", ["n"]), {"n": Node("n", "L", {"hp": 100})}, "after the reader changed what it got")
+    same(await snapshot(store), wanted, "the contents after the reader changed its results")
+    same(await store.get("s", ["n"]), {"n": Node("n", "L", {"hp": 100})}, "get after the reader changed its results")

@@ -29,12 +29,12 @@ async def get_gives_those_that_exist(case: Case) -> None:
 async def neighbors_are_seen_from_the_ids(case: Case) -> None:
     store = case.store
     await store.apply("s", TRIANGLE)
-    same(await edges_of(store, "크룩"), [HOSTILE, MET, KRUK_AT], "both ways")
-    same(await edges_of(store, "크룩", direction="out"), [KRUK_AT], "out")
-    same(await edges_of(store, "크룩", direction="in"), [HOSTILE, MET], "in")
-    same(await edges_of(store, "크룩", "아리아", direction="in"), [HOSTILE, MET], "in, of two")
-    same(await edges_of(store), [], "of no ids")
-    same(await edges_of(store, "없음"), [], "of an unknown id")
+    same(await edges_of(store, "크룩"), [HOSTILE, MET, KRUK_AT], "neighbors in both directions")
+    same(await edges_of(store, "크룩", direction="out"), [KRUK_AT], "outgoing neighbors")
+    same(await edges_of(store, "크룩", direction="in"), [HOSTILE, MET], "incoming neighbors")
+    same(await edges_of(store, "크룩", "아리아", direction="in"), [HOSTILE, MET], "incoming neighbors of two ids")
+    same(await edges_of(store), [], "neighbors of no ids")
+    same(await edges_of(store, "없음"), [], "neighbors of an unknown id")
     await store.apply("s", Mutation(put_edges=(Edge("숲", "T", "숲"), Edge("숲", "T", "아리아"))))
     loop, back = EdgeKey("숲", "T", "숲"), EdgeKey("숲", "T", "아리아")
     same(await edges_of(store, "숲", types=["T"]), [loop, back], "a loop, both ways")
@@ -46,7 +46,7 @@ async def neighbors_are_seen_from_the_ids(case: Case) -> None:
 async def neighbors_once_and_in_order(case: Case) -> None:
     store = case.store
     await store.apply("s", TRIANGLE)
-    same(await edges_of(store, "크룩", "아리아", "크룩"), [ARIA_AT, HOSTILE, MET, KRUK_AT], "with both ends asked for")
+    same(await edges_of(store, "크룩", "아리아", "크룩"), [ARIA_AT, HOSTILE, MET, KRUK_AT], "neighbors of both ends")
     names = case.names[:12]
     edges = [EdgeKey(a, kind, b, key) for a in names[:4] for b in names[4:8] for kind in names[8:] for key in ("", "1")]
     wanted = sorted(edges, key=lambda key: (key.source, key.type, key.target, key.key))
@@ -54,7 +54,7 @@ async def neighbors_once_and_in_order(case: Case) -> None:
         people(*names), tuple(Edge(key.source, key.type, key.target, key.key) for key in reversed(edges))
     )
     await store.apply("t", mutation)
-    same(await edges_of(store, *names, scope="t"), wanted, "the order of many")
+    same(await edges_of(store, *names, scope="t"), wanted, "the order of many edges")
 
 
 @check("G-19")
@@ -64,7 +64,7 @@ async def types_choose(case: Case) -> None:
     both = ["RELATES_TO", "LOCATED_AT"]
     same(await edges_of(store, "크룩", "아리아", types=["LOCATED_AT"]), [ARIA_AT, KRUK_AT], "one type")
     same(await edges_of(store, "크룩", types=[*both, "RELATES_TO"]), [HOSTILE, MET, KRUK_AT], "two types")
-    same(await edges_of(store, "크룩", types=["NO_SUCH"]), [], "a type that is not there")
+    same(await edges_of(store, "크룩", types=["NO_SUCH"]), [], "an unknown type")
     same(await edges_of(store, "크룩", types=[]), [], "no types")
 
 
@@ -75,8 +75,8 @@ async def neighbors_keep_to_the_limit(case: Case) -> None:
     order = [ARIA_AT, HOSTILE, MET, KRUK_AT]
     for limit in (1, 2, 3, 4, 5, 10**30):
         same(await edges_of(store, "크룩", "아리아", limit=limit), order[:limit], f"limit {limit}")
-    same(await edges_of(store, "크룩", "아리아", types=["LOCATED_AT"], limit=2), [ARIA_AT, KRUK_AT], "after types")
-    same(await edges_of(store, "크룩", direction="out", limit=1), [KRUK_AT], "after the direction")
+    same(await edges_of(store, "크룩", "아리아", types=["LOCATED_AT"], limit=2), [ARIA_AT, KRUK_AT], "limit with types")
+    same(await edges_of(store, "크룩", direction="out", limit=1), [KRUK_AT], "limit with a direction")
 
 
 @check("G-21")
@@ -86,10 +86,10 @@ async def keys_tell_parallel_edges_apart(case: Case) -> None:
     await store.apply("s", Mutation(people("a", "b"), edges))
     same(await store.neighbors("s", ["a"]), list(edges), "parallel edges")
     await store.apply("s", Mutation(delete_edges=(EdgeKey("a", "T", "b"), EdgeKey("a", "T", "b", "2"))))
-    same(await store.neighbors("s", ["b"]), [*edges[1:3], *edges[4:]], "after two were deleted")
+    same(await store.neighbors("s", ["b"]), [*edges[1:3], *edges[4:]], "parallel edges after two were deleted")
     alike = tuple(Edge("b", "T", "a", key, {"n": 1}) for key in ("", "1", "2"))
     await store.apply("s", Mutation(put_edges=alike))
-    same(await store.neighbors("s", ["b"], direction="out"), list(alike), "parallel edges that say the same")
+    same(await store.neighbors("s", ["b"], direction="out"), list(alike), "parallel edges with equal properties")
 
 
 @check("G-22")
@@ -102,11 +102,11 @@ async def scan_in_pages(case: Case) -> None:
         same(await ids_of(store, limit=limit), order[:limit], f"limit {limit}")
     for at in (0, 5, len(order) - 1):
         same(await ids_of(store, after=order[at], limit=4), order[at + 1 : at + 5], f"after {order[at]!r}")
-    same(await ids_of(store, after="a!"), [name for name in order if name > "a!"], "after an id that is not there")
+    same(await ids_of(store, after="a!"), [name for name in order if name > "a!"], "after an unknown id")
     many = people(*(f"n{number:04}" for number in range(1_100)))
     for part in case.batches(many):
         await store.apply("t", Mutation(tuple(part)))
-    same(await store.scan("t"), list(many[:1_000]), "the limit that is not given")
+    same(await store.scan("t"), list(many[:1_000]), "the default limit")
 
 
 @check("G-23")
@@ -116,22 +116,22 @@ async def scan_by_label(case: Case) -> None:
     await store.apply("s", Mutation(nodes))
     same(await ids_of(store, label="Odd"), ["n1", "n3", "n5"], "a label")
     same(await ids_of(store, label="Odd", limit=2), ["n1", "n3"], "a label with a limit")
-    same(await ids_of(store, label="Odd", after="n1", limit=1), ["n3"], "a label behind an id")
-    same(await ids_of(store, label="None"), [], "a label that is not there")
+    same(await ids_of(store, label="Odd", after="n1", limit=1), ["n3"], "a label with after")
+    same(await ids_of(store, label="None"), [], "an unknown label")
 
 
 @check("G-24")
 async def watermarks(case: Case) -> None:
     store = case.store
-    same(await store.watermark("s"), None, "of an unknown scope")
+    same(await store.watermark("s"), None, "watermark of an unknown scope")
     await store.apply("s", Mutation(put_nodes=people("a")))
-    same(await store.watermark("s"), None, "before one was named")
+    same(await store.watermark("s"), None, "watermark before one was set")
     await store.apply("s", Mutation(watermark="턴 1"))
-    same(await store.watermark("s"), "턴 1", "after one was named")
+    same(await store.watermark("s"), "턴 1", "watermark after one was set")
     await store.apply("s", Mutation(put_nodes=people("b"), delete_nodes=("a",)))
-    same(await store.watermark("s"), "턴 1", "after a mutation without one")
+    same(await store.watermark("s"), "턴 1", "watermark after a mutation without one")
     await store.apply("s", Mutation(put_nodes=people("c"), watermark="턴 2"))
-    same(await store.watermark("s"), "턴 2", "after another one")
+    same(await store.watermark("s"), "턴 2", "watermark after another one was set")
 
 
 @check("G-25")
@@ -145,7 +145,7 @@ async def drop_removes_everything(case: Case) -> None:
     same(await snapshot(store), other, "the other scopes")
     same(await store.watermark("s"), None, "the watermark of a dropped scope")
     await store.apply("s", Mutation(put_nodes=people("아리아")))
-    same(await snapshot(store), {"s": (list(people("아리아")), [], None), **other}, "the scope that began again")
+    same(await snapshot(store), {"s": (list(people("아리아")), [], None), **other}, "the scope, created again")
 
 
 @check("G-26")
@@ -155,9 +155,9 @@ async def unknown_scopes_are_empty(case: Case) -> None:
     same(await store.neighbors("s", ["a"]), [], "neighbors")
     same(await store.scan("s"), [], "scan")
     same(await store.watermark("s"), None, "watermark")
-    same(await store.scopes(), [], "reading makes no scope")
+    same(await store.scopes(), [], "scopes after reading")
     await store.drop("s")
-    same(await store.scopes(), [], "dropping makes no scope")
+    same(await store.scopes(), [], "scopes after dropping")
 
 
 @check("G-27")
@@ -171,9 +171,9 @@ async def malformed_arguments(case: Case) -> None:
             await refused(BadInput, store.scan(scope, limit=limit), f"scan with limit {limit!r}")
         for direction in ("sideways", "", None, "OUT"):
             await refused(BadInput, store.neighbors(scope, ["숲"], direction=direction), f"direction {direction!r}")
-        await refused(BadInput, store.neighbors(scope, "숲"), "a bare text for ids")
-        await refused(BadInput, store.neighbors(scope, ["숲"], types="T"), "a bare text for types")
-        await refused(BadInput, store.get(scope, "숲"), "a bare text for ids")
+        await refused(BadInput, store.neighbors(scope, "숲"), "a string in place of ids")
+        await refused(BadInput, store.neighbors(scope, ["숲"], types="T"), "a string in place of types")
+        await refused(BadInput, store.get(scope, "숲"), "a string in place of ids")
         for name in case.bad_names:
             await refused(BadInput, store.get(scope, [name]), f"get of {name!r}")
             await refused(BadInput, store.neighbors(scope, [name]), f"neighbors of {name!r}")
@@ -195,11 +195,11 @@ async def malformed_arguments(case: Case) -> None:
             store.drop(name),
         ):
             await refused(BadInput, made, f"the scope {name!r}")
-    same(await snapshot(store), before, "after all of that")
+    same(await snapshot(store), before, "the contents after rejected calls")
 
 
 def _web() -> Mutation:
-    """A chain, a ring and a node alone, with two types."""
+    """A mutation with a chain, a ring and an isolated node, and edges of two types."""
     chain = [Edge(f"n{index}", "RIGHT" if index % 2 else "LEFT", f"n{index + 1}") for index in range(7)]
     ring = [Edge("r0", "RIGHT", "r1"), Edge("r1", "LEFT", "r2"), Edge("r2", "RIGHT", "r0"), Edge("n2", "LEFT", "r0")]
     ends = sorted({end for edge in (*chain, *ring) for end in (edge.source, edge.target)})
@@ -217,7 +217,7 @@ async def expand_walks(case: Case) -> None:
                 wanted = model.expand("s", ids, hops=hops, types=types)
                 found = await store.expand("s", ids, hops=hops, types=types)
                 same(found, wanted, f"{hops} hops from {ids} over {types}")
-    same(await store.expand("unknown", ["n0"], hops=2), {}, "in an unknown scope")
+    same(await store.expand("unknown", ["n0"], hops=2), {}, "expand in an unknown scope")
 
 
 @check("G-31")
@@ -239,20 +239,20 @@ async def expand_is_not_supported(case: Case) -> None:
 @check("G-33")
 async def query_reads_rows(case: Case) -> None:
     raw = case.harness.raw
-    require(raw is not None, "the harness provides RAW_QUERY and says no statements; give it raw=RawRead(…)")
+    require(raw is not None, "the harness provides RAW_QUERY without statements; set raw=RawRead(…)")
     if raw is None:
         return
     await case.store.apply("s", TRIANGLE)
     rows: Any = await case.store.query(raw.rows, timeout=10.0, limit=100)
-    require(isinstance(rows, list) and len(rows) >= 2, f"query gave {rows!r}; the harness says two rows or more")
-    require(all(isinstance(row, dict) for row in rows), f"query gave {rows!r}; rows are dicts")
-    same(len(await case.store.query(raw.rows, timeout=10.0, limit=1)), 1, "with limit 1")
+    require(isinstance(rows, list) and len(rows) >= 2, f"query gave {rows!r}; expected two rows or more")
+    require(all(isinstance(row, dict) for row in rows), f"query gave {rows!r}; expected dicts as rows")
+    same(len(await case.store.query(raw.rows, timeout=10.0, limit=1)), 1, "the number of rows with limit 1")
 
 
 @check("G-34")
 async def query_does_not_write(case: Case) -> None:
     raw = case.harness.raw
-    require(raw is not None and raw.writes, "the harness provides RAW_QUERY and says no statements that write")
+    require(raw is not None and raw.writes, "the harness provides RAW_QUERY without RawRead.writes")
     await case.store.apply("s", TRIANGLE)
     before = await snapshot(case.store)
     for text in raw.writes if raw is not None else ():
@@ -262,9 +262,9 @@ async def query_does_not_write(case: Case) -> None:
 
 @check("G-37")
 async def query_ends_in_time(case: Case) -> None:
-    """What is no time is refused; one that is too short for anything ends in rows or an error, and harms nothing."""
+    """Malformed timeouts are rejected. A tiny timeout ends in rows or an error, and the store works afterwards."""
     raw, store = case.harness.raw, case.store
-    require(raw is not None, "the harness provides RAW_QUERY and says no statements; give it raw=RawRead(…)")
+    require(raw is not None, "the harness provides RAW_QUERY without statements; set raw=RawRead(…)")
     if raw is None:
         return
     await store.apply("s", TRIANGLE)
@@ -276,9 +276,9 @@ async def query_ends_in_time(case: Case) -> None:
         async with case.patience():
             rows: Any = await answer(store, call("query", raw.rows, timeout=timeout, limit=5))
         ended = isinstance(rows, list | Refused)
-        require(ended, f"query within {timeout:g} seconds gave {rows!r}; rows or an error of SAGA's are expected")
+        require(ended, f"query within {timeout:g} seconds gave {rows!r}; expected rows or a SagaError")
     rows = await store.query(raw.rows, timeout=10.0, limit=100)
-    require(len(rows) >= 2, f"a query after one that had no time gave {rows!r}")
+    require(len(rows) >= 2, f"a query after one with a tiny timeout gave {rows!r}")
 
 
 @check("G-35")

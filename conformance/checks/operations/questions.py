@@ -1,4 +1,4 @@
-"""The same questions after every write: whatever a store remembers of an answer must not outlive it."""
+"""The same reads after every write, to find cached results that outlive the next write."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _cache() -> tuple[list[Call], list[Call]]:
 
 
 def _story(kind: str, writes: list[Call], random: Random, rounds: int) -> Iterator[Call]:
-    """Each write, the one before it again, and each again; then writes in any order."""
+    """Yield each write, the next one and the first one again, then the same with random pairs, ``rounds`` times."""
     if kind == "vector":
         yield call("create", "s", SPEC)
     for one, other in zip(writes, [*writes[1:], writes[0]], strict=True):

@@ -16,16 +16,16 @@ KEYS: list[Key] = [
     *(("A",), ("a",), ("a", "\0"), ("a", "b"), ("a", "b", "c"), ("a", "z"), ("a\0",), ("a\0", "b"), ("a\0b",)),
     *(("a\x01",), ("ab",), ("ab", "c"), ("가",), ("가", "나"), ("가가",), ("\uffff",), ("\U0001f600",)),
 ]
-"""In order."""
+"""In the order of a scan."""
 
 
 async def keys_of(store: Any, prefix: Key = (), **options: Any) -> list[Key]:
-    """The keys that a scan gives."""
+    """The keys that a scan returns."""
     return [key for key, _ in await store.scan(prefix, **options)]
 
 
 async def put(store: Any, *keys: Key, value: bytes = b"") -> None:
-    """All of them in one commit."""
+    """Put all ``keys`` with the same ``value`` in one commit."""
     await store.commit(Batch(dict.fromkeys(keys, value)))
 
 
@@ -59,7 +59,7 @@ async def keys_as_given(case: Case) -> None:
         wanted = [((segment, "x"), repr(segment).encode())]
         same(await case.store.scan((segment,)), wanted, f"scan of {segment!r}")
     await case.store.commit(Batch(deletes=frozenset({("p", NFC)})))
-    same(await case.store.get([("p", NFC), ("p", NFD)]), {("p", NFD): repr(NFD).encode()}, "after one was deleted")
+    same(await case.store.get([("p", NFC), ("p", NFD)]), {("p", NFD): repr(NFD).encode()}, "get after one was deleted")
 
 
 @check("S-4")
@@ -81,8 +81,8 @@ async def after_continues(case: Case) -> None:
     every: list[Key] = [("t", f"{number:02}") for number in range(10)]
     await put(case.store, ("s",), ("t",), *every, ("u",))
     store = case.store
-    same(await keys_of(store, ("t",), after=("t", "045")), every[5:], "after a key that is not there")
-    same(await keys_of(store, ("t",), after=("t", "04")), every[5:], "after a key that is there")
+    same(await keys_of(store, ("t",), after=("t", "045")), every[5:], "after an unknown key")
+    same(await keys_of(store, ("t",), after=("t", "04")), every[5:], "after an existing key")
     same(await keys_of(store, ("t",), after=("t",)), every, "after the prefix itself")
     same(await keys_of(store, ("t",), after=("s",)), [("t",), *every], "after a key before the prefix")
     same(await keys_of(store, ("t",), after=("u",)), [], "after a key behind the prefix")
@@ -98,7 +98,7 @@ async def limits_keep_the_first(case: Case) -> None:
     many: list[Key] = [("many", f"{number:04}") for number in range(1_100)]
     for part in case.batches(many):
         await put(case.store, *part)
-    same(await keys_of(case.store, ("many",)), many[:1_000], "the limit that is not given")
+    same(await keys_of(case.store, ("many",)), many[:1_000], "the default limit")
 
 
 @check("S-8")
@@ -109,10 +109,10 @@ async def puts_replace_and_deletes_remove(case: Case) -> None:
     wanted = [(("a",), b"longer than before"), (("a", "b"), b"2")]
     same(await store.scan(()), wanted, "after a put and two deletes")
     await store.commit(Batch(deletes=frozenset({("a",)})))
-    same(await store.scan(()), wanted[1:], "after the delete of a key that others begin with")
+    same(await store.scan(()), wanted[1:], "after deleting a key that is a prefix of another")
     await store.commit(Batch())
     await store.commit(Batch({("a",): b"again"}))
-    same(await store.get([("a",)]), {("a",): b"again"}, "put again")
+    same(await store.get([("a",)]), {("a",): b"again"}, "get after the key was put again")
 
 
 @check("S-9")
@@ -121,7 +121,7 @@ async def refused_batches_write_nothing(case: Case) -> None:
     await store.commit(Batch({("kept",): b"1"}))
     bad: dict[str, Any] = {
         "an empty segment behind good keys": Batch({("new",): b"", ("z", ""): b""}, frozenset({("kept",)})),
-        "a text for a value": Batch({("new",): b"", ("z",): "text"}),  # type: ignore[dict-item]
+        "a string as a value": Batch({("new",): b"", ("z",): "text"}),  # type: ignore[dict-item]
         "a bad delete": Batch({("new",): b""}, frozenset({("kept",), ()})),
     }
     for what, batch in bad.items():
@@ -149,9 +149,9 @@ async def expectations_decide(case: Case) -> None:
         await refused(Conflict, store.commit(Batch({("head",): b"3", ("new",): b""}), expected=wrong), f"{wrong}")
         same(await store.scan(()), [(("head",), b"2")], f"after {wrong}")
     await store.commit(Batch(), expected={("head",): b"2"})
-    await refused(Conflict, store.commit(Batch(), expected={("head",): b"1"}), "an empty batch that expects")
+    await refused(Conflict, store.commit(Batch(), expected={("head",): b"1"}), "an empty batch, wrong expectation")
     await store.commit(Batch({("empty",): b""}))
-    await refused(Conflict, store.commit(Batch(), expected={("empty",): None}), "empty is not absent")
+    await refused(Conflict, store.commit(Batch(), expected={("empty",): None}), "an empty value expected to be absent")
 
 
 @check("S-11")
@@ -182,7 +182,7 @@ async def no_update_is_lost(case: Case) -> None:
                 break
 
     await asyncio.gather(*(add() for _ in range(6)))
-    same(await store.get([key]), {key: b"30"}, "six writers who added five times each")
+    same(await store.get([key]), {key: b"30"}, "the counter after six writers added five times each")
 
 
 @check("S-13")
@@ -226,9 +226,9 @@ async def malformed_keys(case: Case) -> None:
         await refused(BadInput, store.scan((), after=key), f"after {key!r}")
         if key != ():
             await refused(BadInput, store.scan(key), f"scan of {key!r}")
-    await refused(BadInput, store.get([["a"]]), "a list for a key")
-    await refused(BadInput, store.get(("a", "b")), "a key for a sequence of keys")
-    same(await store.scan(()), [], "after all of that")
+    await refused(BadInput, store.get([["a"]]), "a list as a key")
+    await refused(BadInput, store.get(("a", "b")), "a key in place of a list of keys")
+    same(await store.scan(()), [], "the contents after rejected calls")
 
 
 @check("S-15")
@@ -240,7 +240,7 @@ async def malformed_batches(case: Case) -> None:
         await refused(BadInput, store.commit(batch), f"the value {value!r}")
         if value is not None:
             await refused(BadInput, store.commit(Batch(), expected={("a",): value}), f"expected {value!r}")
-    same(await store.scan(()), [], "after all of that")
+    same(await store.scan(()), [], "the contents after rejected calls")
 
 
 @check("S-17")

@@ -19,13 +19,13 @@ from saga_core.stores import Exists, ScopeSpec, VectorItem
 @check("V-1")
 async def scopes_are_created(case: Case) -> None:
     store = case.store
-    same(await store.describe("s"), None, "describe before")
+    same(await store.describe("s"), None, "describe before create")
     await filled(store, "s", item("a"))
     same(await store.describe("s"), SPEC, "describe")
     await store.create("s", ScopeSpec("ngram-1/2", 2))
-    same(await store.scan("s"), [item("a")], "after it was created again with an equal spec")
+    same(await store.scan("s"), [item("a")], "the contents after a second create with an equal spec")
     await store.create("빈", ScopeSpec("한국어/모델", 384))
-    same(await store.describe("빈"), ScopeSpec("한국어/모델", 384), "describe an empty scope")
+    same(await store.describe("빈"), ScopeSpec("한국어/모델", 384), "describe of an empty scope")
 
 
 @check("V-2")
@@ -61,7 +61,7 @@ async def unknown_scopes(case: Case) -> None:
     await store.drop("s")
     await refused(NotFound, store.upsert("s", [item("a")]), "upsert")
     await refused(NotFound, store.upsert("s", []), "upsert of nothing")
-    same(await store.scopes(), [], "the scopes after all of that")
+    same(await store.scopes(), [], "the scopes after calls on an unknown scope")
 
 
 @check("V-5")
@@ -86,8 +86,8 @@ async def upserts_replace(case: Case) -> None:
     await store.upsert("s", twice)
     await store.upsert("s", [])
     same(await store.scan("s"), [twice[1], item("b"), item("c")], "what is stored")
-    same([hit.id for hit in await store.query(["s"], (0.0, 1.0), 1)], ["a"], "the nearest to the new vector")
-    same(await store.count("s", where=Exists("gone")), 0, "a field of the old item")
+    same([hit.id for hit in await store.query(["s"], (0.0, 1.0), 1)], ["a"], "the nearest item to the new vector")
+    same(await store.count("s", where=Exists("gone")), 0, "count of a field that only the old item has")
 
 
 @check("V-7")
@@ -141,7 +141,7 @@ async def malformed_items(case: Case) -> None:
     texts: list[Any] = ["nul\0", SURROGATE, None, b"bytes", 1]
     for text in texts:
         await refused(BadInput, store.upsert("s", [VectorItem("b", (1.0, 0.0), text)]), f"the text {text!r}")
-    same(await snapshot(store), before, "after all of that")
+    same(await snapshot(store), before, "the contents after rejected items")
 
 
 @check("V-10")
@@ -188,11 +188,11 @@ async def scan_in_pages(case: Case) -> None:
         same(await ids_of(store, limit=limit), order[:limit], f"limit {limit}")
     for at in (0, 5, len(order) - 1):
         same(await ids_of(store, after=order[at], limit=4), order[at + 1 : at + 5], f"after {order[at]!r}")
-    same(await ids_of(store, after="a!"), [name for name in order if name > "a!"], "after an id that is not there")
+    same(await ids_of(store, after="a!"), [name for name in order if name > "a!"], "after an unknown id")
     many = [item(f"n{number:04}") for number in range(1_100)]
     for part in case.batches(many):
         await filled(store, "t", *part)
-    same(await store.scan("t"), many[:1_000], "the limit that is not given")
+    same(await store.scan("t"), many[:1_000], "the default limit")
 
 
 @check("V-22")
@@ -210,20 +210,20 @@ async def delete_by_id_or_filter(case: Case) -> None:
     same(await ids_of(store), ["bare", "i1", "i2", "i3", "i4", "i5"], "what is left")
     same(await store.delete("s", where=Exists("n")), 5, "delete by a filter")
     same(await ids_of(store), ["bare"], "what is left")
-    same([hit.id for hit in await store.query(["s"], (1.0, 0.0), 9)], ["bare"], "what is found")
+    same([hit.id for hit in await store.query(["s"], (1.0, 0.0), 9)], ["bare"], "query after the deletes")
 
 
 @check("V-23")
 async def count_says_how_many(case: Case) -> None:
     store = case.store
     await store.create("s", SPEC)
-    same(await store.count("s"), 0, "of an empty scope")
+    same(await store.count("s"), 0, "count of an empty scope")
     await store.upsert("s", [item("a", n=1), item("b", n=None), item("c")])
     await store.upsert("s", [item("a", n=2)])
-    same(await store.count("s"), 3, "of all")
-    same(await store.count("s", where=Exists("n")), 2, "with a filter")
+    same(await store.count("s"), 3, "count of all")
+    same(await store.count("s", where=Exists("n")), 2, "count with a filter")
     await store.delete("s", ids=["a"])
-    same(await store.count("s"), 2, "after a delete")
+    same(await store.count("s"), 2, "count after a delete")
 
 
 @check("V-24")
@@ -234,13 +234,13 @@ async def drop_removes_everything(case: Case) -> None:
     await store.drop("s")
     await store.drop("s")
     same(await store.scopes(), ["s/2", "t"], "the scopes")
-    same(await store.describe("s"), None, "its spec")
-    same(await store.get("s", ["a"]), {}, "its items")
+    same(await store.describe("s"), None, "the spec of the dropped scope")
+    same(await store.get("s", ["a"]), {}, "the items of the dropped scope")
     same(await store.count("s/2"), 1, "the other scope")
     await store.create("s", ScopeSpec("e5", 3))
-    same(await store.scan("s"), [], "the scope made anew, with another spec")
+    same(await store.scan("s"), [], "scan after the scope was created again with another spec")
     await store.upsert("s", [item("b", 1.0, 2.0, 3.0)])
-    same(await store.scan("s"), [item("b", 1.0, 2.0, 3.0)], "the scope made anew")
+    same(await store.scan("s"), [item("b", 1.0, 2.0, 3.0)], "scan after an upsert into the new scope")
 
 
 @check("V-27")
@@ -250,7 +250,7 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     await filled(store, "s", VectorItem("a", vector, "", metadata))
     before = {"s": ((SPEC.embedder, SPEC.dimension), [item("a", n=1)])}
     vector[0], metadata["n"], metadata["m"] = 9.0, 2, 3
-    same(await snapshot(store), before, "after the caller changed what it gave")
+    same(await snapshot(store), before, "the contents after the caller changed its arguments")
     hits = await store.query(["s"], (1.0, 0.0), 1)
     scanned, got = await store.scan("s"), await store.get("s", ["a"])
     for given in (got["a"], scanned[0]):
@@ -258,10 +258,10 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     for given in (got["a"], scanned[0], hits[0]):
         try:
             given.metadata["n"] = 3
-        except TypeError:  # it cannot be changed at all
+        except TypeError:  # the mapping is immutable
             continue
     for kept in (hits, scanned, await store.scopes()):
         kept.clear()
-    same(await snapshot(store), before, "after the reader changed what it got")
+    same(await snapshot(store), before, "the contents after the reader changed its results")
     (hit,) = await store.query(["s"], (1.0, 0.0), 1)
-    same((hit.score, hit.metadata), (1.0, {"n": 1}), "the hit after the reader changed one")
+    same((hit.score, hit.metadata), (1.0, {"n": 1}), "a hit after the reader changed an earlier hit")

@@ -21,7 +21,7 @@ from saga_core.stores import And, Compare, Exists, Filter, Not, Or, ScopeSpec, V
 async def hits_of(
     store: Any, *vector: float, k: int = 99, scopes: tuple[str, ...] = ("s",), **options: Any
 ) -> list[Any]:
-    """Ids and scores of a query."""
+    """The ids and scores of a query's hits."""
     return [(hit.id, hit.score) for hit in await store.query(list(scopes), vector, k, **options)]
 
 
@@ -32,7 +32,7 @@ async def scores_are_cosines(case: Case) -> None:
     await filled(store, "s", *(VectorItem(name, vector) for name, vector in plain.items()))
     wanted = [("east", 1.0), ("diagonal", 0.707107), ("north", 0.0), ("zero", 0.0), ("west", -1.0)]
     same(await hits_of(store, 7.0, 0.0), wanted, "scores")
-    same({found for _, found in await hits_of(store, 0.0, 0.0)}, {0.0}, "scores of a query of zeros")
+    same({found for _, found in await hits_of(store, 0.0, 0.0)}, {0.0}, "scores for a query vector of zeros")
     extreme = {
         "askew": (3e38, 0.0, 0.0),
         "long": (3e38, 3e38, 0.0),
@@ -45,7 +45,7 @@ async def scores_are_cosines(case: Case) -> None:
     order = [("long", 1.0), ("plain", 1.0), ("short", 1.0), ("askew", 0.707107), ("mixed", 0.707107)]
     for asked in ((1.0, 1.0, 0.0), (3e38, 3e38, 0.0), (1e-45, 1e-45, 0.0)):
         same(await hits_of(store, *asked, scopes=("t",)), order, f"scores of very long and very short vectors, {asked}")
-    # The vector is 128 long, so the cosine is 1/128 = 0.0078125: as near to 0.007812 as to 0.007813.
+    # The vector has length 128, so the cosine is 1/128 = 0.0078125, halfway between 0.007812 and 0.007813.
     if case.harness.limits.dimension >= 4_096:
         middle = [1.0] + [2.0] * 4_091 + [3.0, 3.0, 1.0, 0.0]
         above = [1.0625, *middle[1:]]
@@ -53,7 +53,7 @@ async def scores_are_cosines(case: Case) -> None:
         await filled(store, "u", VectorItem("b", middle), VectorItem("a", above), spec=wide)
         asked_wide = [1.0] + [0.0] * 4_095
         wanted = [("a", score(asked_wide, above)), ("b", 0.007812)]
-        same(await hits_of(store, *asked_wide, scopes=("u",)), wanted, "a score between two steps")
+        same(await hits_of(store, *asked_wide, scopes=("u",)), wanted, "a score halfway between two rounded values")
 
 
 @check("V-15")
@@ -79,12 +79,12 @@ async def one_ranking_of_several_scopes(case: Case) -> None:
     await filled(store, "s", item("a", 1.0, 0.0), item("c", 0.0, 1.0))
     await filled(store, "t", item("b", 1.0, 0.1), item("d", -1.0, 0.0))
     both = [name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("s", "t"))]
-    same(both, ["a", "b", "c", "d"], "both scopes")
+    same(both, ["a", "b", "c", "d"], "query of both scopes")
     found = [name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("t", "unknown", "s", "t"))]
-    same(found, both, "a scope twice, and one that is not there")
-    same([name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("s", "t"), k=2)], ["a", "b"], "the cut")
-    same(await hits_of(store, 1.0, 0.0, scopes=()), [], "no scopes")
-    same([name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("t",))], ["b", "d"], "one scope alone")
+    same(found, both, "a scope named twice and an unknown one")
+    same([name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("s", "t"), k=2)], ["a", "b"], "query cut to k")
+    same(await hits_of(store, 1.0, 0.0, scopes=()), [], "query of no scopes")
+    same([name for name, _ in await hits_of(store, 1.0, 0.0, scopes=("t",))], ["b", "d"], "query of one scope")
 
 
 @check("V-17")
@@ -120,7 +120,7 @@ FILTERED = [
 
 
 async def _means(case: Case, *filters: Filter) -> None:
-    """Query, count and delete agree with the grammar."""
+    """Check that query, count and delete follow the filter grammar."""
     store = case.store
     await filled(store, "s", *FILTERED)
     for where in filters:
@@ -187,7 +187,7 @@ async def malformed_filters(case: Case) -> None:
             await refused(BadInput, store.query([scope], (1.0, 0.0), 1, where=where), f"query where {where}")
             await refused(BadInput, store.count(scope, where=where), f"count where {where}")
             await refused(BadInput, store.delete(scope, where=where), f"delete where {where}")
-    same(await snapshot(store), before, "after all of that")
+    same(await snapshot(store), before, "the contents after rejected calls")
 
 
 @check("V-25")
@@ -199,9 +199,9 @@ async def malformed_arguments(case: Case) -> None:
         for number in (0, -1, 1.0, "1", None, True):
             await refused(BadInput, store.query([scope], (1.0, 0.0), number), f"k {number!r}")
             await refused(BadInput, store.scan(scope, limit=number), f"limit {number!r}")
-        await refused(BadInput, store.query(scope, (1.0, 0.0), 1), "a bare text for scopes")
-        await refused(BadInput, store.get(scope, "a"), "a bare text for ids")
-        await refused(BadInput, store.delete(scope, ids="a"), "a bare text for ids")
+        await refused(BadInput, store.query(scope, (1.0, 0.0), 1), "a string in place of scopes")
+        await refused(BadInput, store.get(scope, "a"), "a string in place of ids")
+        await refused(BadInput, store.delete(scope, ids="a"), "a string in place of ids")
         for vector in ((math.nan, 0.0), (1e39, 0.0), (-math.inf, 0.0), "12", None, ("1", "2")):
             await refused(BadInput, store.query([scope], vector, 1), f"the vector {vector!r}")
         for name in case.bad_names:
@@ -222,7 +222,7 @@ async def malformed_arguments(case: Case) -> None:
             store.drop(name),
         ):
             await refused(BadInput, made, f"the scope {name!r}")
-    same(await snapshot(store), before, "after all of that")
+    same(await snapshot(store), before, "the contents after rejected calls")
 
 
 def _cloud(random: Random, count: int, dimension: int) -> dict[str, array[float]]:
@@ -230,7 +230,7 @@ def _cloud(random: Random, count: int, dimension: int) -> dict[str, array[float]
 
 
 async def _found(case: Case) -> tuple[int, int, list[str]]:
-    """How many of the true nearest were found, of how many, and what else was wrong."""
+    """Return how many of the true nearest were found, how many there are, and errors in order or scores."""
     random, store = case.random, case.store
     dimension = min(37, case.harness.limits.dimension)
     cloud = _cloud(random, 300, dimension)
@@ -265,17 +265,17 @@ async def enough_is_found(case: Case) -> None:
     hit, wanted, wrong = await _found(case)
     require(not wrong, f"order or scores are wrong: {wrong[:1]}")
     require(
-        hit >= case.harness.recall * wanted, f"{hit} of the {wanted} nearest; the harness says {case.harness.recall}"
+        hit >= case.harness.recall * wanted, f"{hit} of the {wanted} nearest were found; needed: {case.harness.recall}"
     )
 
 
 FLOOR = 0.8
-"""The share of the ten best that an approximate store finds at least, whatever its harness says."""
+"""The least share of the ten best that an approximate store must find, whatever its harness declares."""
 
 
 @check("V-29")
 async def the_ten_best(case: Case) -> str:
-    """Over collections of several sizes and many questions, and never nothing. The recall is told."""
+    """Query collections of several sizes many times. The result is a text with the recall."""
     random, store = case.random, case.store
     shares = []
     dimension = min(37, case.harness.limits.dimension)

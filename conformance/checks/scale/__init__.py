@@ -1,4 +1,4 @@
-"""Scale: every operation at many sizes, and stores that hold a large population."""
+"""Checks of every operation at many sizes, and of stores with many entries."""
 
 from __future__ import annotations
 

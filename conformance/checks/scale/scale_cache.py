@@ -11,7 +11,7 @@ from conformance.inputs import pages
 
 @check("C-2", "C-5", "C-6", durable=("L-11",))
 async def scopes(case: Case) -> str:
-    """As many scopes as the store makes in a while."""
+    """Create as many scopes as the store can in the time of the profile."""
     store = case.store
     names = await as_many_scopes(case, lambda name: store.write(name, pages(name)))
     whole(await store.scopes(), names, f"{len(names)} scopes", clause="C-5")
@@ -20,7 +20,7 @@ async def scopes(case: Case) -> str:
     middle = names[len(names) // 2]
     for gone in (names[-1], middle):
         await store.drop(gone)
-        require(await store.read(gone) is None, f"{gone} was dropped and has pages", clause="C-6")
+        require(await store.read(gone) is None, f"{gone} was dropped but has pages", clause="C-6")
     left = [name for name in names[:-1] if name != middle]
     whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="C-6")
     store = await again(case)

@@ -13,9 +13,9 @@ from saga_core.errors import BadInput
 from saga_core.stores import Edge, Mutation, Node
 
 _RARE = 50
-"""One in so many nodes is of another label, and edges too: of the others alone there are still many."""
+"""One in this number of nodes has another label, and its edges another type. The rare ones alone are still many."""
 _HUBS = 30
-"""Engines take long for nodes with very many edges: what is deleted has fewer of them at each."""
+"""The number of nodes that share the edges to be deleted, because engines take long for nodes with very many edges."""
 
 
 def _nodes(count: int, mark: str = "") -> list[Node]:
@@ -24,7 +24,7 @@ def _nodes(count: int, mark: str = "") -> list[Node]:
 
 
 def _edges(nodes: list[Node], *, hubs: int) -> list[Edge]:
-    """To each node one of the first so many has an edge, and two to the rare ones; in the order of ``neighbors``."""
+    """An edge from one of the first ``hubs`` nodes to each node, two to rare nodes, in the order of ``neighbors``."""
     made = [
         Edge(nodes[n % hubs].id, f"T{node.label}", node.id, key, {"n": n})
         for n, node in enumerate(nodes)
@@ -45,7 +45,7 @@ async def _put_edges(case: Case, scope: str, edges: list[Edge]) -> None:
 
 @check("G-4", "G-12", "G-16", "G-22", "G-23", "G-28", "G-36", durable=("L-11",))
 async def nodes(case: Case) -> None:
-    """By ``get``, by one scan and by pages; a whole batch is put, refused and replaced."""
+    """Read many nodes by ``get``, one scan and pages. Put a whole batch at once, and reject another."""
     store, count = case.store, case.profile.population
     made = _nodes(count)
     most = min(case.harness.limits.batch, count)
@@ -85,7 +85,7 @@ async def nodes(case: Case) -> None:
 
 @check("G-5", "G-8", "G-10", "G-11", "G-17", "G-19", "G-20", "G-25")
 async def edges(case: Case) -> str:
-    """Of one node and of several; they are dropped with their scope, deleted by themselves, and with their nodes."""
+    """Many edges of one node and of several. Drop them with their scope, delete them, and delete their nodes."""
     store, count = case.store, await affordable(case, partial(_connect, case))
     made = _nodes(count)
     ids, hub = [node.id for node in made], made[0].id
@@ -100,10 +100,10 @@ async def edges(case: Case) -> str:
     await store.drop("s")
     await _put_nodes(case, "s", made[1:-1])
     found = await store.scan("s", limit=count + 1)
-    whole(found, made[1:-1], f"a scope that began again, after {count} were dropped", clause="G-25")
+    whole(found, made[1:-1], f"a scope created again, after {count} were dropped", clause="G-25")
     await _put_nodes(case, "s", [made[0], made[-1]])
     found = await store.neighbors("s", ids[:most], limit=5)
-    same(found, [], f"edges of a scope that began again, after {len(star)} were dropped", clause="G-25")
+    same(found, [], f"edges of a scope created again, after {len(star)} were dropped", clause="G-25")
     spread = _edges(made, hubs=_HUBS)
     await _put_edges(case, "s", spread)
     await _read(case, ids, spread)
@@ -144,7 +144,7 @@ async def _deleted(case: Case, made: list[Node], spread: list[Edge]) -> None:
     whole(found, made[most:], f"after {most} of {len(made)} nodes were deleted", clause="G-8")
     await _put_nodes(case, "s", made[:_HUBS])
     found = await store.neighbors("s", ids[:_HUBS], limit=5)
-    same(found, [], f"nodes that were deleted with {len(spread)} edges, and put again", clause="G-8")
+    same(found, [], f"edges of nodes that were deleted with {len(spread)} edges and put again", clause="G-8")
 
 
 @check("G-30")
@@ -162,7 +162,7 @@ async def expand(case: Case) -> None:
 
 @check("G-3", "G-24", "G-25", durable=("L-11",))
 async def scopes(case: Case) -> str:
-    """As many scopes as the store makes in a while."""
+    """Create as many scopes as the store can in the time of the profile."""
     store = case.store
     names = await as_many_scopes(
         case, lambda name: store.apply(name, Mutation((Node("n", "L", {"of": name}),), watermark=name))
@@ -174,7 +174,7 @@ async def scopes(case: Case) -> str:
     middle = names[len(names) // 2]
     for gone in (names[-1], middle):
         await store.drop(gone)
-        require(await store.watermark(gone) is None, f"{gone} was dropped and has a watermark", clause="G-25")
+        require(await store.watermark(gone) is None, f"{gone} was dropped but has a watermark", clause="G-25")
     left = [name for name in names[:-1] if name != middle]
     whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="G-25")
     store = await again(case)

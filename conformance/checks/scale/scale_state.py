@@ -14,17 +14,17 @@ Rows = list[tuple[Key, bytes]]
 
 
 def _below(count: int) -> Entries:
-    """All of them below one segment."""
+    """Entries that share their first segment."""
     return {("many", f"{number:06}"): b"%d" % number for number in range(count)}
 
 
 def _apart(count: int) -> Entries:
-    """Each of them below a segment of its own."""
+    """Entries that each have a first segment of their own."""
     return {(f"own {number:06}", "x"): b"%d" % number for number in range(count)}
 
 
 async def _filled(case: Case, entries: Entries) -> Rows:
-    """Written in the largest batches, the last key first."""
+    """Write the entries in the largest batches, starting with the last key. Return them as sorted rows."""
     rows = sorted(entries.items())
     for batch in case.batches(rows[::-1]):
         await case.store.commit(Batch(dict(batch)))
@@ -33,7 +33,7 @@ async def _filled(case: Case, entries: Entries) -> Rows:
 
 @check("S-1", "S-4", "S-5", "S-6", "S-7", durable=("L-11",))
 async def reading(case: Case) -> None:
-    """By ``get``, by one scan and by pages."""
+    """Read many entries by ``get``, one scan and pages."""
     store, count = case.store, case.profile.population
     rows = await _filled(case, _below(count))
     for batch in case.batches(rows):
@@ -57,7 +57,7 @@ async def reading(case: Case) -> None:
 
 @check("L-11", kinds=("state",))
 async def history(case: Case) -> None:
-    """More than a thousand small commits: each adds a key and replaces one, every second deletes one."""
+    """Make many small commits, each of which adds a key and replaces one. Every second commit deletes a key."""
     count = case.profile.commits
     left: Entries = {}
     for number in range(count):
@@ -73,7 +73,7 @@ async def history(case: Case) -> None:
 
 @check("S-8", "S-9", "S-10", "S-11", "S-13", "S-16", kinds=("state",))
 async def writing(case: Case) -> None:
-    """Whole batches are put, expected, refused, replaced and deleted, and a reader sees each at once."""
+    """Put, expect, reject, replace and delete whole batches. A reader must see the first one whole or not at all."""
     store, most = case.store, min(case.harness.limits.batch, case.profile.population)
     entries = _below(most)
     keys = list(entries)
@@ -102,7 +102,7 @@ async def writing(case: Case) -> None:
     await store.commit(Batch(deletes=frozenset(keys)))
     await _are(case, {}, f"after {most} deletes", "S-8")
     rest = await store.scan((), limit=case.profile.population + 1)
-    whole(rest, sorted(_apart(case.profile.population).items()), "what stands beside them", clause="S-8")
+    whole(rest, sorted(_apart(case.profile.population).items()), "the other entries", clause="S-8")
 
 
 async def _are(case: Case, entries: Entries, what: str, clause: str) -> None:

@@ -21,12 +21,12 @@ _NEAR, _FEW = 10, 40
 
 
 def _items(count: int) -> list[VectorItem]:
-    """Each as far from the east as the one before or further."""
+    """Items, each at least as far from the east as the one before."""
     return [VectorItem(f"i{n:06}", array("f", (1.0, n / 64)), f"text {n}", {"n": n}) for n in range(count)]
 
 
 def _parts(items: list[VectorItem]) -> list[Any]:
-    """What compares: items themselves do not."""
+    """The parts of items as comparable values. Items themselves cannot be compared."""
     return [(each.id, each.text, dict(each.metadata), array("f", each.vector)) for each in items]
 
 
@@ -42,7 +42,7 @@ def _exact(case: Case) -> bool:
 
 @check("V-6", "V-7", "V-12", "V-13", "V-17", "V-20", "V-23", "V-24", "V-26", "V-30", durable=("L-11",))
 async def reading(case: Case) -> None:
-    """By ``get``, ``scan``, ``count`` and filters; a whole batch is put and refused, and all of it is dropped."""
+    """Read many items by ``get``, ``scan``, ``count`` and filters. Put and reject a whole batch, and drop the scope."""
     store, count = case.store, case.profile.population
     made = _items(count)
     rows, ids = _parts(made), [each.id for each in made]
@@ -84,8 +84,8 @@ async def reading(case: Case) -> None:
     await store.drop("s")
     same(await store.count("s"), 0, f"the count of a dropped scope of {count}", clause="V-24")
     await store.create("s", SPEC)
-    same(await store.scan("s", limit=5), [], f"a scope of {count}, made anew", clause="V-24")
-    same(await store.query(["s"], EAST, 5), [], f"a query of a scope of {count}, made anew", clause="V-24")
+    same(await store.scan("s", limit=5), [], f"a scope of {count}, created again", clause="V-24")
+    same(await store.query(["s"], EAST, 5), [], f"a query of a scope of {count}, created again", clause="V-24")
 
 
 def _ranked(items: list[VectorItem]) -> list[VectorItem]:
@@ -94,7 +94,7 @@ def _ranked(items: list[VectorItem]) -> list[VectorItem]:
 
 @check("V-22", "V-28")
 async def nearest_and_gone(case: Case) -> str:
-    """All are found by one query; they are deleted by ids, and deleted by a filter."""
+    """Find many items with one query, then delete them by ids and by a filter."""
     store, count = case.store, await affordable(case, partial(_put_and_deleted, case))
     made = _items(count)
     most = min(case.harness.limits.batch, count)
@@ -121,7 +121,7 @@ async def _put_and_deleted(case: Case, scope: str, count: int) -> None:
 
 @check("V-1", "V-5", "V-16", "V-24", durable=("L-11",))
 async def scopes(case: Case) -> str:
-    """As many scopes as the store makes in a while, with an item in as many of them."""
+    """Create as many scopes as the store can in the time of the profile, and fill as many as possible with an item."""
     store = case.store
     names = await as_many_scopes(case, lambda name: store.create(name, SPEC))
     whole(await store.scopes(), names, f"{len(names)} scopes", clause="V-5")
@@ -142,7 +142,7 @@ async def scopes(case: Case) -> str:
     middle = names[len(names) // 2]
     for gone in (names[-1], middle):
         await store.drop(gone)
-        require(await store.describe(gone) is None, f"{gone} was dropped and is described", clause="V-24")
+        require(await store.describe(gone) is None, f"{gone} was dropped but still has a spec", clause="V-24")
     left = [name for name in names[:-1] if name != middle]
     whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="V-24")
     store = await again(case)

@@ -1,4 +1,4 @@
-"""Every operation at every size, compared by content: StateKV and MdCache."""
+"""Every operation of StateKV and MdCache at every size, with a comparison of the contents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _entries(scope: str, count: int, mark: str = "") -> Entries:
 
 @check("S-1", "S-4", "S-5", "S-6", "S-7")
 async def state_read(case: Case) -> None:
-    """What a commit of many put is read whole, by ``get``, by one scan and by pages."""
+    """Write many entries with one commit, and read them by ``get``, one scan and pages."""
     store = case.store
     for count in case.sizes:
         scope = f"n{count}"
@@ -49,13 +49,13 @@ async def _pages(store: Any, scope: str, rows: list[tuple[Key, bytes]], size: in
     found: list[tuple[Key, bytes]] = []
     while page := await store.scan((scope,), after=found[-1][0] if found else None, limit=size):
         found += page
-        require(len(found) <= len(rows), f"pages of {size} give more than there is: {found[-3:]}", clause="S-6")
+        require(len(found) <= len(rows), f"pages of {size} give more entries than exist: {found[-3:]}", clause="S-6")
     same(found, rows, f"{len(rows)} in pages of {size}", clause="S-6")
 
 
 @check("S-8", "S-9", "S-10", "S-11")
 async def state_written(case: Case) -> None:
-    """Many are replaced, deleted, expected and refused together."""
+    """Replace, delete, expect and reject many entries in one commit."""
     store = case.store
     for count in case.sizes:
         scope = f"n{count}"
@@ -78,7 +78,7 @@ async def state_written(case: Case) -> None:
 
 
 async def _refusals(store: Any, scope: str, entries: Entries) -> None:
-    """The last of many is at fault, and nothing is written."""
+    """Reject batches of which the last entry is wrong. Nothing may be written."""
     keys, count = list(entries), len(entries)
     new: Entries = dict(list(_entries(scope, count, "refused ").items())[: count - 1])
     bad = {**new, (scope, ""): b""}
@@ -97,7 +97,7 @@ async def _refusals(store: Any, scope: str, entries: Entries) -> None:
 
 @check("S-2", "S-8", "S-10")
 async def state_values(case: Case) -> None:
-    """Values around the sizes that engines cut at; what differs at the end alone is different."""
+    """Values around common page and block sizes, and edits of single bytes that keep the size."""
     store, random = case.store, case.random
     for size in case.byte_sizes(0):
         value = random.randbytes(size)
@@ -111,11 +111,11 @@ async def state_values(case: Case) -> None:
         require(await store.scan(("v",)) == [(("v",), value)], f"a scan changed a value of {size} bytes", clause="S-2")
         other = value[:-1] + bytes([value[-1] ^ 1])
         made = store.commit(Batch({("v",): b"", ("y",): b""}), expected={("v",): other})
-        await refused(Conflict, made, f"{size} bytes that differ in the last one")
+        await refused(Conflict, made, f"{size} expected bytes that differ in the last one")
         require(await store.get([("v",)]) == {("v",): value}, "a conflict changed the value", clause="S-10")
         await store.commit(Batch({("v",): other}), expected={("v",): value})
         require(await store.get([("v",)]) == {("v",): other}, f"an edit of {size} bytes was not seen", clause="S-2")
-        for at in (0, size // 2):  # what keeps its size, its head and its tail is another value too
+        for at in (0, size // 2):  # also values that differ only at their head or in the middle
             other = other[:at] + bytes([other[at] ^ 1]) + other[at + 1 :]
             await store.commit(Batch({("v",): other}))
             found = await store.get([("v",)])
@@ -124,7 +124,7 @@ async def state_values(case: Case) -> None:
 
 @check("S-3", "S-4", "S-10")
 async def state_keys(case: Case) -> None:
-    """Long keys and keys of many segments that differ at their end; expectations of what is not written."""
+    """Long keys and keys of many segments that differ at the end, and expectations of keys that are not written."""
     store, most = case.store, case.harness.limits.key_bytes
     many = ("s",) * (most // 3 - 1)
     long = "x" * (most - 8)
@@ -143,13 +143,13 @@ async def state_keys(case: Case) -> None:
         await refused(Conflict, made, "an expectation of a key that is not written")
     await store.commit(Batch({("same",): b"1"}))
     made = store.commit(Batch({("same",): b"1"}), expected={("same",): b"2"})
-    await refused(Conflict, made, "a commit that would change nothing, and expects what is not there")
+    await refused(Conflict, made, "a commit that changes nothing, with a wrong expectation")
     same(await store.get([("new",)]), {}, "what was refused", clause="S-10")
 
 
 @check("C-2", "C-3")
 async def cache(case: Case) -> None:
-    """Pages around the sizes that file systems cut at, and edits of equal size."""
+    """Pages around common block sizes, and edits that keep the size."""
     store, random = case.store, case.random
     for size in case.byte_sizes(0):
         text = random.randbytes(size // 2 + 1).hex()[:size]
@@ -162,4 +162,4 @@ async def cache(case: Case) -> None:
             same(await store.read("s"), edited, f"an edit of {size} bytes that keeps its size", clause="C-3")
         again = Pages(edited.files, "another turn")
         await store.write("s", again)
-        same(await store.read("s"), again, "the same pages of another turn", clause="C-3")
+        same(await store.read("s"), again, "the same pages with another watermark", clause="C-3")

@@ -1,4 +1,4 @@
-"""Every operation of a GraphStore at every size, compared by content."""
+"""Every operation of GraphStore at every size, with a comparison of the contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _nodes(count: int) -> tuple[Node, ...]:
 
 
 def _star(count: int, mark: str = "") -> tuple[Edge, ...]:
-    """An edge of the first node to each, itself among them, in the order of neighbors."""
+    """An edge from the first node to each node, including itself, in the order of ``neighbors``."""
     edges = [Edge("i000000", f"T{n % 3}", f"i{n:06}", str(n % 2), {"n": n, "mark": mark}) for n in range(count)]
     return tuple(sorted(edges, key=lambda edge: edge.identity))
 
@@ -45,7 +45,7 @@ async def nodes(case: Case) -> None:
 
 
 async def _twice(store: Any, scope: str, made: list[Node]) -> None:
-    """The first of many is put again as the last."""
+    """Put the first of many nodes again as the last one."""
     last = Node(made[0].id, "Other", {"last": True})
     await store.apply(scope, Mutation((*made[:-1], last)))
     found = await store.get(scope, [made[0].id])
@@ -99,7 +99,7 @@ async def _changed(store: Any, scope: str, count: int) -> None:
 
 @check("G-12", "G-25")
 async def refused_and_dropped(case: Case) -> None:
-    """Of a large mutation that is refused nothing is there; of a large scope that is dropped nothing is left."""
+    """Reject large mutations and drop large scopes. Nothing of them may remain."""
     store = case.store
     for count in (size for size in case.profile.edges if size <= case.harness.limits.batch):
         made = list(_nodes(count))
@@ -114,22 +114,22 @@ async def refused_and_dropped(case: Case) -> None:
         same(await store.scan("s", limit=count + 1), made, f"after {count} nodes were refused", clause="G-12")
         same(await store.scopes(), ["s"], "the scopes", clause="G-12")
         await store.apply("s", Mutation(put_edges=_star(min(count, max(case.profile.edges)))))
-        same(await store.get("s", [made[-1].id]), {made[-1].id: made[-1]}, "before the drop")
+        same(await store.get("s", [made[-1].id]), {made[-1].id: made[-1]}, "get before the drop")
         await store.drop("s")
         same(await store.scopes(), [], f"the scopes after one of {count} nodes was dropped", clause="G-25")
         same(await store.get("s", [made[-1].id]), {}, "get in a scope that was dropped", clause="G-25")
         await store.apply("s", Mutation(tuple(made)))
-        same(await store.neighbors("s", [made[0].id]), [], "edges of a scope that began again", clause="G-25")
+        same(await store.neighbors("s", [made[0].id]), [], "edges of a scope created again", clause="G-25")
         await store.drop("s")
         await store.apply("s", Mutation(put_nodes=(Node("alone", "L"),)))
-        same(await store.scan("s", limit=5), [Node("alone", "L")], "the scope that began again", clause="G-25")
-        same(await store.get("s", [made[-1].id]), {}, "get in the scope that began again", clause="G-25")
+        same(await store.scan("s", limit=5), [Node("alone", "L")], "the scope created again", clause="G-25")
+        same(await store.get("s", [made[-1].id]), {}, "get in the scope created again", clause="G-25")
         await store.drop("s")
 
 
 @check("G-13")
 async def properties(case: Case) -> None:
-    """Long texts, many properties and long tuples come back whole."""
+    """Long texts, many properties and long tuples must be read unchanged."""
     store = case.store
     for size in case.byte_sizes(256):
         middle = size // 2

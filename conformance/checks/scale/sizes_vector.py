@@ -1,4 +1,4 @@
-"""Every operation of a VectorStore at every size, compared by content."""
+"""Every operation of VectorStore at every size, with a comparison of the contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EAST = (1.0, 0.0)
 
 
 def _items(count: int, mark: str = "") -> list[VectorItem]:
-    """Each further away from the east than the one before, as far as 32 bits tell them apart."""
+    """Items, each further from the east than the one before, as far as 32 bits can distinguish them."""
     return [
         item(f"i{n:06}", 1.0, n / 64, text=f"{mark}{count}:{n}", n=n, odd=bool(n % 2), t=f"{n}") for n in range(count)
     ]
@@ -50,7 +50,7 @@ async def items(case: Case) -> None:
 
 @check("V-14", "V-16", "V-17", "V-20", "V-28")
 async def queries(case: Case) -> None:
-    """Everything is found, in order; a store that declares ``approximate`` is asked for what it finds."""
+    """Check order, scores and filters of queries. An ``approximate`` store is queried only with filters."""
     store, most = case.store, case.harness.limits.batch
     exact = Capability.APPROXIMATE not in case.harness.provides
     for count in case.sizes:
@@ -74,7 +74,7 @@ async def queries(case: Case) -> None:
 
 @check("V-16", "V-20")
 async def many_parts(case: Case) -> None:
-    """Filters of many parts and levels, and queries over many scopes."""
+    """Filters with many parts and levels, and queries over many scopes."""
     store = case.store
     made = _items(60)
     await filled(store, "s", *made)
@@ -98,11 +98,11 @@ async def many_parts(case: Case) -> None:
         await filled(store, scope, item("same", 1.0, number / 64, text=scope))
     hits = await store.query(scopes, EAST, 40)
     same([hit.text for hit in hits], scopes, "forty scopes", clause="V-16")
-    same([hit.text for hit in await store.query(scopes[::-1], EAST, 3)], scopes[:3], "forty, cut", clause="V-16")
+    same([hit.text for hit in await store.query(scopes[::-1], EAST, 3)], scopes[:3], "forty, cut to 3", clause="V-16")
 
 
 def _inverted(levels: int) -> bool:
-    """Whether that many levels, every second of them ``not``, turn the meaning around."""
+    """Whether ``levels`` levels, every second one a ``not``, invert the filter."""
     return bool(levels // 2 % 2)
 
 
@@ -125,14 +125,14 @@ async def refused_and_removed(case: Case) -> None:
         await store.drop("s")
         same(await store.count("s"), 0, f"the count of a dropped scope of {count}", clause="V-24")
         await store.create("s", SPEC)
-        same(await store.scan("s", limit=5), [], f"a scope of {count}, made anew", clause="V-24")
-        same(await store.query(["s"], EAST, 5), [], f"a query of a scope of {count}, made anew", clause="V-24")
+        same(await store.scan("s", limit=5), [], f"a scope of {count}, created again", clause="V-24")
+        same(await store.query(["s"], EAST, 5), [], f"a query of a scope of {count}, created again", clause="V-24")
         await store.drop("s")
 
 
 @check("V-10", "V-11", "V-14")
 async def wide_and_long(case: Case) -> None:
-    """Wide vectors, long texts, many fields, and vectors that numpy holds."""
+    """Wide vectors, long texts, many fields, and numpy arrays as vectors."""
     store, random = case.store, case.random
     for dimension in sorted({size for size in (384, 1_025, 2_048) if size <= case.harness.limits.dimension}):
         scope = f"d{dimension}"
@@ -181,7 +181,7 @@ async def _numpy(store: Any) -> None:
 
 @check("V-15", "V-28")
 async def twins(case: Case) -> None:
-    """Many items say the same, and each is found: equal vectors, texts and metadata."""
+    """Many items with equal vectors, texts and metadata. Each of them must be found."""
     if Capability.APPROXIMATE in case.harness.provides:
         return
     made = [item(f"twin {n:03}", 1.0, 1.0, text="same", n=1) for n in range(150)]
@@ -196,7 +196,7 @@ async def twins(case: Case) -> None:
 
 @check("V-15")
 async def rounded_before_ordered(case: Case) -> None:
-    """What is equal to six places is ordered by id, however it differs behind them."""
+    """Scores that are equal to six decimal places must be ordered by id, whatever the further digits are."""
     store = case.store
     near = [item("a", 1.0, 3e-4), item("b", 1.0, 0.0), item("c", 1.0, 1e-4), item("d", 1.0, -2e-4), item("e", 1.0, 0.5)]
     await filled(store, "s", *near)

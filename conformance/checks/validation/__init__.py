@@ -1,4 +1,4 @@
-"""Validation: what is beyond the declared limits or no value at all is refused, and changes nothing."""
+"""Checks that input beyond the declared limits, or of the wrong kind, is rejected and changes nothing."""
 
 from __future__ import annotations
 

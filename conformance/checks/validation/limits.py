@@ -1,4 +1,4 @@
-"""The declared sizes: what they allow is accepted, one more is refused and changes nothing."""
+"""Checks of the declared limits: input at a limit is accepted, one more is rejected and changes nothing."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from saga_core.stores import (
 )
 
 _ROOM = 1_000_000
-"""Larger values than this are not written but once, at the limit itself."""
+"""Larger values than this are written only once, at the limit itself."""
 _MOST = 64 * 1_024 * 1_024
-"""A limit beyond this is not reached: the suite has to hold it as well."""
+"""Larger limits are not tried, because the suite has to hold the value in memory too."""
 
 
 async def _hold(
     case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Call], wanted: Mapping[str, Any] | None = None
 ) -> None:
-    """``wanted`` says what some of the allowed calls give."""
+    """Check that ``beyond`` is rejected and ``allowed`` accepted. ``wanted`` has results of some allowed calls."""
     for made in samples(case.harness.kind)[:2]:
         await answer(case.store, made)
     before = typed(await snapshot(case.store))
     for what, made in beyond.items():
         found = await answer(case.store, made)
-        require(found == Refused("BadInput"), f"{what} is beyond the limits, and gave {str(found)[:200]}")
-        require(typed(await snapshot(case.store)) == before, f"{what} was refused, and changed something")
+        require(found == Refused("BadInput"), f"{what} is beyond the limits, but gave {str(found)[:200]}")
+        require(typed(await snapshot(case.store)) == before, f"{what} was rejected, but changed what is stored")
     for what, made in allowed.items():
         found = await answer(case.store, made)
-        require(not isinstance(found, Refused), f"{what} is within the limits, and gave {str(found)[:200]}")
+        require(not isinstance(found, Refused), f"{what} is within the limits, but gave {str(found)[:200]}")
         if wanted is not None and what in wanted:
-            require(typed(found) == typed(wanted[what]), f"{what} at the limit came back otherwise than they went in")
+            require(typed(found) == typed(wanted[what]), f"{what} at the limit came back changed")
 
 
 def _largest(case: Case) -> int:
-    """A size at the limit itself."""
+    """A size at the limit itself, but at most ``_MOST``, or ``_ROOM`` in a quick run."""
     return min(case.harness.limits.value_bytes, _ROOM if case.brief else _MOST)
 
 
 def _value_sizes(limits: Limits) -> tuple[int, int]:
-    """A size to be accepted, and the first that is not."""
+    """A size that must be accepted, and the first that must not."""
     return min(limits.value_bytes, _ROOM), limits.value_bytes + 1
 
 

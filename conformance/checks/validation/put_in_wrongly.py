@@ -1,4 +1,4 @@
-"""What is put in wrongly: values of another kind, and filters beyond all measure."""
+"""Wrong input: values of another kind, and filters that are nested too deeply."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from saga_core.stores import And, Batch, Edge, Exists, Mutation, Node, Not, Or
 
 @check("L-7", kinds=STORED)
 async def what_is_put_in_wrongly(case: Case) -> None:
-    """Values of the wrong kind, and filters beyond all measure: ``BadInput``, and nothing is changed."""
+    """Values of the wrong kind and filters that are nested too deeply raise ``BadInput`` and change nothing."""
     for made in samples(case.harness.kind):
         await answer(case.store, made)
     before = typed(await snapshot(case.store))
     for made in _wrong(case.harness.kind):
         found = await answer(case.store, made)
         require(found == Refused("BadInput"), f"{str(made)[:200]}: gave {found!r}, expected BadInput")
-    require(typed(await snapshot(case.store)) == before, "what was refused has changed something")
+    require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
 
 
 def _wrong(kind: str) -> list[Call]:

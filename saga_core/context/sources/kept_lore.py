@@ -10,18 +10,25 @@ from attrs import evolve
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_line
 from saga_core.recall import Kept, LoreIndex
-from saga_core.world import LoreEntry, fill_macros
+from saga_core.world import LoreEntry, MacroRoom, fill_macros
 
 TOLD, ALWAYS = 9.0, 99.0
 """Scores of entries that follow their own rules, above entries by relevance, and of entries that ignore the budget."""
+MOST_TOLD = 400_000
+"""Most characters of lore that are prepared for one request. No block has room for as much."""
 _KEY = "lore:"
 _MACRO = re.compile(r"\{\{[^{}]{0,2000}\}\}")
 _SHORT = 24
-"""Minimum characters of an entry for this detection. Shorter texts may be in a prompt by chance."""
+"""Minimum characters of an entry for this detection. Shorter texts may be in a prompt by chance. Texts of more than
+``MOST_TOLD`` are never told, so nothing is looked for in them."""
 
 
-def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
-    """Return a piece for each entry that its rules activate, sorted by ``order`` and name."""
+def kept_pieces(request: ReadRequest, source: str, room: MacroRoom | None = None) -> list[Piece]:
+    """Return a piece for each entry that its rules activate, sorted by ``order`` and name.
+
+    ``room`` is for the texts. The best entries get theirs first; those that it does not hold are left out.
+    """
+    room = room if room is not None else MacroRoom(MOST_TOLD)
     moment = request.moment
     if moment is None:
         return []
@@ -30,16 +37,24 @@ def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
     found = [kept for kept in request.lore.kept.fire(moment) if not sent(kept.entry)]
     best = sorted({_worth(kept) for kept in found}, reverse=True)
     ranks = {worth: at for at, worth in enumerate(best)}
+    scores = [
+        ALWAYS if kept.entry.rule is not None and kept.entry.rule.ignore_budget else TOLD - ranks[_worth(kept)] / 1_000
+        for kept in found
+    ]
+    texts = {
+        at: told_text(found[at].entry, request, room) for at in sorted(range(len(found)), key=lambda at: -scores[at])
+    }
     pieces = []
-    for place, kept in enumerate(found):
-        rule = kept.entry.rule
-        score = ALWAYS if rule is not None and rule.ignore_budget else TOLD - ranks[_worth(kept)] / 1_000
+    for place, (kept, score) in enumerate(zip(found, scores, strict=True)):
+        text = texts[place]
+        if text is None:
+            continue
         pieces.append(
             Piece(
                 source,
                 f"{_KEY}{kept.entry.name}",
                 Section.LORE,
-                f"{one_line(kept.entry.name)}: {one_line(told_text(kept.entry, request))}",
+                f"{one_line(kept.entry.name)}: {one_line(text)}",
                 score,
                 why={kept.why: score},
                 order=place / 10_000 - 1,
@@ -68,12 +83,21 @@ def told_by_rule(chosen: Iterable[Piece], lore: LoreIndex) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if name in lore.kept.timed))
 
 
-def told_text(entry: LoreEntry, request: ReadRequest) -> str:
-    """Return the entry's text with its macros filled in."""
+def told_text(entry: LoreEntry, request: ReadRequest, room: MacroRoom) -> str | None:
+    """Return the entry's text with its macros filled in; None if ``room`` does not hold it.
+
+    The length is computed first: filling a text of megabytes would delay all other requests.
+    """
+    player = _player(request) if "{{" in entry.text else ""
+    macros = entry.text.count("{{") + entry.text.count("<")
+    longest = len(entry.text) + macros * len(player)
+    if longest > room.left:
+        return None
+    room.left -= len(entry.text)
     if "{{" not in entry.text:
         return entry.text
     seed = request.moment.seed if request.moment is not None else request.state.turn
-    return fill_macros(entry.text, user=_player(request), seed=f"{seed}:{entry.name}")
+    return fill_macros(entry.text, user=player, seed=f"{seed}:{entry.name}", room=room)
 
 
 def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:
@@ -81,7 +105,7 @@ def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:
     line: list[str] = []  # computed lazily, because the client's system messages may be long
 
     def stands(entry: LoreEntry) -> bool:
-        if not request.sent or entry.rule is None or len(entry.text) < _SHORT:
+        if not request.sent or entry.rule is None or not _SHORT <= len(entry.text) <= MOST_TOLD:
             return False
         if not line:
             line.append(one_line(request.sent))

@@ -12,10 +12,10 @@ from saga_core.config import LorebookConfig
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import Labels, labels, one_line
 from saga_core.context.scene import Scene
-from saga_core.context.sources.kept_lore import kept_pieces, sent_by_client, told_text
+from saga_core.context.sources.kept_lore import MOST_TOLD, kept_pieces, sent_by_client, told_text
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall import LoreIndex, LoreSituation, ScoredLore, rank_lore
-from saga_core.world import LoreEntry
+from saga_core.world import LoreEntry, MacroRoom
 
 _MOST = 20
 _FAINT, _FAINT_NEAR = 0.25, 0.15
@@ -73,15 +73,19 @@ class Lorebook:
         ranked = rank_lore(request.lore, situation, self.config)
         sent = sent_by_client(request)
         ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)][:_MOST]
+        room = MacroRoom(MOST_TOLD)
         if request.lore.kept.large:
-            pieces = await asyncio.to_thread(kept_pieces, request, self.name)
+            pieces = await asyncio.to_thread(kept_pieces, request, self.name, room)
         else:
-            pieces = kept_pieces(request, self.name)
+            pieces = kept_pieces(request, self.name, room)
         for scored in ranked:
             name = scored.entry.name
             line = lines.get((name, request.language))
             if "{{" in scored.entry.text:
-                line = _line(evolve(scored.entry, text=told_text(scored.entry, request)), words)
+                text = told_text(scored.entry, request, room)
+                if text is None:
+                    continue
+                line = _line(evolve(scored.entry, text=text), words)
             elif line is None:
                 line = lines[name, request.language] = _line(scored.entry, words)
             told, shorter = line, ""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind, bracketed, headed
+from saga_core.language.persona import ABBREVIATED, NAME_PATTERN, PersonaWords, before, behind, bracketed, headed
 
 _CAPITAL = r"[A-Z][\w'’-]{0,24}"
 _MINE = "me|my character|player(?: character)?|user|pc"
 
 PERSONA = PersonaWords(
-    between=(before(r"\b(?:chat|role-?play|conversation|story|scene) between ", r"(?P<all>[^\n.!?]{3,200})"),),
+    between=(
+        before(
+            r"\b(?:chat|role-?play|conversation|story|scene) between ", rf"(?P<all>(?:{ABBREVIATED}|[^\n.!?]){{3,200}})"
+        ),
+    ),
     about=(
         behind(r"['’]s persona\b", rf"(?:^|[\[\n.:(]\s*)(?P<name>{NAME_PATTERN})$"),
         headed(

@@ -36,7 +36,7 @@ def test_what_was_not_run_makes_a_run_partial() -> None:
 def test_a_failure_is_told_with_its_clause() -> None:
     report = run(FORGETFUL, profile="quick", only=["S-1"])
     assert report.verdict is Verdict.NONCONFORMANT
-    assert "S-1 MUST. `get` gives the value" in summary(report)
+    assert "S-1 MUST. `get` returns the value" in summary(report)
     assert "state.get_gives_those_that_exist (S-1): fail" in report.reasons
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -78,6 +79,17 @@ class LosesOneOfAThousand(MemoryState):
         await super().commit(Batch() if lost else batch, expected=expected)
 
 
+class Blocks(MemoryState):
+    """Its first write never ends and blocks the event loop."""
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        time.sleep(3_600)  # noqa: ASYNC251 - the fault itself
+
+
+async def blocks(path: Path) -> Any:
+    return Blocks()
+
+
 async def leaves(path: Path) -> Any:
     return LeavesBeforeItIsJudged()
 
@@ -101,5 +113,6 @@ FORGETFUL = Harness("liar", "state", forgetful, RESIDENT)
 LEAVES = Harness("leaves", "state", leaves, RESIDENT)
 NO_RECALL = Harness("no-recall", "vector", finds_nothing, RESIDENT | {Capability.APPROXIMATE}, recall=0.0)
 ASKS = Harness("asks", "graph", asks, RESIDENT)
+BLOCKS = Harness("blocks", "state", blocks, RESIDENT)
 LOSES = Harness("loses", "state", loses, RESIDENT)
 DEVIATES = Harness("deviates", "state", forgetful, RESIDENT, deviations={"S-1": _WHY["S-1"]})

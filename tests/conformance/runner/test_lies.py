@@ -13,7 +13,7 @@ import pytest
 from conformance import Status, Verdict, run
 from conformance.catalog import registered
 from conformance.report import from_json, matrix_page, to_json
-from conformance.runner import run_check, run_isolated
+from conformance.runner import isolated, run_check, run_isolated
 from conformance.runner.loaded_code import code_digest
 from tests.conformance.harnesses import HARNESSES
 from tests.conformance.runner import liars
@@ -49,6 +49,21 @@ def test_a_store_that_ends_the_process_is_not_taken_for_a_right_one() -> None:
     done = told("LEAVES", "--only", "S-4")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "ended before it had answered" in done.stdout
+
+
+def test_a_store_that_blocks_a_search_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is a plain function, which has no timeout in its own process."""
+    monkeypatch.setitem(isolated._LIMITS, "quick", 10.0)
+    report = run_isolated(
+        "tests.conformance.runner.liars:BLOCKS", profile="quick", only=["store_machine.state", "S-17"]
+    )
+    found = {outcome.check: outcome for outcome in report.outcomes}["store_machine.state"]
+    told = "no answer for 10 seconds: a call hangs, and the process was killed"
+    hung = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
+    assert [outcome.detail for outcome in hung] == [told]
+    assert found.status in (Status.FAIL, Status.NOT_RUN)
+    assert report.verdict is Verdict.INVALID
+    assert f"{hung[0].check}: {told}" in report.reasons
 
 
 def test_a_harness_that_ends_with_a_good_code_changes_no_verdict() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Awaitable
 
 import pytest
 
-from saga_core.background import Supervisor
+from saga_core.background import InSections, Supervisor
+from saga_core.counters import Counters
 from tests.core.background.stage import OneByOne, Work, supervised, turns_of_the_loop
 
 
@@ -112,6 +113,39 @@ async def test_stopping_ends_the_lane_and_forgets_its_queue(work: Work, supervis
     work.gate.set()
     await supervisor.drain(5)
     assert work.calls == []
+
+
+class Following(Work):
+    """Work that goes on during sections."""
+
+    kind = "follow"
+    counter = mode = "following"
+    in_sections = InSections.GOES_ON
+
+
+@pytest.mark.parametrize("job", [OneByOne, Following])
+async def test_stopping_ends_the_work_that_a_section_does_not_wait_for(job: type[Work]) -> None:
+    work = job()
+    supervisor = supervised(Work(), work)
+    work.gate.clear()
+    work.submit("a", ["t1"])
+    await turns_of_the_loop()
+    assert work.running == {"a"}
+    async with supervisor.exclusive("a", journal=True, stop=True):
+        assert (work.depth(), work.running) == (0, set())
+    work.gate.set()
+    await supervisor.drain(5)
+    assert work.calls == []
+
+
+async def test_stopping_ends_the_degraded_mode_of_the_work_that_failed() -> None:
+    work, counters = Following(failures=1), Counters()
+    supervisor = supervised(work, counters=counters)
+    work.submit("a", ["t1"])
+    await turns_of_the_loop()
+    assert "following" in counters.degraded
+    async with supervisor.exclusive("a", journal=True, stop=True):
+        assert counters.degraded == {}
 
 
 async def test_changes_tell_whether_a_reading_was_disturbed(work: Work, supervisor: Supervisor) -> None:

@@ -10,27 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.context.model import Piece, Section, Slot
-from saga_core.context.render import one_field, one_line, render
+from saga_core.context.render import labels, one_field, one_line, render
 
 HEADINGS = {
-    "ko": {
-        "[최신 변경]": "now",
-        "[관련 연결]": "related",
-        "[관련 로어북]": "lore",
-        "[기억]": "remembered",
-        "[지난 일]": "earlier",
-        "[다른 이야기: 이 이야기의 일이 아님]": "elsewhere",
-        "[이벤트]": "events",
-    },
-    "en": {
-        "[Now]": "now",
-        "[Related]": "related",
-        "[Lore]": "lore",
-        "[Remembered]": "remembered",
-        "[Earlier]": "earlier",
-        "[Another story, not this one]": "elsewhere",
-        "[Events]": "events",
-    },
+    language: {section.headed(labels(language)): section.value for section in Section} for language in ("ko", "en")
 }
 OPENINGS = {"ko": "[SAGA: 지금 사실인 것]", "en": "[SAGA: what is true now]"}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from saga_core import Saga
+from saga_core.jobs import PersonasJob
 from saga_core.model import Kind
 from tests.core.frontend import Frontend
 
@@ -138,3 +140,17 @@ async def test_who_is_somebody_else_stays_so(bodies: tuple[str, ...]) -> None:
         # The word for the player comes first: what was made one is not parted by what is read later.
         state = await through(saga, "en", *reversed(bodies) if "Player" in bodies[-1] else bodies)
         assert "Tom" in [each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player]
+
+
+async def test_of_a_session_that_is_deleted_nothing_is_looked_for() -> None:
+    async with Saga.open(CONFIG) as saga:
+        chat, _ = await played(saga, "en", named=None)
+        assert chat.last is not None
+        session = chat.last.session.id
+        (job,) = [job for job in saga.parts.supervisor.jobs if isinstance(job, PersonasJob)]
+        job.wake(session, after=0.05)
+        await saga.sessions.delete(session)
+        await asyncio.sleep(0.1)
+        await saga.drain(10)
+        assert saga.parts.supervisor.failures(job) == {}
+        assert "personas" not in saga.parts.counters.degraded

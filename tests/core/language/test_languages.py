@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from attrs import fields
+from attrs import fields, has
 
 from saga_core.language import DEFAULT, Language, detect, every, known, language_of, nfc
 from saga_core.language.detection import language_of_files
@@ -36,7 +37,7 @@ def test_a_language_is_a_folder() -> None:
     folders = {path.parent.name for path in (ROOT / "saga_core/language").glob("*/__init__.py")}
     assert set(known()) == folders
     assert language_of("ko-KR") is language_of("ko") is language_of("ko_kr")
-    assert language_of("fr") is language_of(DEFAULT) and language_of("zh-Hant-TW").tag == "zh"
+    assert language_of("xx") is language_of(DEFAULT) and language_of("zh-Hant-TW").tag == "zh"
 
 
 @TAGS
@@ -87,6 +88,23 @@ def test_what_is_filled_in_is_there(language: Language) -> None:
     told = found.sudden_turn(one="A", other="B", old="x", old_strength=2, new="y", new_strength=-3)
     assert all(part in told for part in ("A", "B", "x", "+2", "y", "-3"))
     assert labels.opening.strip("[]").removeprefix("SAGA: ") in texts.rules
+
+
+def _sentences(record: object, name: str = "") -> dict[str, str]:
+    """The texts of a record that contain several words, by the path of their field."""
+    if isinstance(record, str):
+        return {name: record} if len(re.findall(r"[^\W\d_]+", re.sub(r"\{.*?\}", "", record))) > 3 else {}
+    within = record.items() if isinstance(record, Mapping) else ()
+    if has(type(record)):
+        within = ((each.name, getattr(record, each.name)) for each in fields(type(record)))
+    return {path: text for key, value in within for path, text in _sentences(value, f"{name}.{key}").items()}
+
+
+@pytest.mark.parametrize("language", [each for each in every() if each.tag != DEFAULT], ids=lambda each: each.tag)
+@pytest.mark.parametrize("part", ["questions", "texts", "labels", "block"])
+def test_its_texts_are_translated(language: Language, part: str) -> None:
+    english, found = _sentences(getattr(language_of(DEFAULT), part)), _sentences(getattr(language, part))
+    assert [name for name, text in found.items() if english.get(name) == text] == [], "these texts are in English"
 
 
 @TAGS

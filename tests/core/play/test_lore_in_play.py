@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
+from saga_core.context.sources import kept_lore
 from saga_core.imports import Lorebook, Losses, read_file, world_of
-from saga_core.world import render_world, write_world
+from saga_core.world import fill_macros, render_world, write_world
 from tests.core.frontend import Frontend
 from tests.core.recall.lore_page.oracle import Past, Said, Scene, tell
 from tests.core.recall.lore_page.rule import book_rules
@@ -65,3 +66,25 @@ async def test_what_is_told_at_each_turn(tmp_path: Path, monkeypatch: pytest.Mon
             assert told == set(tell(rules, Scene(said), past)), turn
             said.append(Said("char", reply))
     assert past.told == {each.name for each in rules}, "each of them was told at some turn"
+
+
+async def test_lore_of_megabytes_is_not_filled_at_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = {**entry("Large", []), "content": "{{user}}" * 100_000, "constant": True}
+    plain = {"spec": "lorebook_v3", "data": {"entries": [large, {**entry("Small", []), "constant": True}]}}
+    (found,) = read_file("book.json", json.dumps(plain).encode()).found
+    assert isinstance(found.record, Lorebook)
+    world = world_of(None, [found.record], "House", Losses(), mode="keep").world
+    write_world(tmp_path / "worlds", world.name, render_world(world), {}, {})
+    monkeypatch.chdir(tmp_path)
+    filled: list[int] = []
+    real = fill_macros
+
+    def counted(text: str, **given: Any) -> str:
+        filled.append(len(text))
+        return real(text, **given)
+
+    monkeypatch.setattr(kept_lore, "fill_macros", counted)
+    async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": world.name}}) as saga:
+        pending = await Frontend(saga, system="You tell a story.").say("I go.", "They went.")
+        assert "Small stands in the book" in pending.context.text
+    assert max(filled, default=0) <= kept_lore.MOST_TOLD

@@ -61,7 +61,7 @@ async def test_a_cache_that_fails_is_told_in_words() -> None:
         assert bills[first].note == bills[second].note == ""
         said = bills[third].note
         assert said.startswith("since the prompt that continued t")
-        assert "block 0 was system 'Rule 0: the narrator" in said and "is system 'Now write in another voice." in said
+        assert " was system 'Rule 0: the narrator" in said and "is system 'Now write in another voice." in said
         assert "were: the provider dropped its entry" in bills[fourth].note and " and 0 were" in bills[fourth].note
         assert saga.counters.counts["cache.broken"] == 2
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.messages import FIXED, OWN, Origin, PromptPlan, Stability
-from saga_core.prompt.build import ORDER, build_plan, client_blocks
+from saga_core.prompt.build import ORDER, build_plan, client_blocks, ranks
 
 SYSTEM = {"role": "system", "content": "You narrate."}
 USER = {"role": "user", "content": "I go in."}
@@ -20,21 +22,46 @@ def origins(plan: PromptPlan) -> list[Origin]:
     return [block.origin for block in plan.blocks]
 
 
+def in_order(*given: Origin) -> list[Origin]:
+    return sorted(given, key=ORDER.index)
+
+
 def test_each_block_says_whose_it_is() -> None:
     plan = build_plan(client_blocks([SYSTEM, USER, REPLY, SYSTEM, USER, SYSTEM]), **OURS)
-    assert origins(plan) == [
-        Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.PAGES, Origin.HISTORY, Origin.HISTORY, Origin.HISTORY,
-        Origin.WORDS, Origin.TAIL,
-    ]  # fmt: skip
-    assert plan.blocks[7].lead == "context"
-    assert [block.content for block in plan.blocks[1:4]] == ["rules", "world", "pages"]
+    assert origins(plan) == in_order(*set(ORDER) - {Origin.CONTEXT}, Origin.HISTORY, Origin.HISTORY)
+    own = {block.origin: block.content for block in plan.blocks if block.origin in OWN}
+    assert own == {Origin.RULES: "rules", Origin.WORLD: "world", Origin.PAGES: "pages"}
+    assert [block.lead for block in plan.blocks if block.origin is Origin.WORDS] == ["context"]
 
 
 def test_without_words_the_context_stands_before_an_unfinished_reply() -> None:
     plan = build_plan(client_blocks([SYSTEM, REPLY]), **OURS)
     assert origins(plan)[-2:] == [Origin.CONTEXT, Origin.HISTORY]
     plan = build_plan(client_blocks([SYSTEM]), **OURS)
-    assert origins(plan) == [Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.PAGES, Origin.CONTEXT]
+    assert origins(plan) == in_order(Origin.CLIENT, *OWN)
+
+
+@pytest.mark.parametrize("own", list(permutations(sorted(FIXED))))
+def test_the_fixed_blocks_stand_in_any_order(own: tuple[Origin, ...]) -> None:
+    order = (*own, *(origin for origin in ORDER if origin not in FIXED))
+    assert sorted(ORDER, key=ranks(order).__getitem__) == list(order)
+
+
+@pytest.mark.parametrize(
+    ("moved", "before", "told"),
+    [
+        (Origin.HISTORY, Origin.PAGES, "history cannot stand at place 4 of a prompt"),
+        (Origin.PAGES, Origin.WORLD, "pages cannot stand at place 3 of a prompt"),
+        (Origin.CONTEXT, Origin.HISTORY, "context cannot stand at place 5 of a prompt"),
+        (Origin.WORDS, Origin.CLIENT, "words cannot stand at place"),
+    ],
+)
+def test_an_order_that_no_prompt_can_have_is_refused(moved: Origin, before: Origin, told: str) -> None:
+    order = [Origin.CLIENT, Origin.RULES, Origin.WORLD, *(origin for origin in ORDER if origin not in FIXED)]
+    order.remove(moved)
+    order.insert(order.index(before), moved)
+    with pytest.raises(ValueError, match=told):
+        ranks(order)
 
 
 def test_what_floats_goes_in_front_of_the_context() -> None:

@@ -30,6 +30,14 @@ def marks(planned: Planned) -> list[int]:
     return [at for at, block in enumerate(planned.plan.blocks) if block.breakpoint]
 
 
+def test_the_clients_own_blocks_are_marked_wherever_they_stand() -> None:
+    system, words = Block("system", "s" * 9_000, Origin.CLIENT), Block("user", "더 간다.", Origin.WORDS)
+    rules, world = Block("system", "r" * 20_000, Origin.RULES), Block("system", "w" * 9_000, Origin.WORLD)
+    note, said = Block("system", "n" * 2_000, Origin.CLIENT), Block("assistant", "a" * 900, Origin.HISTORY)
+    assert marks(mark(SessionPrompts(), PromptPlan((rules, system, note, world, said, words)), 0.0)) == [1, 2, 3, 4]
+    assert marks(mark(SessionPrompts(), PromptPlan((system, note, rules, world, said, words)), 0.0)) == [0, 1, 3, 4]
+
+
 def test_what_goes_out_is_read_by_the_next_and_nothing_new_is_marked() -> None:
     prompts = SessionPrompts()
     first = mark(prompts, plan("a" * 900, "b" * 900), 0.0, turn="t1")

@@ -256,6 +256,16 @@ class CutsLargeValuesInTheFile(LogState):
 
 
 @breaks("L-11")
+class CutsLargeValuesAtOnce(LogState):
+    """Memory and the file have 65,536 bytes of them, so a reopening changes nothing."""
+
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        check_batch(batch, expected, self.info.limits)
+        puts = {key: value[:65_536] for key, value in batch.puts.items()}
+        await super().commit(Batch(puts, batch.deletes), expected=expected)
+
+
+@breaks("L-11")
 class DecodesWithReplacement(LogState):
     """A key that begins with U+FEFF loses it on the way through the file."""
 

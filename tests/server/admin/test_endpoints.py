@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import pytest
 from aiohttp import web
@@ -63,7 +63,12 @@ def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint
     }  # fmt: skip
     needed = [each for each in params_of(endpoint.params) if each.attribute.name == "session" and each.needed]
     if endpoint.reach == "own":
-        assert bool(needed) != (endpoint.request in by_itself)
+        assert bool(needed) != (endpoint.request in by_itself), (
+            f"{endpoint.request} needs a session, so remove it from `by_itself`"
+            if needed
+            else f"{endpoint.request} needs no session: restrict its handler to `request[BEARER].scope`, "
+            "and add it to `by_itself`"
+        )
 
 
 def test_no_field_of_a_correction_has_the_name_of_another_parameter() -> None:
@@ -140,6 +145,38 @@ async def test_what_is_wrong_is_told_with_field_value_and_remedy(query: dict[str
     with pytest.raises(RequestError) as found:
         await read(**query)
     assert (str(found.value), found.value.param) == (message, next(iter(query)))
+
+
+@frozen
+class Needed:
+    turns: int = in_query(least=1, most=9)
+    pause: float = in_query(most=60)
+    loud: bool = in_query()
+    order: Literal["up", "down"] = in_query()
+    name: str = in_query()
+
+
+async def take(request: web.Request, asked: Needed) -> Needed:
+    return asked
+
+
+async def test_what_is_missing_is_told_with_what_to_give() -> None:
+    reader = ParamsReader.of(Endpoint("GET", "/api/x", take, Needed, Needed, "", tags=("x",), reach="own"))
+    query, told = dict[str, str](), list[str]()
+    for name, value in (("turns", "2"), ("pause", "1"), ("loud", "1"), ("order", "up"), ("name", "a")):
+        given: Any = Query(query)
+        with pytest.raises(RequestError) as found:
+            await reader.read(given, {})
+        assert found.value.param == name
+        told.append(str(found.value))
+        query[name] = value
+    assert told == [
+        "turns: missing; give a whole number from 1 to 9",
+        "pause: missing; give seconds from 0 to 60",
+        "loud: missing; give 1 or 0",
+        "order: missing; give one of up, down",
+        "name: missing; give a text",
+    ]
 
 
 def test_nothing_is_taken_by_no_params() -> None:

@@ -344,3 +344,16 @@ async def test_where_keys_are_left_no_chat_is_nobodys(client: Client) -> None:
     _, key = await client.server.saga.parts.access.keys.create("hers")  # left behind by settings that had keys
     hers = await client.chat(words, headers={"Authorization": f"Bearer {key}"})
     assert hers.status == 200 and hers.session != session
+
+
+@pytest.mark.parametrize("lines", [b"X: y\r\n" * 200, b"X: " + b"y" * 20_000 + b"\r\n", b"no header\r\n"])
+async def test_headers_of_a_part_that_cannot_be_read(client: Client, lines: bytes) -> None:
+    raw = b"--b\r\n" + lines + b"\r\nx\r\n--b--\r\n"
+    answer = await client.post("/api/import", data=raw, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert answer.status == 400 and "part 1" in answer.error["message"]
+
+
+async def test_empty_parts_count(client: Client) -> None:
+    raw = b"--b\r\n\r\n\r\n" * 10_001 + b"--b--\r\n"
+    answer = await client.post("/api/import", data=raw, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert answer.status == 400 and "more than 10,000 parts" in answer.error["message"]

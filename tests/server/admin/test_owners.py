@@ -103,7 +103,8 @@ FILLED: Mapping[str, str] = {
 
 def filled(param: Param, about: Story) -> str:
     inner = {"TURN": about.turn, "TIMELINE": about.timeline, "ENTITY": about.entity, "CHANGE": about.change}
-    found = FILLED[param.name]
+    found = FILLED.get(param.name, "")
+    assert found, f"{param.name}: a required parameter without a value for this test; add it to FILLED"
     return inner.get(found, about.owner if found == "KEY" else found)
 
 

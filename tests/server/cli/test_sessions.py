@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from saga_core import Saga
 from saga_core.journal.journal import Journal
+from saga_core.language import known
 from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 
@@ -175,7 +176,7 @@ class TestRefusals:
             (("timelines", "누구"), "saga: there is no session '누구'"),
             (("compare", "나의 모험", "끝", "없음"), "has no turn and no timeline '없음'"),
             (("compare", "나의 모험", "끝"), "Missing argument 'OTHER'"),
-            (("compare", "나의 모험", "끝", "끝", "--language", "fr"), "'fr' is not known; use en, ja, ko, zh"),
+            (("compare", "나의 모험", "끝", "끝", "--language", "xx"), f"'xx' is not known; use {', '.join(known())}"),
         ],
     )
     def test_what_is_not_there(self, played: dict[str, str], arguments: tuple[str, ...], message: str) -> None:

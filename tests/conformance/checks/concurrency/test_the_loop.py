@@ -42,7 +42,7 @@ def test_less_than_half_a_second_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(the_loop, "_ruler", lambda: 0.005)
     outcome = run_check(HARNESS, large())
     assert outcome.status is Status.FAIL
-    assert "beside a large commit" in outcome.detail
+    assert "during a large commit" in outcome.detail
 
 
 def test_a_machine_on_which_plain_python_takes_longer_has_longer(monkeypatch: pytest.MonkeyPatch) -> None:

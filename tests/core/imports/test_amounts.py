@@ -1,0 +1,82 @@
+"""Small files that would become large: macros that stand for long names, swipes, long names."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from saga_core.imports import Card, Chat, Losses, limits, plan_stories, read_file, world_of
+from saga_core.world import MacroRoom, TooManyMacros, fill_macros, name_character
+from tests.core.imports import samples
+
+
+def why(raw: bytes) -> str:
+    reading = read_file("x.jsonl", raw)
+    assert not reading.found
+    return reading.refused[0].why
+
+
+def test_macros_that_would_become_too_much_are_refused_before_the_text_grows() -> None:
+    name, text = "N" * 1_000, "{{user}}" * 40_000 + "<CHAR>" * 40_000
+    fills: tuple[Callable[[MacroRoom], str], ...] = (
+        lambda room: name_character(text, name, room),
+        lambda room: fill_macros(text, user=name, seed="", room=room),
+    )
+    for fill in fills:
+        tracemalloc.start()
+        with pytest.raises(TooManyMacros, match=r"40,000 times in it, for a name of 1,000 .* 40,000,000 characters"):
+            fill(MacroRoom())
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+        tracemalloc.stop()
+
+
+def test_texts_share_their_room() -> None:
+    room = MacroRoom(100)
+    assert name_character("{{char}}" * 6, "N" * 10, room) == "N" * 60
+    assert room.left == 40
+    with pytest.raises(TooManyMacros, match="where 40 are left"):
+        fill_macros("{{user}}" * 5, user="N" * 10, seed="", room=room)
+
+
+def test_a_chat_of_macros_is_refused_and_the_next_one_is_told() -> None:
+    rows: list[Any] = [samples.HEADER]
+    for number in range(6):
+        rows.append(samples.message("A" * 1_000, "{{user}}" * 20_000, user=number % 2 == 0))
+    (large,) = read_file("large.jsonl", samples.jsonl(*rows)).found
+    (small,) = read_file("small.jsonl", samples.st_chat()).found
+    assert isinstance(large.record, Chat) and isinstance(small.record, Chat)
+    stories, refused = plan_stories([("large", large.record), ("small", small.record)])
+    assert [story.files for story in stories] == [["small"]]
+    assert [each.file for each in refused] == ["large"] and refused[0].why.startswith("message 2: {{user}} stands")
+
+
+def test_a_card_of_macros_is_refused() -> None:
+    entries = [{"keys": ["k"], "content": "{{char}}" * 10_000, "enabled": True} for _ in range(10)]
+    raw = samples.plain(samples.card_v2(name="N" * 900, character_book={"entries": entries}))
+    (found,) = read_file("x.json", raw).found
+    assert isinstance(found.record, Card)
+    with pytest.raises(TooManyMacros, match="entry 4: "):
+        world_of(found.record, [], "x", Losses())
+
+
+def test_long_names_are_refused_by_their_field() -> None:
+    assert "name has 20,000 characters" in why(samples.plain(samples.card_v2(name="N" * 20_000)))
+    assert "nickname has" in why(samples.plain(samples.card_v2(nickname="N" * 20_000)))
+    rows = [samples.HEADER, samples.message("A" * 20_000, "I go.", user=True), samples.message("Ysolde", "Go.")]
+    assert "the player's name has 20,000" in why(samples.jsonl(*rows))
+
+
+def test_swipes_count_as_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MESSAGES", 10)
+    swipes = [f"It is {number}." for number in range(9)]
+    rows = [samples.HEADER, samples.message("Alex", "I go.", user=True)]
+    assert read_file("x.jsonl", samples.jsonl(*rows, samples.message("Y", swipes[0], swipes=swipes, swipe_id=0))).found
+    more = samples.jsonl(*rows, samples.message("Y", "It is 9.", swipes=[*swipes, "It is 9."], swipe_id=9))
+    assert "2 messages and 9 swipes; at most 10 of both" in why(more)
+    risu = {"type": "risuChat", "ver": 1, "data": {"name": "x", "message": [
+        {"role": "user", "data": "I go."}, {"role": "char", "data": "It is 9.", "swipes": swipes}]}}  # fmt: skip
+    assert "9 swipes" in why(json.dumps(risu).encode())
