@@ -1,0 +1,130 @@
+"""Readings of large sessions: in slices, two at a time for one key, and no other key waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from saga_core import Saga, codec
+from saga_core.model import Turn
+from saga_server.admin import dispatch
+from saga_server.admin.reply import as_json, to_text
+from tests.core.frontend import memory_config
+from tests.server.client import CHAT, Client, words
+from tests.server.conftest import Serve
+from tests.server.upstream import Upstream
+
+TURNS = 1_500
+SLICE = 256
+
+
+@frozen
+class Answer:
+    name: str
+    rows: Any
+    others: Any = ()
+    none: str | None = None
+
+
+@pytest.fixture
+async def saga() -> Any:
+    history = [{"role": ("user", "assistant")[n % 2], "content": f"Line {n} of the tale."} for n in range(2 * TURNS)]
+    async with Saga.open(memory_config()) as saga:
+        await saga.begin([*history, {"role": "user", "content": "On."}])
+        await saga.drain(60)
+        yield saga
+
+
+async def test_records_are_decoded_and_listed_in_slices(saga: Saga, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: the records that are decoded between two rounds of the event loop."""
+    (listed,) = await saga.sessions.list()
+    decoded: Counter[int] = Counter()
+    at = 0
+    inner = codec.decode
+
+    def counted(raw: bytes, cls: type[Any]) -> Any:
+        decoded[at] += cls is Turn
+        return inner(raw, cls)
+
+    async def rounds() -> None:
+        nonlocal at
+        while True:
+            at += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(codec, "decode", counted)
+    ticking = asyncio.create_task(rounds())
+    try:
+        for reading in (saga.views.tree(listed.session.id), saga.views.turns(listed.session.id)):
+            decoded.clear()
+            await reading
+            assert sum(decoded.values()) >= TURNS - 20 and max(decoded.values()) <= SLICE
+    finally:
+        ticking.cancel()
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 101, 250])
+@pytest.mark.parametrize("make", [list, tuple])
+async def test_an_answer_in_slices_is_the_same_text(count: int, make: Any) -> None:
+    rows = make([{"turn": n, "text": f'"그림자", {n}\n', "none": None, "parts": [n, [n]]} for n in range(count)])
+    for answer in (Answer("a", rows), Answer("a", rows, make(range(count)), "x"), rows, {"rows": rows}):
+        text = to_text(answer)
+        assert (await as_json(answer)).body == text.encode()
+        assert json.loads(text) is not None
+
+
+async def test_a_long_answer_is_encoded_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = 0
+    inner = json.dumps
+
+    def counted(value: Any, **how: Any) -> str:
+        nonlocal longest
+        longest = max(longest, len(value) if isinstance(value, (list, tuple)) else 0)
+        return inner(value, **how)
+
+    monkeypatch.setattr(json, "dumps", counted)
+    await as_json(Answer("a", [{"turn": n} for n in range(5_000)]))
+    assert 0 < longest <= 100
+
+
+async def test_two_at_a_time_for_a_key_and_others_do_not_wait(
+    serve: Serve, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers = {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}
+    keys = ("first-key-0123456789", "second-key-0123456789")
+    async with serve(server={"api_keys": list(keys)}, providers=providers) as client:
+        first, second = (Client(client.server, client.http, key) for key in keys)
+        assert (await first.post(CHAT, json={"model": "m", "messages": words("I go on.")})).status == 200
+        session = (await first.get("/api/sessions", params={"fleeting": "all"})).json["sessions"][0]["id"]
+        running, most, opened = 0, 0, asyncio.Event()
+        inner = dispatch._answer
+
+        async def started(least: int) -> None:
+            for _ in range(500):
+                if running >= least:
+                    return
+                await asyncio.sleep(0.01)
+            pytest.fail(f"{running} readings run")
+
+        async def slow(*asked: Any) -> Any:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await opened.wait()
+            running -= 1
+            return await inner(*asked)
+
+        monkeypatch.setattr(dispatch, "_answer", slow)
+        readings = [asyncio.create_task(first.get(f"/api/sessions/{session}/tree")) for _ in range(6)]
+        await started(2)
+        assert (running, most) == (2, 2)
+        other = asyncio.create_task(second.get(f"/api/sessions/{session}/tree"))
+        await started(3)
+        opened.set()
+        assert {(await each).status for each in (*readings, other)} == {200}
+        assert most == 3
