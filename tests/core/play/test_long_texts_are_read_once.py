@@ -82,7 +82,12 @@ async def test_many_that_may_hold_blocks_are_scanned_beside_the_loop_and_once(
 async def test_what_the_cache_has_lost_is_scanned_beside_the_loop_again(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[threading.Thread] = []
     inner = filters._hide
-    monkeypatch.setattr(filters, "_hide", lambda *asked: (threads.append(threading.current_thread()), inner(*asked))[1])
+
+    def call(text: str, loose: bool) -> Any:
+        threads.append(threading.current_thread())
+        return inner(text, loose)
+
+    monkeypatch.setattr(filters, "_hide", call)
     replies = [f"On day {n} it snows. " + "<state>\n" * 40 for n in range(60)]
     messages: list[dict[str, Any]] = [{"role": "assistant", "content": reply} for reply in replies]
     messages.append({"role": "assistant", "content": [{"type": "text", "text": replies[0] + "!"}]})
