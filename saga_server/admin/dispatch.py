@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from aiohttp import web
 from attrs import define, evolve, field
 
-from saga_core.errors import SagaError
+from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError
 from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
@@ -29,6 +29,10 @@ def dispatcher() -> Handler:
 
 _READINGS = 2
 """Readings of sessions that are answered at once for one key. Each may hold all turns of a large session."""
+_REPEATS = 8
+"""The maximum number of times that a reading is repeated because sessions were removed meanwhile."""
+_WAITS = 2
+"""How often a reading that finds damage is repeated after the writes that are under way."""
 ENDLESS = "/api/events"
 """The path that streams until the client disconnects, and so does not support HEAD."""
 
@@ -77,7 +81,7 @@ class _Dispatcher:
             owner = request[BEARER].owner if request[WANTED] else ""
             places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))
             async with places:
-                return await _answer(request, endpoint, asked)
+                return await _read(request, endpoint, asked)
         condition = request.headers.get("If-Match")
         if condition is None or endpoint.method == "GET":
             return await _answer(request, endpoint, asked)
@@ -132,6 +136,28 @@ async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     if endpoint.method == "GET" and response.status == 200 and not endpoint.open:
         return tagged(response, request.headers.get("If-None-Match"))
     return response
+
+
+async def _read(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:
+    """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile, and after the
+    writes that are under way, because an adopted history is in memory before it is recorded: what the journal lacks
+    then is not lost."""
+    saga = request.app[SAGA]
+    locks, waits = saga.parts.play.locks, _WAITS
+    for _ in range(_REPEATS):
+        changes = locks.changes
+        try:
+            return await _answer(request, endpoint, asked)
+        except (StoreError, NotFound) as error:
+            if await locks.changed(changes):
+                continue
+            if not waits or not isinstance(error, StoreCorrupt):
+                raise
+            waits -= 1
+            session = await saga.sessions.get(asked.session)
+            async with locks.writing(session.id):
+                pass
+    return await _answer(request, endpoint, asked)
 
 
 async def _unused(request: web.Request) -> web.StreamResponse:

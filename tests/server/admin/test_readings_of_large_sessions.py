@@ -11,9 +11,12 @@ import pytest
 from attrs import frozen
 
 from saga_core import Saga, codec
+from saga_core.journal import Journal, keys
 from saga_core.model import Turn
+from saga_core.stores import Batch
 from saga_server.admin import dispatch
 from saga_server.admin.reply import as_json, to_text
+from saga_server.http import SAGA
 from tests.core.frontend import memory_config
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
@@ -128,3 +131,66 @@ async def test_two_at_a_time_for_a_key_and_others_do_not_wait(
         opened.set()
         assert {(await each).status for each in (*readings, other)} == {200}
         assert most == 3
+
+
+@pytest.mark.parametrize(("removal", "status"), [("delete", 404), ("reset", 200)])
+async def test_a_session_that_is_removed_while_it_is_read_is_no_loss(
+    offline: Client, removal: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await offline.post(CHAT, json={"model": "m", "messages": words("I go on.")})).status == 200
+    session = (await offline.get("/api/sessions", params={"fleeting": "all"})).json["sessions"][0]["id"]
+    inner, removed = Journal.turns, False
+
+    async def turns(self: Journal, asked: str, ids: Any) -> Any:
+        nonlocal removed
+        if not removed:
+            removed = True
+            path = f"/api/sessions/{session}"
+            reply = await (offline.send("DELETE", path) if removal == "delete" else offline.post(f"{path}/reset"))
+            assert reply.status == 200
+        return await inner(self, asked, ids)
+
+    monkeypatch.setattr(Journal, "turns", turns)
+    reply = await offline.get(f"/api/sessions/{session}/tree")
+    assert removed and reply.status == status, reply.raw
+    assert status == 404 or len(reply.json["nodes"]) == 1
+
+
+async def test_turns_that_are_still_being_recorded_are_not_lost(
+    offline: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adopted history is in memory before its first commit."""
+    assert (await offline.post(CHAT, json={"model": "m", "messages": words("I go on.")})).status == 200
+    session = (await offline.get("/api/sessions", params={"fleeting": "all"})).json["sessions"][0]["id"]
+    held, written = asyncio.Event(), asyncio.Event()
+    inner = Journal.append
+
+    async def append(self: Journal, *asked: Any, **how: Any) -> Any:
+        held.set()
+        await written.wait()
+        return await inner(self, *asked, **how)
+
+    monkeypatch.setattr(Journal, "append", append)
+    history = [{"role": ("user", "assistant")[n % 2], "content": f"Line {n} of the tale."} for n in range(20)]
+    asked = {"model": "m", "messages": [*history, {"role": "user", "content": "On."}]}
+    playing = asyncio.create_task(offline.post(CHAT, json=asked, headers={"X-SAGA-Session": session}))
+    await held.wait()
+    reading = asyncio.create_task(offline.get(f"/api/sessions/{session}/tree"))
+    await asyncio.sleep(0.2)
+    assert not reading.done(), (await reading).raw
+    written.set()
+    assert (await playing).status == 200
+    reply = await reading
+    assert reply.status == 200 and len(reply.json["nodes"]) >= 11, reply.raw
+
+
+async def test_a_turn_that_is_lost_is_told(offline: Client) -> None:
+    assert (await offline.post(CHAT, json={"model": "m", "messages": words("I go on.")})).status == 200
+    runner = offline.server._runner
+    assert runner is not None
+    saga = runner.app[SAGA]
+    (listed,) = await saga.sessions.list()
+    turn = (await saga.views.turns(listed.session.id))[-1].id
+    await saga.parts.journal.kv.commit(Batch(deletes=frozenset({keys.turn(listed.session.id, turn)})))
+    reply = await offline.get(f"/api/sessions/{listed.session.id}/tree")
+    assert reply.status == 500 and "the journal lost the turns" in reply.error["message"]
