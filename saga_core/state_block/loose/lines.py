@@ -76,7 +76,7 @@ _MANY_TAGS = 64
 """The number of different tags that a quick check compares with the names of a report."""
 _IN_NO_TAG = "".join(sorted({*ascii_letters, *digits} - {*_first_letters(_HEADS)}))
 _TAG = re.compile(rf"<(?![{_IN_NO_TAG}])([^\s<>/]{{1,{_LONGEST_TAG}}})>")
-plain = re.compile(rf"(?:[^<\n]+|<(?=[{_IN_NO_TAG}<>/\s]))+").match
+plain = re.compile(rf"(?:[^<\n]++|<(?=[{_IN_NO_TAG}<>/\s]))++").match
 """Matches text within a line up to a ``<`` that may begin a tag that names a report."""
 
 
