@@ -76,7 +76,7 @@ class _Dispatcher:
         asked = await _scoped(request, endpoint, await reader.read(request, match))
         if endpoint.costs:
             await request.app[SAGA].access.admit(request[BEARER].key_id)
-        if endpoint.method == "GET" and endpoint.path != ENDLESS and hasattr(asked, "session"):
+        if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
             # Without required keys a client can send any key, so all clients share the places.
             owner = request[BEARER].owner if request[WANTED] else ""
             places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))

@@ -11,6 +11,7 @@ import pytest
 from attrs import frozen
 
 from saga_core import Saga, codec
+from saga_core.errors import StoreCorrupt
 from saga_core.journal import Journal, keys
 from saga_core.model import Turn
 from saga_core.stores import Batch
@@ -194,3 +195,15 @@ async def test_a_turn_that_is_lost_is_told(offline: Client) -> None:
     await saga.parts.journal.kv.commit(Batch(deletes=frozenset({keys.turn(listed.session.id, turn)})))
     reply = await offline.get(f"/api/sessions/{listed.session.id}/tree")
     assert reply.status == 500 and "the journal lost the turns" in reply.error["message"]
+
+
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/verify", "/api/sessions"])
+async def test_damage_is_told_where_no_session_is_named(
+    offline: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def damaged(*_: Any) -> Any:
+        raise StoreCorrupt("the journal is damaged")
+
+    monkeypatch.setattr(dispatch, "_answer", damaged)
+    reply = await offline.get(path)
+    assert (reply.status, reply.error["message"]) == (500, "the journal is damaged")
