@@ -292,10 +292,14 @@ class Journal:
                 f"session {session_id}: the journal lost the turns {', '.join(lost[:3])}; restore a backup with "
                 "`saga restore FILE --force`"
             )
-        turns = [codec.decode(found[key], Turn) for key in wanted]
-        for turn, (session_id, turn_id) in zip(turns, places, strict=True):
+        turns: list[Turn] = []
+        for number, (key, (session_id, turn_id)) in enumerate(zip(wanted, places, strict=True), 1):
+            turn = codec.decode(found[key], Turn)
             if turn.id != turn_id:
                 raise StoreCorrupt(f"session {session_id}: the record of turn {turn_id} is of {turn.id[:80]!r}")
+            turns.append(turn)
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # ten thousand turns take a second
         return turns
 
     async def amendments(self, session_id: str) -> dict[str, tuple[Delta, ...]]:

@@ -21,6 +21,10 @@ from saga_core.transcript import SHORT, Utterance, identity, identity_key, liken
 _SIBLINGS = 32
 _SEARCHED = 1_024
 """Turns below a known one that are searched for an edited reply, if the turns in between are hidden."""
+_SEARCHES = 128
+"""Searches behind hidden turns for one history. One takes up to 12 ms. A history needs one search for each place where
+turns are hidden before an edited reply; a history that has nothing in common with the recorded one would need one for
+each of its turns."""
 _AT_ONCE = 32
 """Turns that are adopted before other tasks get a chance to run."""
 _COMMITTED = 64
@@ -65,6 +69,7 @@ async def adopt(
     fresh: list[str] = []
     twins: list[str] = []
     told_above = True
+    searches = _SEARCHES
     moved: dict[str, Timeline] = {}
     told = pairs(unknown)
     for number, (words, reply) in enumerate(told):
@@ -87,7 +92,8 @@ async def adopt(
         nearest = [node.id for node in siblings]
         hidden: list[str] = []
         answered = any(node.user_key == user_key for node in siblings)
-        if told_above or not answered:
+        if children and searches and (told_above or not answered):
+            searches -= 1
             # Below a reply that was rewritten, only the same words show that a turn continues the old story.
             only_same = answered or not told_above
             hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)

@@ -11,7 +11,7 @@ from saga_core.play.known_models import KnownModels
 from saga_core.play.prompt_memories import PromptMemories
 from saga_core.play.server_history import is_thin, turns_before, with_history
 from saga_core.ports import Clock, TokenCounter
-from saga_core.prompt import Arranged, Cut, PromptMemory, client_blocks
+from saga_core.prompt import Arranged, Cut, PromptMemory, read_client_blocks
 from saga_core.sessions import LiveSession
 from saga_core.transcript import Transcript, identity_key
 from saga_core.upstream import ModelFacts
@@ -69,7 +69,7 @@ class Layouts:
         if ours:
             told = await turns_before(live, parent, self.settings.config.session, self.clock.now())
             messages, shown = with_history(messages, told), frozenset(turn.id for turn in told)
-        blocks = client_blocks(messages)
+        blocks = await read_client_blocks(messages)
         cut = self._cut(session, live, parent, blocks, await live.state(parent), facts, model, ours=ours)
         if cut.start:
             first = sum(block.origin is Origin.CLIENT for block in blocks)

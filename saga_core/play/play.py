@@ -30,7 +30,7 @@ from saga_core.play.prompting import Prompting
 from saga_core.play.recording import Recorder, ToRecord
 from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
-from saga_core.prompt import client_blocks
+from saga_core.prompt import read_client_blocks
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, SilentChats
 from saga_core.state_block import block_form
 from saga_core.transcript import Elsewhere, persona_of, read_request
@@ -117,7 +117,7 @@ class Play:
                 reason = f"a store did not answer within {READ_SECONDS:g} s"
                 self.counters.degrade("journal.read", reason)
                 log.error("%s; this turn is played without memory", reason)
-                return self._alone(asked, {"journal.read": reason})
+                return await self._alone(asked, {"journal.read": reason})
             except (StoreError, NotFound) as error:
                 if await self.locks.changed(changes):
                     lap.again()
@@ -126,12 +126,12 @@ class Play:
                     raise
                 self.counters.degrade("journal.read", str(error))
                 log.error("the journal cannot be read; this turn is played without memory: %s", error)
-                return self._alone(asked, {"journal.read": str(error)})
+                return await self._alone(asked, {"journal.read": str(error)})
 
     async def _begin(self, asked: Asked) -> PendingTurn:
         place = await self.places.find(asked)
         if place is None:
-            return self._alone(asked)
+            return await self._alone(asked)
         try:
             return await self._tell(asked, place)
         finally:
@@ -230,14 +230,14 @@ class Play:
     def _replies(self, asked: Asked) -> tuple[Reply, ...]:
         return tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
 
-    def _alone(self, asked: Asked, degraded: Mapping[str, str] = MappingProxyType({})) -> PendingTurn:
+    async def _alone(self, asked: Asked, degraded: Mapping[str, str] = MappingProxyType({})) -> PendingTurn:
         """A turn without memory or session: it sends the client's own prompt, and is not recorded."""
         replies = self._replies(asked)
         return PendingTurn(
             id=replies[0].turn_id,
             session=Session("", ""),
             parent=Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
-            plan=PromptPlan(client_blocks(asked.transcript.messages)),
+            plan=PromptPlan(await read_client_blocks(asked.transcript.messages)),
             context=NOTHING,
             kind=TurnKind.SIDE,
             replies=replies,

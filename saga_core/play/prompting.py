@@ -15,7 +15,7 @@ from saga_core.play.layout import Layout, Layouts
 from saga_core.play.prefix import SEEDED, Prefix, Prefixes
 from saga_core.play.prompt_memories import PromptMemories
 from saga_core.ports import Clock, TokenCounter
-from saga_core.prompt import Planned, PromptMemory, build_plan, client_blocks
+from saga_core.prompt import Planned, PromptMemory, build_plan, read_client_blocks
 from saga_core.sessions import LiveSession
 from saga_core.stores import Batch
 from saga_core.transcript import Transcript
@@ -94,7 +94,7 @@ class Prompting:
     ) -> tuple[PromptPlan, Planned | None]:
         """The plan of a side request: the client's own prompt, which no later prompt continues."""
         session = await self.memories.of(live.session.id)
-        plan = PromptPlan(client_blocks(transcript.messages))
+        plan = PromptPlan(await read_client_blocks(transcript.messages))
         return self._marked(session, plan, facts, model, reading=True)
 
     def _marked(

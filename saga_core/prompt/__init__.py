@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.prompt.build import build_plan, client_blocks
+from saga_core.prompt.build import build_plan, client_blocks, read_client_blocks
 from saga_core.prompt.cutting import Cut
 from saga_core.prompt.memory import Kept, KeptVolatile, PromptMemory, keep, only, recall
 from saga_core.prompt.pinning import Pin, Reason, rewrite_pays
@@ -24,6 +24,7 @@ __all__ = [
     "client_blocks",
     "keep",
     "only",
+    "read_client_blocks",
     "recall",
     "rewrite_pays",
     "static_rules",

@@ -6,12 +6,13 @@ front of its text. System messages within the history stay where the client put 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
 from saga_core.messages import FIXED, SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
-from saga_core.state_block import hide
+from saga_core.state_block import SCANNED, hide, unscanned
 
 _PLACES = (FIXED, {Origin.PAGES}, {Origin.HISTORY}, {Origin.CONTEXT}, {Origin.WORDS}, {Origin.TAIL})
 """The origins that may change places with each other, in the order that a prompt needs."""
@@ -45,6 +46,23 @@ def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 
     before = chain(repeat(Origin.CLIENT, lead), repeat(Origin.HISTORY, words - lead))
     return tuple(map(_block, messages, chain(before, (Origin.WORDS,), repeat(Origin.TAIL))))
+
+
+async def read_client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
+    """As ``client_blocks``, in a thread if much text has to be scanned for state blocks: results are cached, but not
+    for longer than a minute, and not without limit."""
+    replies = (message.get("content") for message in messages if message.get("role") == "assistant")
+    texts = (text for content in replies for text in _texts(content))
+    if sum(map(len, unscanned(texts))) < SCANNED:
+        return client_blocks(messages)
+    return await asyncio.to_thread(client_blocks, messages)
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        yield from (part["text"] for part in content if part.get("type") == "text")
 
 
 def build_plan(

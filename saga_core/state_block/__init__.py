@@ -17,7 +17,7 @@ from saga_core.state_block.fields import (
     RelationChange,
     StatusChange,
 )
-from saga_core.state_block.filter import BlockFilter, Hidden, hide, note_hidden
+from saga_core.state_block.filter import SCANNED, BlockFilter, Hidden, hide, note_hidden, unscanned
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.merging import merged
@@ -38,6 +38,7 @@ from saga_core.state_block.values import is_nothing
 __all__ = [
     "FIELDS",
     "RECORD_KEYS_OF",
+    "SCANNED",
     "THINK_END",
     "BlockFields",
     "BlockFilter",
@@ -65,5 +66,6 @@ __all__ = [
     "render_block",
     "squash",
     "thinks_only",
+    "unscanned",
     "without_thoughts",
 ]

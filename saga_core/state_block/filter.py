@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
 
@@ -15,8 +16,13 @@ from saga_core.state_block.loose.reports import ReportFilter
 from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
 
 _LONG = 4_096
-"""The length in characters from which results are cached. One request needs the result of a text about ten times, and
-computing it takes up to 3 µs per character."""
+"""The length in characters from which results are cached even if a quick check finds nothing to hide. One request needs
+the result of a text about ten times."""
+SCANNED = 8 * 1_024
+"""The maximum number of characters of a request that are scanned on the event loop, in all messages together. A
+megabyte takes up to six seconds."""
+_ENTRY = 512
+"""The approximate size of a cache entry in characters, without its texts."""
 _REMEMBERED = 16 << 20
 """The maximum size of the cache in characters, counting the texts and their visible parts."""
 
@@ -31,7 +37,7 @@ class Hidden:
     @property
     def size(self) -> int:
         """The approximate number of characters that the cache entry holds."""
-        return _LONG + 2 * len(self.visible) + 2 * sum(len(block.body) for block in self.blocks)
+        return _ENTRY + 2 * len(self.visible) + 2 * sum(len(block.body) for block in self.blocks)
 
 
 _SECONDS = 60.0
@@ -93,11 +99,11 @@ def hide(text: str, *, loose: bool = True) -> Hidden:
 
     If ``loose`` is False, reports without a fence of their own stay in the text.
     """
-    if len(text) < _LONG:
-        return _hide(text, loose)
     with _LOCK:
         known = _HIDDEN.get((text, loose))
     if known is None:
+        if len(text) < _LONG and not _may_hide(text, loose):
+            return Hidden(text, ())
         known = _hide(text, loose)
         note_hidden(text, known, loose=loose)
     return known
@@ -109,8 +115,19 @@ def note_hidden(text: str, found: Hidden | None, *, loose: bool = True) -> None:
         _HIDDEN[text, loose] = found or Hidden(text, ())
 
 
+def unscanned(texts: Iterable[str]) -> list[str]:
+    """Return those of ``texts`` that ``hide`` has to scan character by character, and whose result is not cached."""
+    with _LOCK:
+        new = [text for text in texts if (text, True) not in _HIDDEN]
+    return [text for text in new if _may_hide(text, loose=True)]
+
+
+def _may_hide(text: str, loose: bool) -> bool:
+    return may_open(text) or (loose and may_hold_report(text))
+
+
 def _hide(text: str, loose: bool) -> Hidden:
-    if not may_open(text) and not (loose and may_hold_report(text)):
+    if not _may_hide(text, loose):
         return Hidden(text, ())
     fences = FenceFilter()
     visible = fences.feed(text) + fences.finish()

@@ -45,6 +45,7 @@ def read_ahead(texts: Iterable[str]) -> None:
     for text in texts:
         cleaned = clean(text)
         for each in {text, cleaned}:
+            clean(each)
             hide(each)
             identity(each)
 
@@ -54,8 +55,8 @@ class Facts:
     """The results of ``read_ahead`` for a text, for transfer between processes. None stands for the text itself."""
 
     clean: str | None
-    fenced: Hidden | None
-    """The result of ``hide`` for the NFC text with ``loose=False``."""
+    fenced: tuple[Hidden | None, ...]
+    """The results of ``hide`` with ``loose=False`` for the NFC text, and for the clean text if it differs."""
     hidden: tuple[Hidden | None, ...]
     """The results of ``hide`` for the text, and for the clean text if it differs."""
     identities: tuple[str, ...]
@@ -67,7 +68,7 @@ def facts_of(texts: Sequence[str]) -> list[Facts]:
     for text in texts:
         cleaned = clean(text)
         each = (text,) if cleaned == text else (text, cleaned)
-        fenced = hide(nfc(text), loose=False) if _may_be_fenced(text) else None
+        fenced = tuple(hide(nfc(one), loose=False) if _may_be_fenced(one) else None for one in each)
         hidden = tuple(None if (part := hide(one)).visible == one else part for one in each)
         found.append(Facts(None if cleaned == text else cleaned, fenced, hidden, tuple(map(identity, each))))
     return found
@@ -75,10 +76,10 @@ def facts_of(texts: Sequence[str]) -> list[Facts]:
 
 def remember(text: str, facts: Facts) -> None:
     """Add the facts that ``facts_of`` found about a text to the caches."""
-    if facts.fenced is not None:
-        note_hidden(nfc(text), facts.fenced, loose=False)
     each = (text,) if facts.clean is None else (text, facts.clean)
-    for one, hidden, found in zip(each, facts.hidden, facts.identities, strict=True):
+    for one, fenced, hidden, found in zip(each, facts.fenced, facts.hidden, facts.identities, strict=True):
+        if fenced is not None:
+            note_hidden(nfc(one), fenced, loose=False)
         note_hidden(one, hidden)
         _note(one, found)
 

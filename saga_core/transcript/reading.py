@@ -1,4 +1,4 @@
-"""Reads a request, outside of the event loop if much of its text is not cached."""
+"""Reads a request, outside of the event loop if much of its text is new."""
 
 from __future__ import annotations
 
@@ -6,41 +6,51 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from saga_core.state_block import SCANNED, unscanned
 from saga_core.transcript.dialogue import Transcript, identity_keys, read_transcript
 from saga_core.transcript.identities import Facts, facts_of, known_keys, read_ahead, remember
 
 _LONG = 64 * 1_024
-"""Maximum characters that are processed on the event loop. A megabyte of marks takes three seconds."""
+"""Maximum characters of new text that are processed on the event loop, in all messages of a request together."""
 _FAR = 2 * _LONG
-"""Minimum characters of long texts that are processed by ``elsewhere``."""
+"""Minimum characters that are processed by ``elsewhere``."""
 
 Elsewhere = Callable[[Callable[[Sequence[str]], list[Facts]], Sequence[str]], Awaitable[list[Facts]]]
 """Calls a function of texts without blocking the event loop, for example in another process."""
 
 
 async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhere | None = None) -> Transcript:
-    """As ``read_transcript``, without blocking the event loop for one long text or for thousands of short ones.
+    """As ``read_transcript``, without blocking the event loop for long texts, for thousands of short ones, or for texts
+    that may hold state blocks.
 
-    ``elsewhere`` does the slow work on long texts. Without it, a thread does.
+    ``elsewhere`` does the slow work on long texts and on those that may hold state blocks. Without it, a thread does.
     """
     texts = _texts(messages)
-    long = [text for text in texts if len(text) >= _LONG]
-    if not long:
+    known = known_keys(texts)
+    scanned = unscanned(texts)
+    slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
+    if slow == scanned and _size(scanned) < SCANNED:
         # In a continued chat only the last few messages are new, and a thread would only cost time.
-        fresh = sum(len(text) for text, key in zip(texts, known_keys(texts), strict=True) if key is None)
+        fresh = sum(len(text) for text, key in zip(texts, known, strict=True) if key is None)
         if fresh < _LONG:
             return read_transcript(messages)
-    facts = await elsewhere(facts_of, long) if elsewhere is not None and sum(map(len, long)) >= _FAR else ()
-    return await asyncio.to_thread(_read, messages, long, facts)
+    facts = await elsewhere(facts_of, slow) if elsewhere is not None and _size(slow) >= _FAR else ()
+    return await asyncio.to_thread(_read, messages, slow, facts)
 
 
-def _read(messages: Sequence[Mapping[str, Any]], long: Sequence[str], facts: Sequence[Facts]) -> Transcript:
-    for text, known in zip(long, facts, strict=False):
+def _read(messages: Sequence[Mapping[str, Any]], slow: Sequence[str], facts: Sequence[Facts]) -> Transcript:
+    for text, known in zip(slow, facts, strict=False):
         remember(text, known)
-    read_ahead(long)
+    read_ahead(slow)
     transcript = read_transcript(messages)
+    if slow:  # a reply without its thoughts is another text
+        read_ahead(unscanned(each.sent for each in transcript.utterances))
     identity_keys(transcript.utterances)  # fill the cache for the matcher
     return transcript
+
+
+def _size(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
 
 
 def _texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:

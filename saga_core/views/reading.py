@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,8 @@ from saga_core.views.untold import untold
 from saga_core.world import World
 
 _EXCERPT = 80
+_AT_ONCE = 256
+"""Turns that are listed before the event loop gets control again."""
 
 
 @define(eq=False, kw_only=True)
@@ -79,20 +82,23 @@ class Views:
         """Return the whole tree, with short excerpts of the words and replies."""
         live = await self.directory.load(session_id)
         ids = list(live.tree.nodes)
-        turns = await self.journal.turns(live.session.id, ids)
-        nodes = [
-            {
-                "id": turn.id,
-                "parent": turn.parent,
-                "depth": turn.depth,
-                "kind": turn.kind.value,
-                "at": turn.at,
-                "user": turn.user[:_EXCERPT],
-                "reply": turn.reply[:_EXCERPT],
-                "status": live.effective(turn).status.value,
-            }
-            for turn in turns
-        ]
+        nodes: list[dict[str, Any]] = []
+        for start in range(0, len(ids), _AT_ONCE):  # complete turns are not held for longer than a slice
+            turns = await self.journal.turns(live.session.id, ids[start : start + _AT_ONCE])
+            nodes += [
+                {
+                    "id": turn.id,
+                    "parent": turn.parent,
+                    "depth": turn.depth,
+                    "kind": turn.kind.value,
+                    "at": turn.at,
+                    "user": turn.user[:_EXCERPT],
+                    "reply": turn.reply[:_EXCERPT],
+                    "status": live.effective(turn).status.value,
+                }
+                for turn in turns
+            ]
+            await asyncio.sleep(0)
         return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
 
     async def graph(self, session_id: str, turn: str | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from aiohttp import web
 from attrs import define, evolve, field
 
-from saga_core.errors import SagaError
+from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError
 from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
@@ -27,6 +27,12 @@ def dispatcher() -> Handler:
     return _Dispatcher().dispatch
 
 
+_READINGS = 2
+"""Readings of sessions that are answered at once for one key. Each may hold all turns of a large session."""
+_REPEATS = 8
+"""The maximum number of times that a reading is repeated because sessions were removed meanwhile."""
+_WAITS = 2
+"""How often a reading that finds damage is repeated after the writes that are under way."""
 ENDLESS = "/api/events"
 """The path that streams until the client disconnects, and so does not support HEAD."""
 
@@ -37,6 +43,10 @@ class _Dispatcher:
     rows: dict[web.AbstractRoute, tuple[Endpoint[Any, Any], ParamsReader[Any]]] = field(factory=dict)
     reading: dict[str, Endpoint[Any, Any]] = field(factory=dict)
     """The rows with the method GET, by path."""
+    readings: WeakValueDictionary[str, asyncio.Semaphore] = field(
+        factory=lambda: WeakValueDictionary[str, asyncio.Semaphore]()
+    )
+    """Admits readings of sessions, by key."""
     editing: WeakValueDictionary[str, asyncio.Lock] = field(factory=lambda: WeakValueDictionary[str, asyncio.Lock]())
     """Locks by path. They keep conditional edits of the same thing from interleaving between check and change."""
 
@@ -66,6 +76,12 @@ class _Dispatcher:
         asked = await _scoped(request, endpoint, await reader.read(request, match))
         if endpoint.costs:
             await request.app[SAGA].access.admit(request[BEARER].key_id)
+        if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
+            # Without required keys a client can send any key, so all clients share the places.
+            owner = request[BEARER].owner if request[WANTED] else ""
+            places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))
+            async with places:
+                return await _read(request, endpoint, asked)
         condition = request.headers.get("If-Match")
         if condition is None or endpoint.method == "GET":
             return await _answer(request, endpoint, asked)
@@ -83,7 +99,7 @@ class _Dispatcher:
         deed = request[DEED]
         asked = await _scoped(request, source, asked)
         request[DEED] = deed
-        answer = as_json(await source.handler(request, asked))
+        answer = await as_json(await source.handler(request, asked))
         tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
         if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):
             where = source.path.format_map(match)
@@ -116,10 +132,32 @@ async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     found = await endpoint.handler(request, asked)
     if isinstance(found, web.StreamResponse):
         return found
-    response = as_json(found, endpoint.status if endpoint.status_of is None else endpoint.status_of(found))
+    response = await as_json(found, endpoint.status if endpoint.status_of is None else endpoint.status_of(found))
     if endpoint.method == "GET" and response.status == 200 and not endpoint.open:
         return tagged(response, request.headers.get("If-None-Match"))
     return response
+
+
+async def _read(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:
+    """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile, and after the
+    writes that are under way, because an adopted history is in memory before it is recorded: what the journal lacks
+    then is not lost."""
+    saga = request.app[SAGA]
+    locks, waits = saga.parts.play.locks, _WAITS
+    for _ in range(_REPEATS):
+        changes = locks.changes
+        try:
+            return await _answer(request, endpoint, asked)
+        except (StoreError, NotFound) as error:
+            if await locks.changed(changes):
+                continue
+            if not waits or not isinstance(error, StoreCorrupt):
+                raise
+            waits -= 1
+            session = await saga.sessions.get(asked.session)
+            async with locks.writing(session.id):
+                pass
+    return await _answer(request, endpoint, asked)
 
 
 async def _unused(request: web.Request) -> web.StreamResponse:

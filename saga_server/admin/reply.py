@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -16,9 +17,13 @@ from saga_server.admin.endpoint import may_be_left_out
 R = TypeVar("R")
 
 
-def as_json(answer: Any, status: int = 200) -> web.Response:
-    """Return a response with the answer as JSON."""
-    body = to_text(answer).encode("utf-8", "replace")
+_ROWS = 100
+"""Rows of a list that are encoded before the event loop gets control again."""
+
+
+async def as_json(answer: Any, status: int = 200) -> web.Response:
+    """Return a response with the answer as JSON. A long list is encoded in slices: the encoder lets no thread run."""
+    body = "".join([text async for text in _slices(answer)]).encode("utf-8", "replace")
     return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 
@@ -40,6 +45,31 @@ def tagged(response: web.Response, wanted: str | None) -> web.Response:
 def to_text(answer: Any) -> str:
     """Return an answer as JSON."""
     return json.dumps(answer, ensure_ascii=False, default=_fields)
+
+
+async def _slices(answer: Any) -> AsyncIterator[str]:
+    """Yield the text of ``to_text`` in slices. Lists are sliced only if they are fields of the answer itself."""
+    plain = _fields(answer) if has(type(answer)) else None
+    if plain is None or not any(_is_long(each) for each in plain.values()):
+        yield to_text(answer)
+        return
+    lead = "{"
+    for name, value in plain.items():
+        yield f"{lead}{to_text(name)}: "
+        lead = ", "
+        if not _is_long(value):
+            yield to_text(value)
+            continue
+        for start in range(0, len(value), _ROWS):
+            rows = to_text(value[start : start + _ROWS])
+            yield ("[" if start == 0 else ", ") + rows[1:-1]
+            await asyncio.sleep(0)
+        yield "]"
+    yield "}"
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) > _ROWS
 
 
 def to_plain(answer: Any) -> Any:

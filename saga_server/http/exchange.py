@@ -87,6 +87,7 @@ class Exchange:
     """When something was last sent, on the event loop's clock."""
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _was_read: bool = field(default=False, init=False)
+    _budget: Within | None = field(default=None, init=False)
     _head: Head | None = field(default=None, init=False)
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
@@ -127,6 +128,11 @@ class Exchange:
 
     def _is_stopped(self) -> bool:
         return self.stopped  # a method, because mypy assumes that an attribute stays the same across an await
+
+    @property
+    def spent(self) -> float:
+        """The CPU time in seconds that reading the request has taken on the event loop."""
+        return self._budget.spent if self._budget is not None else 0.0
 
     async def was_read(self) -> None:
         """Wait until the request was read and its prompt built, or until the exchange ended before that."""
@@ -255,7 +261,7 @@ class Exchange:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
             most = self.saga.config.server.max_cpu_seconds
-            begun = await let_in(self.saga.access, call, lambda: Within(self._begin(), most))
+            begun = await let_in(self.saga.access, call, lambda: self._within(most))
             self._was_read = True
             self._wake()
             self.metrics.read(begun)
@@ -285,6 +291,10 @@ class Exchange:
             return "failed"
         await answer.finished()
         return "finished"
+
+    def _within(self, seconds: float) -> Within:
+        self._budget = Within(self._begin(), seconds)
+        return self._budget
 
     async def _begin(self) -> PendingTurn:
         """Begin the turn. A marker with an unknown name is ignored, as it may come from a card; the story goes on."""

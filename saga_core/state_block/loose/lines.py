@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from enum import Enum
+from string import ascii_letters, digits
 
 from saga_core.language import every, normalized
 from saga_core.state_block.fields import FIELDS, field_of, is_header
@@ -37,7 +38,9 @@ _FIELD = re.compile(
     re.M | re.I,
 )
 _PARTS = re.compile(r"[,{;]")
-_TELLING = re.compile("|".join(name for name in sorted(_CANONICAL) if "_" in name), re.I)
+# The underscore comes first, because a search for a literal character skips the rest of the text quickly.
+_PARTED = [name.split("_", 1) for name in sorted(_CANONICAL) if "_" in name]
+_TELLING = re.compile(f"_(?:{'|'.join(f'(?<={head}_){tail}' for head, tail in _PARTED)})", re.I)
 
 
 def _decomposed(text: str) -> str:
@@ -64,11 +67,17 @@ def _first_letters(words: Iterable[str]) -> str:
 
 _HEADS = {header for each in every() for header in each.block.headers.split()}
 _LETTERS = "A-Z" + "".join(each.words.letters for each in every())
-begins_story = re.compile(rf"[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[{_LETTERS}]").match
+begins_story = re.compile(rf"<|[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[{_LETTERS}]").match
 """Matches the beginning of a line that cannot begin a report, as nearly every line of a reply does. No match proves
 nothing."""
 _OF_HEADS = _beginnings(_HEADS)
 _LONGEST_TAG = 40
+_MANY_TAGS = 64
+"""The number of different tags that a quick check compares with the names of a report."""
+_IN_NO_TAG = "".join(sorted({*ascii_letters, *digits} - {*_first_letters(_HEADS)}))
+_TAG = re.compile(rf"<(?![{_IN_NO_TAG}])([^\s<>/]{{1,{_LONGEST_TAG}}})>")
+plain = re.compile(rf"(?:[^<\n]++|<(?=[{_IN_NO_TAG}<>/\s]))++").match
+"""Matches text within a line up to a ``<`` that may begin a tag that names a report."""
 
 
 class Sort(Enum):
@@ -194,4 +203,12 @@ def is_telling(names: set[str]) -> bool:
 
 def may_hold_report(text: str) -> bool:
     """A quick check whether ``text`` may contain a report."""
-    return "<" in text or ("_" in text and (_TELLING.search(text) is not None or "_" in text[-_LONGEST_TAG:]))
+    if "_" in text and (_TELLING.search(text) is not None or "_" in text[-_LONGEST_TAG:]):
+        return True
+    seen: set[str] = set()
+    for found in _TAG.finditer(text) if "<" in text else ():
+        if found[1] not in seen:
+            if len(seen) >= _MANY_TAGS or is_header(found[1]):
+                return True
+            seen.add(found[1])
+    return False

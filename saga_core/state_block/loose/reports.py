@@ -29,13 +29,12 @@ from saga_core.state_block import syntax
 from saga_core.state_block.fences import JOINTS, RawBlock
 from saga_core.state_block.fields import is_header
 from saga_core.state_block.loose.candidate import SPACE, WHITE, Candidate, ReportKind, Take, without_gap
-from saga_core.state_block.loose.lines import Sort, begins_story, begins_tag, begun_name, fence_of, sort_of
+from saga_core.state_block.loose.lines import Sort, begins_story, begins_tag, begun_name, fence_of, plain, sort_of
 
 LONGEST = 20_000
 """The maximum number of characters of a report. Longer text is shown."""
 _GLANCE = 256
 """The number of characters of a line that are examined first."""
-_PLAIN = re.compile(r"[^<>\n]+")
 _HALTS = re.compile(r"[<>\n]")
 """Matches a character that may begin a tag or that ends the line."""
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
@@ -147,9 +146,9 @@ class ReportFilter:
 
     def _pass(self, text: str, pos: int) -> int:
         """Show a line of the story, up to a character that may begin a tag."""
-        if plain := _PLAIN.match(text, pos):
-            self._show(plain.group())
-            return plain.end()
+        if found := plain(text, pos):
+            self._show(found.group())
+            return found.end()
         if text[pos] == "\n":
             self._gap.append("\n")
             self._too_long = False

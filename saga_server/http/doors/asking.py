@@ -133,7 +133,10 @@ async def answer(request: web.Request, call: Call) -> web.StreamResponse:
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, *what), call)
     try:
         if SHARE in request:
-            await exchange.was_read()
+            try:
+                await exchange.was_read()
+            finally:
+                request[SHARE].spent = exchange.spent
             leave(request)
         return await (_stream if call.stream else _whole)(request, exchange)
     finally:

@@ -27,7 +27,8 @@ _HUGE = 8 << 20
 _PAUSES = 3.0
 """The pause before the next request, as a multiple of the time that the last one took."""
 _LONGEST_PAUSE = 5.0
-"""The longest pause in seconds, so that a store that hangs is not charged to the client."""
+"""The longest pause in seconds for time in which nothing was counted, so that a store that hangs is not charged to the
+client."""
 _MOST_WAITING = 256 << 20
 """Bytes that may wait in the queue of a key."""
 
@@ -48,13 +49,15 @@ class _Key:
 class Share:
     """The place of one large request in its queue. Call ``leave`` when it was read; a second call does nothing."""
 
-    _end: Callable[[], None] | None
+    _end: Callable[[float], None] | None
+    spent: float = 0.0
+    """Seconds of CPU time that reading the request took on the event loop, as far as they were counted."""
 
     def leave(self) -> None:
         """Let the key's next request begin after its pause."""
         end, self._end = self._end, None
         if end is not None:
-            end()
+            end(self.spent)
 
 
 @define(eq=False)
@@ -91,10 +94,10 @@ class LargeRequests:
             raise
         began = self.now()
 
-        def end() -> None:
+        def end(spent: float) -> None:
             key.waiting -= size
             now = self.now()
-            key.free_at = now + min((now - began) * _PAUSES, _LONGEST_PAUSE)
+            key.free_at = now + min((now - began) * _PAUSES, max(_LONGEST_PAUSE, spent * _PAUSES))
             key.turn.release()
 
         return Share(end)

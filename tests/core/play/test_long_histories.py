@@ -55,6 +55,30 @@ async def test_a_history_beyond_what_one_commit_holds_is_adopted() -> None:
         assert turn.context.text.count("번째 길은") == 0, "what the history shows is not told again"
 
 
+async def test_another_long_history_is_compared_with_few_of_the_turns_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: the turns that are read to compare them. Every reply resembles those that the session has."""
+    read = 0
+    inner = Journal.turns
+
+    async def counted(self: Journal, session: str, ids: Sequence[str]) -> list[Turn]:
+        nonlocal read
+        read += len(ids)
+        return await inner(self, session, ids)
+
+    def history(number: int) -> list[dict[str, Any]]:
+        said = (f"Message {n} of chat {number}, long enough to count." for n in range(1_200))
+        return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(said)]
+
+    async with Saga.open(memory_config()) as saga:
+        await saga.sessions.create(label="big")
+        for number in range(3):
+            if number == 1:
+                monkeypatch.setattr(Journal, "turns", counted)
+            turn = await saga.begin([*history(number), {"role": "user", "content": "On."}], session="big")
+            assert turn.parent.depth == 600
+            assert read <= number * 600 + number * adoption._SEARCHES * adoption._SIBLINGS + 600, number
+
+
 async def test_episodes_of_a_long_history_are_indexed_with_its_views() -> None:
     async with Saga.open(memory_config()) as saga:
         chat = Frontend(saga, history=told(2 * adoption._AT_ONCE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import threading
 from collections import Counter
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
+from saga_core.prompt import client_blocks, read_client_blocks
+from saga_core.state_block import SCANNED, BlockFilter, hide, unscanned
 from saga_core.state_block import filter as filters
-from saga_core.state_block import hide
 from saga_core.transcript import identities, identity, read_request
 from saga_core.transcript.dialogue import identity_keys
 from tests.core.frontend import memory_config
@@ -44,6 +46,79 @@ async def test_by_a_whole_turn(unit: str, role: str, monkeypatch: pytest.MonkeyP
         await turn.commit()
         assert turn.session.id
     assert looked and max(looked.values()) == 1, looked
+
+
+@pytest.mark.parametrize(("length", "count"), [(63_000, 3), (3_900, 40), (300, 400)])
+@pytest.mark.parametrize("unit", ["```state\n", "<state>\n", "hp_change: 1\n", "---\n_<state>\n", "```static\n"])
+async def test_many_that_may_hold_blocks_are_scanned_beside_the_loop_and_once(
+    unit: str, length: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sum over all messages decides, not the length of one: scanning a megabyte takes seconds."""
+    looked: Counter[Any] = Counter()
+    on_the_loop: list[str] = []
+    inner = filters._hide
+
+    def call(text: str, loose: bool) -> Any:
+        looked[text, loose] += 1
+        if threading.current_thread() is threading.main_thread():
+            on_the_loop.append(text)
+        return inner(text, loose)
+
+    monkeypatch.setattr(filters, "_hide", call)
+    key = hashlib.sha256(unit.encode()).hexdigest()[:8]
+    tale = (unit * (length // len(unit) + 1))[:length]
+    replies = [f"On day {n} of {length} it rains ({key}). {tale}\n```state\nhp: 3\n```" for n in range(count)]
+    history = [
+        {"role": role, "content": text} for reply in replies for role, text in (("user", "Go."), ("assistant", reply))
+    ]
+    async with Saga.open(memory_config()) as saga:
+        for words in ("On.", "And on."):
+            await saga.begin([*history, {"role": "user", "content": words}])
+        await saga.drain(60)
+    assert len(looked) >= count and max(looked.values()) == 1, looked.most_common(1)
+    assert sum(map(len, on_the_loop)) < SCANNED, on_the_loop[0][:80]
+
+
+async def test_what_the_cache_has_lost_is_scanned_beside_the_loop_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+    inner = filters._hide
+
+    def call(text: str, loose: bool) -> Any:
+        threads.append(threading.current_thread())
+        return inner(text, loose)
+
+    monkeypatch.setattr(filters, "_hide", call)
+    replies = [f"On day {n} it snows. " + "<state>\n" * 40 for n in range(60)]
+    messages: list[dict[str, Any]] = [{"role": "assistant", "content": reply} for reply in replies]
+    messages.append({"role": "assistant", "content": [{"type": "text", "text": replies[0] + "!"}]})
+    await read_request(messages)
+    filters._HIDDEN.clear()
+    threads.clear()
+    assert await read_client_blocks(messages) == client_blocks(messages)
+    assert len(threads) == len(messages) and threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize(
+    "line", ["<a>", "<b>bold</b>", "<think>", "</think>", "<", "<<", "<s>", "<stats>", "a_b", "_", "<p q>"]
+)
+def test_a_line_that_can_begin_no_report_is_not_scanned(line: str) -> None:
+    """Also if a thousand others stand beside it."""
+    assert not unscanned([f"{line}\n" * 1_000 + "It rains, and the road goes on along the river."])
+
+
+def test_very_many_different_tags_are_scanned() -> None:
+    assert unscanned(["".join(f"<s{n}>" for n in range(1_000))])
+
+
+@pytest.mark.parametrize(
+    "tag", ["state", "STATE", "s-t-a-t-e", "상태", "ＳＴＡＴＥ", "stat", "state x", "x", "_state_", "ſtate"]
+)
+@pytest.mark.parametrize("before", ["", "It rains. ", "<<", "<s>" * 100, "<think>no</think>"])
+def test_what_is_told_quickly_of_a_tag_is_what_the_filter_tells(tag: str, before: str) -> None:
+    text = f"{before}<{tag}>\nplace: Mill\nmood: calm\nhp: 3\n</{tag}>\nOn."
+    shown = BlockFilter()
+    assert hide(text).visible == "".join([*map(shown.feed, text), shown.finish()])
+    assert hide(text).blocks == shown.raw_blocks
 
 
 async def test_thousands_of_short_ones_are_read_beside_the_loop_until_they_are_known(

@@ -18,6 +18,7 @@ from saga_server.http.entry.large_requests import (
     LARGE_FILE,
     LARGE_REQUESTS,
     LargeRequests,
+    Share,
 )
 from saga_server.http.errors import RequestError
 from tests.server.client import CHAT, Client, words
@@ -74,6 +75,38 @@ async def test_the_next_waits_as_long_as_the_last_one_took_several_times() -> No
     share.leave()
     assert large._keys["a"].free_at == time.now + _LONGEST_PAUSE, "a store that hangs is nobody's fault"
     assert large._keys["a"].waiting == 0, "who was cancelled waits no more"
+
+
+async def test_what_was_counted_is_charged_in_full() -> None:
+    time = Time()
+    large = LargeRequests(now=time)
+    share = await large.enter("a", 10)
+    time.now += 60.0
+    share.spent = 10.0
+    share.leave()
+    assert large._keys["a"].free_at == time.now + 30.0, "three times the CPU time, though the rest may be a store's"
+    time.now += 30.0
+    share = await large.enter("a", 10)
+    time.now += 1.0
+    share.spent = 10.0
+    share.leave()
+    assert large._keys["a"].free_at == time.now + 3.0, "no more than three times the time that it took"
+
+
+@pytest.mark.parametrize("most", [20.0, 1e-6])
+async def test_what_reading_took_is_counted(serve: Serve, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a request that is refused for it as well."""
+    charged: list[float] = []
+    inner = Share.leave
+
+    def leave(share: Share) -> None:
+        charged.append(share.spent)
+        inner(share)
+
+    monkeypatch.setattr(Share, "leave", leave)
+    async with serve(server={"max_cpu_seconds": most}) as client:
+        assert (await client.chat(words(LONG))).status == (200 if most > 1 else 413)
+    assert charged and min(charged) > 0
 
 
 async def test_what_waits_is_bounded_and_forgotten() -> None:
