@@ -8,8 +8,7 @@ from attrs import evolve
 
 from saga_core.imports.archives import Archive, plain_files
 from saga_core.imports.chat_fates import BYAF_CHARACTER, BYAF_MESSAGE, BYAF_SCENARIO
-from saga_core.imports.dates import read_time
-from saga_core.imports.fields import Fields
+from saga_core.imports.fields import Fields, read_time
 from saga_core.imports.lorebooks import risu_lore
 from saga_core.imports.records import Card, Chat, ChatMessage, Losses, Unreadable
 from saga_core.imports.texts import decode, read_json

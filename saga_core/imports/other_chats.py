@@ -10,8 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_core.imports import chat_fates
-from saga_core.imports.dates import read_time
-from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped, read_time
 from saga_core.imports.hypa_memory import read_summaries
 from saga_core.imports.limits import check_amount
 from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from saga_core.imports.dates import read_time
-from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped, read_time
 from saga_core.imports.limits import check_amount
 from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
 from saga_core.imports.texts import tidy

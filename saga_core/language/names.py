@@ -20,6 +20,8 @@ class NameWords:
     """Titles that are recognized only at the beginning or the end of a name."""
     title_suffixes: tuple[str, ...] = ()
     """Suffixes of titles."""
+    appositions: tuple[str, ...] = ()
+    """What may stand between a title and the name after it, with no space: ``の`` in ``座長の夏目源治郎``."""
     honorifics: tuple[str, ...] = ()
     """Honorifics attached to a name of at least two letters."""
     many: frozenset[str] = _NONE

@@ -133,9 +133,14 @@ def _pairs(one: str, other: str) -> Iterator[str]:
 
 
 def _apposed(title: str, name: str) -> Iterator[str]:
-    """The Japanese ways to put a title before a name: ``座長の夏目源治郎``, ``座長・夏目源治郎``."""
+    """The ways to put a title before a name with something in between: ``座長の夏目源治郎``."""
     if is_bare_title(title):
-        yield from (f"{title}の{name}", f"{title}・{name}")
+        yield from (f"{title}{each}{name}" for each in _appositions())
+
+
+@cache
+def _appositions() -> frozenset[str]:
+    return frozenset(each for language in every() for each in language.names.appositions)
 
 
 def _spaced(text: str) -> bool:
