@@ -15,6 +15,7 @@ from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, Wor
 from saga_core.naming import Evidence, Names, is_last_part, is_particular
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
+_NOTHING = Delta()
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
 
@@ -28,6 +29,7 @@ def read_delta(
     later: WorldState | None = None,
     told: str = "",
     card: str = "",
+    above: Delta = _NOTHING,
 ) -> Delta:
     """Convert a report to events on ``state``, with names resolved and new entities introduced.
 
@@ -35,14 +37,15 @@ def read_delta(
     (see ``the_player``). It is applied before the names in the block are resolved. ``source`` says where the report
     comes from. ``later`` is a state further down the path, whose names are known too. ``told`` is the player's message
     and the reply, ``card`` the client's description of the characters. They are evidence that a title and a name
-    belong to one person; ``told`` also shows who comes along to another place.
+    belong to one person; ``told`` also shows who comes along to another place. ``above`` is the delta of the turn
+    before: a block may repeat what it reported.
     """
     head = the_player(state, player_name, sure=sure)
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
     names = Names(state, later, evidence, _people(reading.fields))
-    events = tuple(_Reports(reading.fields, state, names, source, told).events())
+    events = tuple(_Reports(reading.fields, state, names, source, told, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
@@ -53,6 +56,15 @@ def read_delta(
         status,
         problems,
         cut=cut,
+    )
+
+
+def _taken_over(delta: Delta) -> frozenset[tuple[str, str]]:
+    """The single things that changed hands in a delta, each as its new owner and the thing."""
+    return frozenset(
+        (event.receiver, event.item)
+        for event in delta.events
+        if isinstance(event, deltas.ItemTransferred) and event.quantity == 1
     )
 
 
@@ -104,6 +116,8 @@ class _Reports:
     names: Names
     source: Source
     told: str
+    taken_over: frozenset[tuple[str, str]]
+    """What changed hands in the turn before, each as its new owner and the thing."""
 
     def events(self) -> Iterator[Event]:
         """The events in the order that the fold needs: separations, the move, meetings, then the rest."""
@@ -200,7 +214,8 @@ class _Reports:
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
-            if (owner, thing) not in handed:  # otherwise the block reports the transfer twice
+            # Otherwise this block reports the transfer twice, or repeats it from the block before.
+            if (owner, thing) not in handed and not self._repeats(owner, thing, item.quantity):
                 yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
@@ -268,6 +283,11 @@ class _Reports:
 
     def _hand(self, told: str | None) -> str | None:
         return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+
+    def _repeats(self, owner: str, thing: str, quantity: int) -> bool:
+        """Whether a gain is the transfer of a specific thing that the block before has reported."""
+        again = (owner, thing) in self.taken_over and quantity == self._count(owner, thing) == 1
+        return again and is_particular(self.state.name(thing))
 
     def _gained(self, owner: str, thing: str, quantity: int) -> Event:
         holder = self._holder(thing, quantity, owner)

@@ -57,6 +57,8 @@ class Scene:
     before: WorldState
     later: WorldState | None
     """The state at the active head, if the turn is above it."""
+    above: Delta
+    """What the turn before it changed."""
     language: str
 
     @property
@@ -74,7 +76,8 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
     before = await live.state(turn.parent)
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None
-    return Scene(turn, before, later, detect(f"{turn.user}\n{turn.reply}", live.world.language))
+    above = live.effective(await live.turn(turn.parent))
+    return Scene(turn, before, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
 
 
 async def read_turn(
@@ -103,7 +106,7 @@ def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
         kept = [event for event in turn.delta.events if isinstance(event, _NAMED_BY_BLOCK)]
         before = fold(before, Delta(tuple(kept)), turn=before.turn, depth=before.depth)
         reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
-    told = read_delta(reading, before, source=Source.EXTRACTION, later=scene.later, told=said)
+    told = read_delta(reading, before, source=Source.EXTRACTION, later=scene.later, told=said, above=scene.above)
     if not any(isinstance(event, Mentioned) for event in kept):
         kept += mention_event(live.lore.mentioned_in(said))
     if live.tree.children.get(turn.id):

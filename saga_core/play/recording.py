@@ -95,7 +95,7 @@ class Recorder:
     async def _record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
         live = await self.live.get(known.session)
         # What is known of the turns above may have been amended since the turn began.
-        readings = _Readings(known, live, await live.state(known.parent), self.ids, self.clock, self.counters)
+        readings = await _Readings.below(known, live, self.ids, self.clock, self.counters)
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
@@ -173,9 +173,19 @@ class _Readings:
     live: LiveSession
     state: WorldState
     """The state at the parent."""
+    above: Delta
+    """What the parent changed."""
     ids: IdSource
     clock: Clock
     counters: Counters
+
+    @classmethod
+    async def below(
+        cls, known: ToRecord, live: LiveSession, ids: IdSource, clock: Clock, counters: Counters
+    ) -> _Readings:
+        """Return the readings of replies to the prompt that was built for ``known``."""
+        state, parent = await live.state(known.parent), await live.turn(known.parent)
+        return cls(known, live, state, live.effective(parent), ids, clock, counters)
 
     async def of(self, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
         """The turns that a reply may be.
@@ -237,6 +247,7 @@ class _Readings:
             sure=sure,
             told=f"{words}\n{said}",
             card=transcript.system_text,
+            above=self.above,
         )
         self.counters.add(f"block.{delta.status.value}")
         # Each text alone, so that the result for this reply is cached for the next request.

@@ -4,9 +4,13 @@ Their authors had not read the code. Those in ``last`` were first played when th
 4,642 checks. Two that came later, ``en_heist`` and ``ko_ghost``, held 94.7 % of 3,111, before two faults that they
 showed were mended: a persona that only a heading of the card names, and notes that say who is the same person.
 
-Those in ``fresh`` came last, from two authors. As they were written they held 92.0 % of 7,368 checks. 1.9 % were slips
-of the authors, and the rest came down to some twenty faults. Worst were a heading of four people taken for one, an
-unknown hand taken for the player's, names that only a note joins, and counts in Chinese words.
+Those in ``fresh`` came last. As two authors wrote the first five, they held 92.0 % of 7,368 checks. 1.9 % were slips of
+the authors, and the rest came down to some twenty faults. Worst were a heading of four people taken for one, an unknown
+hand taken for the player's, names that only a note joins, and counts in Chinese words.
+
+The last four are ``en_post_office``, ``ko_island_clinic``, ``ja_theatre`` and ``zh_steppe``. As they were written they
+held 95.1 % of 7,710 checks. The worst faults were titles with a full stop, a family name and a title for a full name,
+and a transfer that the next block repeats as a gain.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ LAWS = (
 
 
 def test_the_library_is_large_enough_to_say_something() -> None:
-    assert len(PLAYS) >= 21
+    assert len(PLAYS) >= 25
     assert {load(path).language[:2] for path in PLAYS} == {"en", "ja", "ko", "zh"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 
 from saga_core.extraction import read_delta
@@ -150,6 +151,43 @@ def test_a_thing_that_is_reported_twice_is_there_once() -> None:
     state = play(OPENING, "npc_met: [Teo]\nitems_transferred: [{item: pocket watch, from: Player, to: Teo}]")
     state = play(state, "items_gained: [pocket watch]\nitems_transferred: [{item: pocket watch, from: Teo, to: Alex}]")
     assert carried(state) == {"pocket watch": 1} and not any(state.belongings.get(who) for who in state.present)
+
+
+def replayed(*bodies: str) -> WorldState:
+    """The state after blocks of which each is read with the delta of the one before, as the recorder does."""
+    state, above = OPENING, Delta()
+    for body in bodies:
+        above = read_delta(read_reply(reply(body)), state, player_name="Alex", above=above)
+        state = after(state, above)
+    return state
+
+
+LENT = "npc_met: [Tibbs]\nitems_transferred: [{item: silver pocket watch, from: Tibbs, to: Player}]"
+
+
+def test_a_gain_that_repeats_the_transfer_of_the_block_before_is_none() -> None:
+    assert carried(replayed(LENT, "items_gained: [shilling, silver pocket watch]")) == {
+        "silver pocket watch": 1,
+        "shilling": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("bodies", "count"),
+    [
+        ((LENT, "mood: calm", "items_gained: [silver pocket watch]"), 2),  # not the block before
+        ((LENT, "items_gained: [{name: silver pocket watch, quantity: 2}]"), 3),
+        (("items_gained: [silver pocket watch]", "items_gained: [silver pocket watch]"), 2),  # found, and found again
+        ((LENT, LENT), 2),
+    ],
+)
+def test_any_other_gain_is_one(bodies: tuple[str, ...], count: int) -> None:
+    assert carried(replayed(*bodies)) == {"silver pocket watch": count}
+
+
+def test_what_has_a_common_name_may_be_gained_again() -> None:
+    bread = "npc_met: [Tibbs]\nitems_transferred: [{item: bread, from: Tibbs, to: Player}]"
+    assert carried(replayed(bread, "items_gained: [bread]")) == {"bread": 2}
 
 
 def test_what_one_takes_from_the_company_is_no_second_one() -> None:
