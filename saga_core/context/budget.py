@@ -88,6 +88,9 @@ class _Packing:
             section = piece.section
             if piece.key in keys or (section, piece.text) in texts:
                 continue
+            if piece.too_long:
+                self.skipped.append(piece)
+                continue
             heading = 0 if used[section] else count(section.headed(self._words)) + 1
             room = min(self._most - self.spent, self._ceilings[section] - used[section]) - heading
             head = (section, piece.under)

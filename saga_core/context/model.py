@@ -106,6 +106,8 @@ class Piece:
     """A part of the beginning that lines above may have stated, such as a year."""
     brief: str = ""
     """The text to use below a line with the same ``within`` and a different ``under``."""
+    too_long: bool = False
+    """Whether ``text`` is only the beginning of a text that no block has room for. The piece is always skipped."""
 
 
 _READ = 16_000

@@ -16,6 +16,7 @@ TOLD, ALWAYS = 9.0, 99.0
 """Scores of entries that follow their own rules, above entries by relevance, and of entries that ignore the budget."""
 MOST_TOLD = 400_000
 """Most characters of lore that are prepared for one request. No block has room for as much."""
+_BEGINNING = 200
 _KEY = "lore:"
 _MACRO = re.compile(r"\{\{[^{}]{0,2000}\}\}")
 _SHORT = 24
@@ -26,7 +27,7 @@ _SHORT = 24
 def kept_pieces(request: ReadRequest, source: str, room: MacroRoom | None = None) -> list[Piece]:
     """Return a piece for each entry that its rules activate, sorted by ``order`` and name.
 
-    ``room`` is for the texts. The best entries get theirs first; those that it does not hold are left out.
+    ``room`` is for the texts. The best entries get theirs first; those that it does not hold are too long.
     """
     room = room if room is not None else MacroRoom(MOST_TOLD)
     moment = request.moment
@@ -47,20 +48,24 @@ def kept_pieces(request: ReadRequest, source: str, room: MacroRoom | None = None
     pieces = []
     for place, (kept, score) in enumerate(zip(found, scores, strict=True)):
         text = texts[place]
-        if text is None:
-            continue
         pieces.append(
             Piece(
                 source,
                 f"{_KEY}{kept.entry.name}",
                 Section.LORE,
-                f"{one_line(kept.entry.name)}: {one_line(text)}",
+                f"{one_line(kept.entry.name)}: {one_line(beginning(kept.entry) if text is None else text)}",
                 score,
                 why={kept.why: score},
                 order=place / 10_000 - 1,
+                too_long=text is None,
             )
         )
     return pieces
+
+
+def beginning(entry: LoreEntry) -> str:
+    """Return the first 200 characters of an entry that is too long to be told."""
+    return f"{entry.text[:_BEGINNING]}…"
 
 
 def _worth(kept: Kept) -> tuple[int, bool, bool, int]:

@@ -12,7 +12,7 @@ from saga_core.config import LorebookConfig
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import Labels, labels, one_line
 from saga_core.context.scene import Scene
-from saga_core.context.sources.kept_lore import MOST_TOLD, kept_pieces, sent_by_client, told_text
+from saga_core.context.sources.kept_lore import MOST_TOLD, beginning, kept_pieces, sent_by_client, told_text
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall import LoreIndex, LoreSituation, ScoredLore, rank_lore
 from saga_core.world import LoreEntry, MacroRoom
@@ -80,12 +80,11 @@ class Lorebook:
             pieces = kept_pieces(request, self.name, room)
         for scored in ranked:
             name = scored.entry.name
-            line = lines.get((name, request.language))
+            line, too_long = lines.get((name, request.language)), False
             if "{{" in scored.entry.text:
                 text = told_text(scored.entry, request, room)
-                if text is None:
-                    continue
-                line = _line(evolve(scored.entry, text=text), words)
+                too_long = text is None
+                line = _line(evolve(scored.entry, text=beginning(scored.entry) if text is None else text), words)
             elif line is None:
                 line = lines[name, request.language] = _line(scored.entry, words)
             told, shorter = line, ""
@@ -102,6 +101,7 @@ class Lorebook:
                     scored.score,
                     why=scored.why,
                     shorter=(shorter,) if shorter else (),
+                    too_long=too_long,
                 )
             )
         return pieces

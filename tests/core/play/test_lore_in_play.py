@@ -87,4 +87,6 @@ async def test_lore_of_megabytes_is_not_filled_at_a_turn(tmp_path: Path, monkeyp
     async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": world.name}}) as saga:
         pending = await Frontend(saga, system="You tell a story.").say("I go.", "They went.")
         assert "Small stands in the book" in pending.context.text
+        (skipped,) = (each for each in pending.context.skipped if each.too_long)
+        assert skipped.text.startswith("Large: {{user}}") and len(skipped.text) < 300
     assert max(filled, default=0) <= kept_lore.MOST_TOLD
