@@ -15,7 +15,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from saga_backends.chat.json_text import read_text
+from saga_backends.chat.json_text import read_text, without_surrogates
 from saga_core.errors import BadInput, UpstreamError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ async def refusal(response: httpx2.Response) -> Any:
     finally:
         await response.aclose()
     try:
-        return read_text(text)
+        return without_surrogates(read_text(text))
     except ValueError:
         return text
 

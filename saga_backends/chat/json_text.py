@@ -12,6 +12,8 @@ MOST_IN_EVENT = 100_000
 """The maximum number of values in an event of a stream. An ordinary event has a few dozen."""
 _FEW = 64 * 1_024
 """The length in characters up to which a text is parsed without counting its values."""
+_STREAMED = frozenset("content text reasoning reasoning_content thinking arguments partial_json response token".split())
+"""Names of texts that come in pieces. A piece may end in half of a character whose other half begins the next."""
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 """Replaces NaN and infinities, which are not valid JSON, by null."""
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -25,6 +27,8 @@ class TooManyValues(ValueError):
 def read_text(data: str | bytes, most: int = MOST_VALUES) -> Any:
     """Parse ``data``, which may hold about ``most`` values. Lone surrogates become U+FFFD, so that UTF-8 can encode it.
 
+    The texts that a stream sends in pieces keep them if ``data`` is an event, that is, a ``str``.
+
     Raises ``TooManyValues`` before parsing, and another ``ValueError`` if it is not JSON or is nested too deeply.
     """
     text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
@@ -33,19 +37,26 @@ def read_text(data: str | bytes, most: int = MOST_VALUES) -> Any:
     try:
         value = _parsed(text)
         # Only an escape can produce a lone surrogate.
-        return without_surrogates(value) if "\\u" in text and _ESCAPED_SURROGATE.search(text) else value
+        if "\\u" in text and _ESCAPED_SURROGATE.search(text):
+            return without_surrogates(value, _STREAMED if isinstance(data, str) else frozenset())
+        return value
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def without_surrogates(value: Any) -> Any:
-    """Return ``value`` with U+FFFD for each lone surrogate in its texts and names."""
+def without_surrogates(value: Any, kept: frozenset[str] = frozenset()) -> Any:
+    """Return ``value`` with U+FFFD for each lone surrogate in texts and names, except in texts named in ``kept``."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [without_surrogates(entry) for entry in value]
+        return [without_surrogates(entry, kept) for entry in value]
     if isinstance(value, dict):
-        return {without_surrogates(name): without_surrogates(entry) for name, entry in value.items()}
+        return {
+            without_surrogates(name): entry
+            if name in kept and isinstance(entry, str)
+            else without_surrogates(entry, kept)
+            for name, entry in value.items()
+        }
     return value
 
 

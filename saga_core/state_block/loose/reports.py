@@ -35,7 +35,7 @@ LONGEST = 20_000
 """The maximum number of characters of a report. Longer text is shown."""
 _GLANCE = 256
 """The number of characters of a line that are examined first."""
-_blank_lines = re.compile(rf"[{SPACE}]*\n").match
+_blank_lines = re.compile(rf"(?:[{syntax.BLANKS}\r{syntax.QUOTE_MARK}]{{0,40}}+\n)++").match
 """Matches lines of white space and quote marks. There may be millions of them, so they are not read one by one."""
 _HALTS = re.compile(r"[<>\n]")
 """Matches a character that may begin a tag or that ends the line."""
