@@ -8,7 +8,6 @@ that are merely compatible are called with the bare client, because importing an
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
@@ -16,6 +15,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from saga_backends.chat.json_text import read_text, without_surrogates
 from saga_core.errors import BadInput, UpstreamError
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ async def refusal(response: httpx2.Response) -> Any:
     finally:
         await response.aclose()
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return without_surrogates(read_text(text))
+    except ValueError:
         return text
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from saga_backends.chat.patience import WITHOUT_CONTENT
 from saga_core.errors import UpstreamError
 
 OVERLOADED = 529
@@ -103,6 +104,15 @@ class Blame:
         """The error for a timeout."""
         return UpstreamError(
             f"{self.host} did not answer in time; providers.{self.name}.timeout is {self.timeout:g} seconds",
+            status=504,
+            kind="upstream_timeout",
+        )
+
+    def without_content(self) -> UpstreamError:
+        """The error for a provider that only gave signs of life."""
+        return UpstreamError(
+            f"{self.host} sent nothing of a reply for {WITHOUT_CONTENT} times as long as it may be silent; "
+            f"providers.{self.name}.timeout is {self.timeout:g} seconds",
             status=504,
             kind="upstream_timeout",
         )

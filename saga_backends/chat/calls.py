@@ -17,8 +17,9 @@ from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.json_text import read_text
+from saga_backends.chat.patience import Patience
 from saga_backends.chat.reply_size import ReplySize
-from saga_backends.http_client import bearer, body_of, refusal
+from saga_backends.http_client import MOST_BODY, bearer, body_of, refusal
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, Passed, UsagePart
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 _TAIL_SECONDS = 0.1
 _LARGE = 1_000_000
 """The size in bytes above which a reply that is not streamed is parsed in a thread."""
+_SLICE = 64 * 1_024
+"""Bytes of a stream that are read before other tasks may run. A compressed chunk may hold a thousand times as many."""
 _MOST_PASSED = 128 * 1_024 * 1_024
 """The maximum size in bytes of a reply that is passed on. Speech and pictures take a few MB."""
 _MOST_LISTED = 8 << 20
@@ -45,10 +48,16 @@ def _pause(state: tenacity.RetryCallState) -> float:
 
 
 class ReplyParts(Protocol):
-    """Reads a reply in one dialect, either whole or event by event. If ``done``, nothing relevant follows."""
+    """Reads a reply in one dialect, either whole or event by event.
+
+    If ``done``, nothing relevant follows. If ``complete``, only the token counts may follow.
+    """
 
     @property
     def done(self) -> bool: ...
+
+    @property
+    def complete(self) -> bool: ...
 
     def whole(self, raw: bytes) -> Iterable[ChatPart]: ...
 
@@ -120,7 +129,7 @@ class Calls:
         """Send raw bytes and return the body of the reply. Raises ``UpstreamError``."""
         response = await self.send(path, body, content_type, key)
         try:
-            found = await body_of(response, _MOST_PASSED)
+            found = await self.body(response, key, _MOST_PASSED)
         except self.transport_errors as error:
             raise self.failure(error) from error
         finally:
@@ -131,7 +140,7 @@ class Calls:
         """Return the JSON at ``path``. Raises ``UpstreamError``, also if the reply is not JSON."""
         response = await self._send("GET", path, None, {})
         try:
-            body = await body_of(response, _MOST_LISTED)
+            body = await self.body(response, None, _MOST_LISTED)
             return await asyncio.to_thread(read_text, body) if len(body) > _LARGE else read_text(body)
         except ValueError:
             raise UpstreamError(
@@ -172,13 +181,31 @@ class Calls:
             raise self.failure(error) from error
         raise blame.refused(response.status_code, said, response.headers)
 
-    async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
-        """Yield the data of each event until the response ends."""
+    async def body(self, response: httpx2.Response, key: str | None = None, most: int = MOST_BODY) -> bytes:
+        """Return the whole body. Raises ``UpstreamError`` if it has more than ``most`` bytes or never ends."""
+        patience = self.patience(key)
+        try:
+            return await patience.within(body_of(response, most))
+        except TimeoutError:
+            raise patience.silent() from None
+
+    def patience(self, key: str | None = None) -> Patience:
+        """Return the patience with one reply."""
+        return Patience(self.timeout, self.blame(key).without_content)
+
+    async def data(self, response: httpx2.Response, patience: Patience) -> AsyncGenerator[str, None]:
+        """Yield the data of each event until the response ends. Raises ``UpstreamError`` if ``patience`` ends."""
         lines = EventLines(bare=kind_of(response) in _LINES)
         packed = "content-encoding" in response.headers
-        async for chunk in response.aiter_bytes() if packed else response.aiter_raw():
-            for data in lines.feed(chunk):
-                yield data
+        chunks = response.aiter_bytes() if packed else response.aiter_raw()
+        while (chunk := await patience.next_of(chunks)) is not None:
+            for at in range(0, len(chunk), _SLICE):
+                if at:
+                    await asyncio.sleep(0)
+                for data in lines.feed(chunk[at : at + _SLICE]):
+                    yield data
+        if patience.over:  # what is left may be half an event
+            return
         for data in lines.finish():
             yield data
 
@@ -200,7 +227,7 @@ class Calls:
             if kind == "text/html":
                 raise self.blame(key).page()
             if kind == "application/json" or (not streaming and kind not in ("text/event-stream", *_LINES)):
-                body = await body_of(response)
+                body = await self.body(response, key)
                 # A large body is parsed in a thread.
                 whole = await asyncio.to_thread(_read, reader, body) if len(body) > _LARGE else _read(reader, body)
                 for part in whole:
@@ -208,12 +235,16 @@ class Calls:
                 for part in reader.end():
                     yield part
                 return
-            async with aclosing(self.data(response)) as events:
+            patience = self.patience(key)
+            async with aclosing(self.data(response, patience)) as events:
                 async for data in events:
                     for part in reader.event(data):
+                        patience.heard(part)
                         yield size.of(part)
                     if reader.done:
                         break
+                    if reader.complete:
+                        patience.completed()
                 for part in reader.end():
                     yield part
                 await self.let_end(events)

@@ -16,8 +16,14 @@ def several(
 
     ``reply`` starts the reply with the given index.
     """
+    count = choices_of(request)
+    return merged([reply(index) for index in range(count)]) if count > 1 else reply(0)
+
+
+def choices_of(request: ChatRequest) -> int:
+    """Return how many replies ``request`` asks for."""
     count = request.params.get("n")
-    return merged([reply(index) for index in range(count)]) if type(count) is int and count > 1 else reply(0)
+    return count if type(count) is int and count > 1 else 1
 
 
 async def merged(streams: Sequence[AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:

@@ -20,6 +20,7 @@ import httpx2
 from attrs import define, field
 
 from saga_backends.chat.calls import Calls
+from saga_backends.chat.json_text import without_surrogates
 from saga_backends.http_client import bearer
 
 NO_KEY = "none"
@@ -84,7 +85,8 @@ class SdkCalls(Calls):
         except UnicodeEncodeError:
             raise blame.unsendable() from None
         except self.sdk.APIStatusError as error:
-            raise blame.refused(int(error.status_code), error.body, error.response.headers) from error
+            said = without_surrogates(error.body)
+            raise blame.refused(int(error.status_code), said, error.response.headers) from error
         except self.sdk.APITimeoutError as error:
             raise blame.silent() from error
         except self.sdk.APIConnectionError as error:

@@ -36,7 +36,9 @@ from saga_server.providers import Narrators, Route
 _log = logging.getLogger("saga.server")
 
 _SLICE = 4_096
-"""Characters of a reply that are processed before other tasks may run."""
+"""Characters of a reply that are processed before other tasks may run, however they are split into parts."""
+_PART = 64
+"""How many characters a part counts for besides its text, because each part takes some work."""
 
 COMMIT_SECONDS = 10.0
 """Seconds that the end of a reply waits for its turn to be recorded. Recording continues after that."""
@@ -356,7 +358,7 @@ class Exchange:
                 return
 
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
-        call, started = self.call, time.perf_counter()
+        call, started, processed = self.call, time.perf_counter(), 0
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
         params, text = onward(call.text, begun.plan, begun.allowing(call.params), route.provider.completes_text)
@@ -379,6 +381,10 @@ class Exchange:
                             await asyncio.sleep(0)  # let other tasks run
                     else:
                         answer.take(part)
+                        processed += _PART + (len(part.text) if isinstance(part, TextPart) else 0)
+                        if processed > _SLICE:
+                            processed = 0
+                            await asyncio.sleep(0)
                     if self._sent - self._taken > WINDOW:
                         await self._taken_up()
 

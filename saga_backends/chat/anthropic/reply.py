@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from saga_backends.chat.json_text import read_text
+from saga_backends.chat.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -46,6 +46,11 @@ class MessageReader:
     _finished: bool = field(default=False, init=False)
     _thinking: str = field(default="", init=False)
     _signature: str = field(default="", init=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the reply has a finish reason, after which only the usage may follow."""
+        return self._finished
 
     def event(self, data: str) -> Iterator[ChatPart]:
         """Yield the parts of one event. Raises ``UpstreamError`` for an error event or an invalid event."""
@@ -95,7 +100,9 @@ class MessageReader:
 
     def _json(self, data: str | bytes) -> Mapping[str, Any]:
         try:
-            found = read_text(data)
+            found = read_text(data, MOST_IN_EVENT if isinstance(data, str) else MOST_VALUES)
+        except TooManyValues as error:
+            raise UpstreamError(f"{self.blame.host} sent {error} in one piece") from None
         except ValueError:
             raise UpstreamError(f"{self.blame.host} sent something that is not JSON") from None
         if not isinstance(found, Mapping):

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.json_text import read_text
+from saga_backends.chat.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -55,6 +55,11 @@ class GeminiReader:
     _finished: bool = field(default=False, init=False)
     _about: dict[str, Any] = field(factory=dict, init=False)
 
+    @property
+    def complete(self) -> bool:
+        """Whether the reply has a finish reason, after which only the usage may follow."""
+        return self._finished
+
     def event(self, data: str) -> Iterator[ChatPart]:
         """Yield the parts of one event. Raises ``UpstreamError`` for an error event or an invalid chunk."""
         yield from self._chunk(self._json(data))
@@ -82,7 +87,9 @@ class GeminiReader:
 
     def _json(self, data: str | bytes) -> Any:
         try:
-            return read_text(data)
+            return read_text(data, MOST_IN_EVENT if isinstance(data, str) else MOST_VALUES)
+        except TooManyValues as error:
+            raise UpstreamError(f"{self.blame.host} sent {error} in one piece") from None
         except ValueError:
             raise UpstreamError(f"{self.blame.host} sent something that is not JSON") from None
 

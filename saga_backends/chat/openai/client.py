@@ -14,12 +14,13 @@ from attrs import define, field
 from saga_backends.chat.calls import Calls
 from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
+from saga_backends.chat.merging import choices_of
 from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.openai.reply import ReplyReader
 from saga_backends.chat.openai.request import openai_body
 from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
-from saga_backends.http_client import body_of, open_http
+from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed
 from saga_core.registry import Backend, OpenOptions
@@ -125,7 +126,7 @@ class OpenAIChat:
             return await self.calls.get(address)
         response = await self.calls.post(address, body, None, {})
         try:
-            return await asyncio.to_thread(read_text, await body_of(response))
+            return await asyncio.to_thread(read_text, await self.calls.body(response))
         except ValueError:
             raise UpstreamError(f"{self.host} answered {path} with something that is not JSON") from None
         except self.calls.transport_errors as error:
@@ -147,12 +148,12 @@ class OpenAIChat:
 
     async def _attempt(self, request: ChatRequest, streaming: bool) -> AsyncGenerator[ChatPart, None]:
         blame, text = self.calls.blame(request.api_key), request.text
-        reader, first = ReplyReader(blame), list[AdjustedPart]()
+        reader, first = ReplyReader(blame, choices=choices_of(request)), list[AdjustedPart]()
         if text is not None:
             path = text_path(text, str(self.calls.client.base_url), streaming=streaming)
             body = text_body(request, text, streaming=streaming)
             response = await self.calls.post(path, body, request.api_key, {})
-            reader = TextReader(blame, wire=text.wire)
+            reader = TextReader(blame, choices=choices_of(request), wire=text.wire)
         else:
             response, first = await self._post(request, streaming)
         replied = self.calls.parts(response, reader, request.api_key, streaming=streaming, first=first)

@@ -7,13 +7,15 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.json_text import read_text
+from saga_backends.chat.json_text import MOST_IN_EVENT, TooManyValues, read_text
 from saga_backends.chat.tool_calls import well_formed
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import MOST_TOKENS, ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 
 _READ = frozenset({"content", "role"})
+MOST_CHOICES = 128
+"""The maximum number of choices in a chunk, as many as OpenAI gives at most. Each takes some work."""
 
 
 @define
@@ -24,8 +26,15 @@ class ReplyReader:
     usage: Usage | None = None
     done: bool = False
     """Whether the provider has sent ``[DONE]``."""
+    choices: int = field(default=1, kw_only=True)
+    """The number of choices that were asked for."""
     _open: set[int] = field(factory=set, init=False)
     _closed: set[int] = field(factory=set, init=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all choices have a finish reason, after which only the usage may follow."""
+        return len(self._closed) >= self.choices
 
     def event(self, data: str) -> Iterable[ChatPart]:
         """Return the parts of one event. Raises ``UpstreamError`` for an error event or an invalid chunk."""
@@ -33,7 +42,9 @@ class ReplyReader:
             self.done = True
             return ()
         try:
-            chunk = read_text(data)
+            chunk = read_text(data, MOST_IN_EVENT)
+        except TooManyValues as error:
+            raise UpstreamError(f"{self.blame.host} sent an event of {error}") from None
         except ValueError:
             raise UpstreamError(f"{self.blame.host} sent an event that is not JSON") from None
         chunk = self.translated(chunk)
@@ -60,6 +71,8 @@ class ReplyReader:
         """Yield the parts of a whole reply. Raises ``UpstreamError`` if the body is not a reply."""
         try:
             answer = read_text(body)
+        except TooManyValues as error:
+            raise UpstreamError(f"{self.blame.host} sent a reply of {error}") from None
         except ValueError:
             raise UpstreamError(
                 f"{self.blame.host} answered with something that is not JSON; is its base_url the one of a chat API?"
@@ -90,6 +103,8 @@ class ReplyReader:
         if isinstance(chunk.get("usage"), Mapping):
             self.usage = _usage(chunk["usage"])
         choices = chunk.get("choices")
+        if isinstance(choices, list) and len(choices) > MOST_CHOICES:
+            raise UpstreamError(f"{self.blame.host} sent {len(choices):,} choices at once, more than {MOST_CHOICES}")
         for position, choice in enumerate(choices if isinstance(choices, list) else ()):
             if isinstance(choice, Mapping):
                 yield from self._choice(choice, position, place)

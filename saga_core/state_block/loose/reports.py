@@ -35,6 +35,8 @@ LONGEST = 20_000
 """The maximum number of characters of a report. Longer text is shown."""
 _GLANCE = 256
 """The number of characters of a line that are examined first."""
+_blank_lines = re.compile(rf"(?:[{syntax.BLANKS}\r{syntax.QUOTE_MARK}]{{0,40}}+\n)++").match
+"""Matches lines of white space and quote marks. There may be millions of them, so they are not read one by one."""
 _HALTS = re.compile(r"[<>\n]")
 """Matches a character that may begin a tag or that ends the line."""
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
@@ -135,9 +137,9 @@ class ReportFilter:
                     pos, again = self._read_tag(text, pos)
                 elif self._mode is _Mode.START and not self._line and begins_story(text, pos):
                     self._mode = _Mode.PASS
-                elif self._mode is _Mode.START and not self._line and text[pos] == "\n":
-                    self._gap.append("\n")
-                    pos += 1
+                elif self._mode is _Mode.START and not self._line and (blank := _blank_lines(text, pos)):
+                    self._gap.append(blank.group())
+                    pos = blank.end()
                 else:
                     pos, again = self._read_line(text, pos)
                 if again:

@@ -68,3 +68,31 @@ async def test_a_client_that_reads_gets_everything(serve: Serve) -> None:
         narrated_by(client, Flood())
         reply = await client.chat(words("말해"), model="m", stream=True)
         assert reply.streamed() == PIECE * 3
+
+
+async def test_others_run_between_the_small_pieces_of_a_reply(serve: Serve) -> None:
+    """They may all have arrived at once, so that reading them never waits."""
+    turns: list[int] = []
+
+    class AtOnce(Flood):
+        async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
+            rounds, counting = 0, True
+
+            async def count() -> None:
+                nonlocal rounds
+                while counting:
+                    rounds += 1
+                    await asyncio.sleep(0)
+
+            counter = asyncio.create_task(count())
+            for _ in range(100):
+                yield TextPart("비가 그친다. " * 500)
+            yield FinishPart("stop")
+            turns.append(rounds)
+            counting = False
+            await counter
+
+    async with serve(providers={"up": {"base_url": "http://127.0.0.1:9/v1"}}) as client:
+        narrated_by(client, AtOnce())
+        await client.chat(words("말해"), model="m")
+    assert turns[0] >= 50, "a rest for each piece of 4,000 characters, or for two"
