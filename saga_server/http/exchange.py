@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -20,12 +20,13 @@ from attrs import define, field, frozen
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
 from saga_core.play import PendingTurn
-from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
 from saga_server.http.call import Call
 from saga_server.http.callers.discretion import discreet
-from saga_server.http.callers.spending import count, let_in
+from saga_server.http.callers.spending import count, estimated, let_in, letters_beside
 from saga_server.http.errors import describe
+from saga_server.http.portions import in_portions
 from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import onward
@@ -34,11 +35,6 @@ from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
 
 _log = logging.getLogger("saga.server")
-
-_SLICE = 4_096
-"""Characters of a reply that are processed before other tasks may run, however they are split into parts."""
-_PART = 64
-"""How many characters a part counts for besides its text, because each part takes some work."""
 
 COMMIT_SECONDS = 10.0
 """Seconds that the end of a reply waits for its turn to be recorded. Recording continues after that."""
@@ -72,6 +68,8 @@ class Exchange:
     patience: float = 600.0
     """Seconds after which followers that take nothing of a waiting reply count as gone."""
     usage: Usage | None = None
+    beside: int = 0
+    """Characters of reasoning and tool calls that the model has written."""
     notices: list[str] = field(factory=list)
     """Notices about what was done differently than requested."""
     ended: bool = False
@@ -348,7 +346,7 @@ class Exchange:
                     raise
                 await self._bill(begun)
                 begun.failing()
-                self.usage = None
+                self.usage, self.beside = None, 0
                 following = self.call.routes[number]
                 _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
                 self.metrics.fallbacks.inc()
@@ -358,7 +356,7 @@ class Exchange:
                 return
 
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
-        call, started, processed = self.call, time.perf_counter(), 0
+        call, started = self.call, time.perf_counter()
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
         params, text = onward(call.text, begun.plan, begun.allowing(call.params), route.provider.completes_text)
@@ -366,7 +364,7 @@ class Exchange:
         log_prompt(begun, route.model)
         async with route.provider.slots.narration():
             stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
-            async with aclosing(stream) as parts:
+            async with aclosing(stream), aclosing(in_portions(stream)) as parts:
                 async for part in parts:
                     if started:
                         self.metrics.first_part.observe(time.perf_counter() - started)
@@ -375,16 +373,9 @@ class Exchange:
                         self.usage = part.usage
                     elif isinstance(part, AdjustedPart):
                         self._adjusted(part)
-                    elif isinstance(part, TextPart) and len(part.text) > _SLICE:
-                        for piece in _slices(part):
-                            answer.take(piece)
-                            await asyncio.sleep(0)  # let other tasks run
                     else:
+                        self.beside += letters_beside(part)
                         answer.take(part)
-                        processed += _PART + (len(part.text) if isinstance(part, TextPart) else 0)
-                        if processed > _SLICE:
-                            processed = 0
-                            await asyncio.sleep(0)
                     if self._sent - self._taken > WINDOW:
                         await self._taken_up()
 
@@ -397,20 +388,13 @@ class Exchange:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             self.metrics.used(self.usage)
-        await count(self.saga, self.call.key_id, begun, self.usage, self._route, hung_up=self._is_stopped())
-
-
-def _slices(part: TextPart) -> Iterator[TextPart]:
-    """Split a part with a long text, because searching it for the state block takes up to 3 µs per character."""
-    for at in range(0, len(part.text), _SLICE):
-        yield TextPart(part.text[at : at + _SLICE], part.index)
+        used = self.usage or estimated(begun, self.beside, hung_up=self._is_stopped())
+        await count(self.saga, self.call.key_id, used, self._route)
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:
-    if recording.cancelled():
-        return
-    error = recording.exception()
+    error = None if recording.cancelled() else recording.exception()
     if isinstance(error, SagaError):
         _log.warning("a recording that took long failed: %s", error)
-    else:
+    elif not recording.cancelled():
         _log.warning("a recording that took long is over", exc_info=error)

@@ -5,19 +5,16 @@ Without the estimate, a client that hangs up before the bill arrives would play 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
-from attrs import frozen
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from saga_core import Saga
 from saga_core.access import Access
 from saga_core.billing import price
-from saga_core.config import Config
 from saga_core.errors import OwnedElsewhere
 from saga_core.messages import flatten
 from saga_core.play import PendingTurn
-from saga_core.ports import Usage
+from saga_core.ports import ChatPart, ExtraPart, Usage
 from saga_core.upstream import facts_of
 from saga_server.http.call import Call
 from saga_server.providers import Route
@@ -26,29 +23,38 @@ T = TypeVar("T")
 
 _LETTERS = 4
 """Characters per token, roughly."""
+_CALLS = ("tool_calls", "function_call")
+_SIGNS = frozenset({"id", "type", "signature", "data", "format"})
+"""Fields of reasoning and tool calls that the model has not written."""
 
 
-@frozen
-class Spent:
-    """What a call used. ``dollars`` is None if the price is not known."""
+def estimated(begun: PendingTurn, beside: int, *, hung_up: bool) -> Usage | None:
+    """Return the estimated use of a call that was not billed. ``beside`` is the sum of ``letters_beside``.
 
-    tokens: int
-    dollars: float | None
-
-
-def spent_on(begun: PendingTurn, usage: Usage | None, route: Route, config: Config, *, hung_up: bool) -> Spent | None:
-    """Return what a call used; estimated if ``usage`` is None.
-
-    None if nothing was billed, no text arrived, and the client did not hang up (``hung_up``).
+    None if nothing arrived, and the client did not hang up (``hung_up``).
     """
-    if usage is None:
-        said = sum(len(reply.raw) for reply in begun.replies)
-        if not said and not hung_up:
-            return None
-        asked = sum(len(block.lead) + len(flatten(block.content)) for block in begun.plan.blocks)
-        usage = Usage(input=asked // _LETTERS, output=-(-said // _LETTERS))
-    facts = facts_of(route.model, route.provider.dialect, config.models.facts)
-    return Spent(usage.input + usage.output, price(usage, facts))
+    said = sum(len(reply.raw) for reply in begun.replies) + beside
+    if not said and not hung_up:
+        return None
+    asked = sum(len(block.lead) + len(flatten(block.content)) for block in begun.plan.blocks)
+    return Usage(input=asked // _LETTERS, output=-(-said // _LETTERS))
+
+
+def letters_beside(part: ChatPart) -> int:
+    """Return how many characters of reasoning and tool calls a part of a reply has."""
+    if not isinstance(part, ExtraPart):
+        return 0
+    calls = sum(_letters(part.fields.get(name)) for name in _CALLS)
+    # Providers send one thought in several fields.
+    return calls + max((_letters(value) for name, value in part.fields.items() if name not in _CALLS), default=0)
+
+
+def _letters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(_letters(each) for name, each in value.items() if name not in _SIGNS)
+    return sum(map(_letters, value)) if isinstance(value, list | tuple) else 0
 
 
 async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
@@ -61,10 +67,8 @@ async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]
         raise
 
 
-async def count(
-    saga: Saga, key_id: str, begun: PendingTurn, usage: Usage | None, route: Route, *, hung_up: bool
-) -> None:
+async def count(saga: Saga, key_id: str, used: Usage | None, route: Route) -> None:
     """Charge what a call used to its key, if the key has a record."""
-    spent = spent_on(begun, usage, route, saga.config, hung_up=hung_up) if key_id else None
-    if spent is not None:
-        await saga.access.spent(key_id, spent.tokens, spent.dollars)
+    if key_id and used is not None:
+        facts = facts_of(route.model, route.provider.dialect, saga.config.models.facts)
+        await saga.access.spent(key_id, used.input + used.output, price(used, facts))

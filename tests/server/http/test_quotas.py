@@ -118,6 +118,32 @@ async def test_hanging_up_before_the_bill_is_not_for_nothing(admin: Client, upst
     refused(await mina.chat(words("hello")), "tokens_a_day")
 
 
+@pytest.mark.parametrize(
+    ("extra", "tokens"),
+    [
+        ({"reasoning_content": "hm " * 4_000}, 3_000),
+        ({"reasoning": "hm " * 4_000, "reasoning_details": [{"type": "text", "text": "hm " * 4_000}]}, 3_000),
+        ({"tool_calls": [{"index": 0, "function": {"name": "look", "arguments": "ab" * 6_000}}]}, 3_000),
+        ({"reasoning_details": [{"type": "encrypted", "data": "Q" * 12_000}]}, 0),
+    ],
+)
+async def test_reasoning_and_tool_calls_before_hanging_up_count(
+    admin: Client, upstream: Upstream, extra: dict[str, Any], tokens: int
+) -> None:
+    mina = await player(admin)
+    upstream.then(says("It rains.", "It stops.", extra=extra, gate=asyncio.Event()))
+    async with mina.request(
+        "POST", CHAT, json={"model": "narrator-1", "messages": words("hello"), "stream": True}
+    ) as response:
+        async for line in response.content:
+            if b"rains" in line:
+                break
+    async with asyncio.timeout(20):
+        await upstream.gone.wait()
+    assert (await admin.post("/api/drain")).json["settled"]
+    assert tokens <= (await use(mina))["tokens"] < tokens + 2_000
+
+
 async def test_sessions(admin: Client) -> None:
     mina = await player(admin, sessions="2")
     for name in ("one", "two"):
