@@ -74,7 +74,7 @@ tests test-deep: export PYTHONDONTWRITEBYTECODE :=
 tests test-deep: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
 tests: $(ALL) chromium
-	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest -m "not deep" -n 3 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
 	$(BIN)/python .ci/audit hashes.txt
