@@ -54,7 +54,8 @@ demo: $(RUN) ## play an adventure through the real proxy (LANG_=ko or en, else y
 serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve
 
-test: lint types walls tests ## everything that CI runs
+test: lint walls ## everything that CI runs; types are checked while the tests run, because mypy uses one core
+	@$(MAKE) --no-print-directory -j2 types tests
 
 test-deep: $(ALL) chromium ## the long searches
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep"
