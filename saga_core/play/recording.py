@@ -95,7 +95,7 @@ class Recorder:
     async def _record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
         live = await self.live.get(known.session)
         # What is known of the turns above may have been amended since the turn began.
-        readings = await _Readings.below(known, live, self.ids, self.clock, self.counters)
+        readings = _Readings(known, live, await live.state(known.parent), self.ids, self.clock, self.counters)
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
@@ -173,19 +173,9 @@ class _Readings:
     live: LiveSession
     state: WorldState
     """The state at the parent."""
-    above: Delta
-    """What the parent changed."""
     ids: IdSource
     clock: Clock
     counters: Counters
-
-    @classmethod
-    async def below(
-        cls, known: ToRecord, live: LiveSession, ids: IdSource, clock: Clock, counters: Counters
-    ) -> _Readings:
-        """Return the readings of replies to the prompt that was built for ``known``."""
-        state, parent = await live.state(known.parent), await live.turn(known.parent)
-        return cls(known, live, state, live.effective(parent), ids, clock, counters)
 
     async def of(self, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
         """The turns that a reply may be.
@@ -205,7 +195,7 @@ class _Readings:
             self.clock.now(),
             user=self.known.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
             reply=reply.told,
-            delta=self._delta(kind, reply, finish or reply.finish_reason),
+            delta=await self._delta(kind, reply, finish or reply.finish_reason),
             kind=kind,
             model=model,
             finish=finish or reply.ended_by,
@@ -233,12 +223,15 @@ class _Readings:
             return [joined, own]
         return [self._made(child, words_key(asked), self.state), joined]
 
-    def _delta(self, kind: TurnKind, reply: Reply, finish: str) -> Delta:
+    async def _delta(self, kind: TurnKind, reply: Reply, finish: str) -> Delta:
         if kind is TurnKind.SIDE:
             return Delta()
         reading, persona = reply.reading(finish), self.known.persona
         name, sure = (persona.name, persona.sure) if persona is not None else ("", False)
         transcript = self.known.transcript
+        # Only a gain can repeat what the turn before reported.
+        gains = bool(reading.fields.items_gained)
+        above = self.live.effective(await self.live.turn(self.known.parent)) if gains else Delta()
         words, said = looked_through(transcript.player_words), looked_through(reply.told)
         delta = read_delta(
             reading,
@@ -247,7 +240,7 @@ class _Readings:
             sure=sure,
             told=f"{words}\n{said}",
             card=transcript.system_text,
-            above=self.above,
+            above=above,
         )
         self.counters.add(f"block.{delta.status.value}")
         # Each text alone, so that the result for this reply is cached for the next request.

@@ -44,6 +44,9 @@ _SECONDS = 60.0
 """The lifetime of a cache entry. A request is over by then, so long texts do not stay in memory unused."""
 _HIDDEN: TTLCache[tuple[str, bool], Hidden] = TTLCache(_REMEMBERED, _SECONDS, getsizeof=lambda hidden: hidden.size)
 _LOCK = Lock()
+_CHECKED: dict[int, bool] = {}
+"""The results of the quick check, by the hash of the text."""
+_MOST_CHECKED = 1 << 16
 
 
 _halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>]").search
@@ -123,7 +126,15 @@ def unscanned(texts: Iterable[str]) -> list[str]:
 
 
 def _may_hide(text: str, loose: bool) -> bool:
-    return may_open(text) or (loose and may_hold_report(text))
+    """A quick check. Each message of a chat needs it several times in each request, so results are cached."""
+    if not loose:
+        return may_open(text)
+    found = _CHECKED.get(key := hash(text))
+    if found is None:
+        if len(_CHECKED) >= _MOST_CHECKED:
+            _CHECKED.clear()
+        found = _CHECKED[key] = may_open(text) or may_hold_report(text)
+    return found
 
 
 def _hide(text: str, loose: bool) -> Hidden:
