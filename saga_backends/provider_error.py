@@ -11,7 +11,6 @@ from typing import Any
 
 from attrs import field, frozen
 
-from saga_backends.chat.patience import WITHOUT_CONTENT
 from saga_core.errors import UpstreamError
 
 OVERLOADED = 529
@@ -108,10 +107,10 @@ class Blame:
             kind="upstream_timeout",
         )
 
-    def without_content(self) -> UpstreamError:
-        """The error for a provider that only gave signs of life."""
+    def without_content(self, times: int) -> UpstreamError:
+        """The error for a provider that only gave signs of life for ``times`` timeouts."""
         return UpstreamError(
-            f"{self.host} sent nothing of a reply for {WITHOUT_CONTENT} times as long as it may be silent; "
+            f"{self.host} sent nothing of a reply for {times} times as long as it may be silent; is it overloaded? "
             f"providers.{self.name}.timeout is {self.timeout:g} seconds",
             status=504,
             kind="upstream_timeout",

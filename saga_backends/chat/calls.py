@@ -17,7 +17,7 @@ from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.json_text import read_text
-from saga_backends.chat.patience import Patience
+from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
 from saga_backends.chat.reply_size import ReplySize
 from saga_backends.http_client import MOST_BODY, bearer, body_of, refusal
 from saga_backends.provider_error import Blame
@@ -191,7 +191,7 @@ class Calls:
 
     def patience(self, key: str | None = None) -> Patience:
         """Return the patience with one reply."""
-        return Patience(self.timeout, self.blame(key).without_content)
+        return Patience(self.timeout, lambda: self.blame(key).without_content(WITHOUT_CONTENT))
 
     async def data(self, response: httpx2.Response, patience: Patience) -> AsyncGenerator[str, None]:
         """Yield the data of each event until the response ends. Raises ``UpstreamError`` if ``patience`` ends."""

@@ -247,7 +247,7 @@ async def test_the_other_choices_are_awaited() -> None:
 
 
 def test_content_renews_the_patience_and_nothing_else_does() -> None:
-    patience = Patience(10.0, BLAME.without_content)
+    patience = Patience(10.0, BLAME.silent)
     assert patience.left == 30.0
     patience._waited = 25.0
     for nothing in (AdjustedPart("n", "why"), ExtraPart({}), ExtraPart({"refusal": "", "tool_calls": []})):

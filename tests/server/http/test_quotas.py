@@ -47,6 +47,17 @@ async def use(client: Client) -> dict[str, Any]:
     return found
 
 
+async def hang_up(client: Client, upstream: Upstream) -> None:
+    """Leave a streamed reply when its first text, which has "rains", has arrived."""
+    ask = {"model": "narrator-1", "messages": words("hello"), "stream": True}
+    async with client.request("POST", CHAT, json=ask) as response:
+        async for line in response.content:
+            if b"rains" in line:
+                break
+    async with asyncio.timeout(20):
+        await upstream.gone.wait()
+
+
 def refused(reply: Reply, quota: str) -> None:
     assert (reply.status, reply.error["type"], reply.error["code"]) == (429, "rate_limit_error", f"quota_{quota}")
     assert reply.error["message"].startswith(f"{quota}: this key may use ")
@@ -105,14 +116,7 @@ async def test_side_requests_count_too(admin: Client) -> None:
 async def test_hanging_up_before_the_bill_is_not_for_nothing(admin: Client, upstream: Upstream) -> None:
     mina = await player(admin, tokens_a_day="1")
     upstream.then(says("It rains, and rains. " * 20, "It stops.", gate=asyncio.Event()))
-    async with mina.request(
-        "POST", CHAT, json={"model": "narrator-1", "messages": words("hello"), "stream": True}
-    ) as response:
-        async for line in response.content:
-            if b"rains" in line:
-                break
-    async with asyncio.timeout(20):
-        await upstream.gone.wait()
+    await hang_up(mina, upstream)
     assert (await admin.post("/api/drain")).json["settled"]
     assert (await use(mina))["tokens"] >= 1
     refused(await mina.chat(words("hello")), "tokens_a_day")
@@ -132,14 +136,7 @@ async def test_reasoning_and_tool_calls_before_hanging_up_count(
 ) -> None:
     mina = await player(admin)
     upstream.then(says("It rains.", "It stops.", extra=extra, gate=asyncio.Event()))
-    async with mina.request(
-        "POST", CHAT, json={"model": "narrator-1", "messages": words("hello"), "stream": True}
-    ) as response:
-        async for line in response.content:
-            if b"rains" in line:
-                break
-    async with asyncio.timeout(20):
-        await upstream.gone.wait()
+    await hang_up(mina, upstream)
     assert (await admin.post("/api/drain")).json["settled"]
     assert tokens <= (await use(mina))["tokens"] < tokens + 2_000
 
