@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from saga_core.background import DONE, Job, Step, Supervisor
 from saga_core.counters import Counters
+from saga_core.errors import NotFound
 from saga_core.extraction import nameless, owners_never_met, player_by_hands, second_person
 from saga_core.ids import IdSource
 from saga_core.jobs.views import ViewsJob
@@ -57,6 +58,12 @@ class PersonasJob(Job):
     async def step(self, session: str) -> Step:
         """Merge the two, if there are two."""
         turn = self._turns.pop(session, "")
+        try:
+            return await self._merged(session, turn)
+        except NotFound:
+            return DONE  # the session was deleted
+
+    async def _merged(self, session: str, turn: str) -> Step:
         live = await self._live.get(session)
         if turn not in live.tree.nodes or (second := await _second(live, turn)) is None:
             return DONE

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
-from saga_core.errors import LeaseLost, StoreError
+from saga_core.errors import LeaseLost, NotFound, StoreError
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
 from saga_core.sessions import LiveSession, LiveSessions
@@ -97,7 +97,12 @@ class ViewsJob(Job):
         if not batch:
             return DONE
         set_log_context(turn=batch[-1])
-        live = await self._live.get(session)
+        try:
+            live = await self._live.get(session)
+        except NotFound:
+            # The session was deleted after the turn was recorded and before it was queued.
+            await self._journal.change_jobs(session, batch, {})
+            return self._done(session, batch)
         await self._projector.render(live, batch, vectors=False)
         await self._projector.let_go(self._live.evicted)
         live.rest()
@@ -107,6 +112,9 @@ class ViewsJob(Job):
         await self._journal.change_jobs(session, batch, wanted)
         for follower in self.followers:
             follower.views_rendered(live, batch)
+        return self._done(session, batch)
+
+    def _done(self, session: str, batch: Sequence[str]) -> Step:
         left = self._turns.get(session, {})
         for turn in batch:
             left.pop(turn, None)

@@ -63,6 +63,8 @@ class LiveSessions:
     """How often each session was loaded. Only loaded sessions are ever changed."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
+    _outdated: set[str] = field(factory=set)
+    """Sessions that were dropped while they were being read."""
     _lore: dict[str, PreparedWorld] = field(factory=dict)
     _preparing: dict[str, asyncio.Task[PreparedWorld]] = field(factory=dict)
 
@@ -115,8 +117,10 @@ class LiveSessions:
                 self.evicted.add(session_id)
 
     def forget(self, session_id: str) -> None:
-        """Drop a session from memory, because its stored data may have been rewritten."""
+        """Drop a session from memory, because its stored data may have been rewritten. A running load begins again."""
         self._live.pop(session_id, None)
+        if session_id in self._loading:
+            self._outdated.add(session_id)
         self.forgotten += 1
 
     async def aclose(self) -> None:
@@ -162,16 +166,16 @@ class LiveSessions:
         self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
 
     async def _load(self, session_id: str) -> LiveSession:
-        if self.ownership is None:
+        while True:
+            self._outdated.discard(session_id)
+            if self.before_load is not None:
+                await self.before_load(session_id)
+            found = await self.ownership.loading(session_id) if self.ownership is not None else 0
             live = await self._read(session_id)
-        else:
-            while True:
-                if self.before_load is not None:
-                    await self.before_load(session_id)
-                found = await self.ownership.loading(session_id)
-                live = await self._read(session_id)
-                if self.ownership.is_loaded(session_id, found):
-                    break
+            if session_id in self._outdated:
+                continue
+            if self.ownership is None or self.ownership.is_loaded(session_id, found):
+                break
         self.counters.add("sessions.loaded")
         self.loads[session_id] += 1
         self.admit(live)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.jobs import ViewsJob
+from saga_core.jobs import PersonasJob, ViewsJob
 from saga_core.journal import Wanted
 from saga_core.sessions import LiveSession
 from tests.core.frontend import Frontend, memory_config
@@ -98,3 +98,25 @@ async def test_a_batch_that_fails_stays(saga: Saga, monkeypatch: pytest.MonkeyPa
     with pytest.raises(OSError, match="disk full"):
         await job.step(session)
     assert list(job.queued(session)) == turns[:1]
+
+
+async def test_turns_of_a_session_that_was_deleted_before_they_were_queued_are_let_go(saga: Saga) -> None:
+    session, turns = await played(saga)
+    await saga.sessions.delete(session)
+    job = saga.background.views
+    await saga.parts.journal.add_jobs(session, turns[:1])
+    job.submit(session, turns)
+    report = await saga.drain(10)
+    assert report.waiting == () and job.depth() == 0
+    assert await saga.parts.journal.jobs() == []
+    assert saga.counters.counts["lane.failures"] == 0 and "background" not in saga.counters.degraded
+
+
+async def test_a_player_is_not_looked_for_in_a_session_that_was_deleted(saga: Saga) -> None:
+    session, turns = await played(saga)
+    live = await saga.parts.live.get(session)
+    await saga.sessions.delete(session)
+    (job,) = (each for each in saga.parts.supervisor.jobs if isinstance(each, PersonasJob))
+    job.views_rendered(live, turns)
+    assert (await saga.drain(10)).waiting == ()
+    assert saga.counters.counts["personas.failures"] == 0 and "personas" not in saga.counters.degraded

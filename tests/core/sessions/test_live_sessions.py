@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.errors import NotFound
+from saga_core.journal import Journal, uproot
 from saga_core.model import Timeline
 from tests.core.sessions.stage import WORLD, Stage, tell
 
@@ -41,6 +42,29 @@ async def test_an_unknown_session_is_told_and_may_begin_later() -> None:
         with pytest.raises(NotFound):
             await stage.live.get("s9")
     assert stage.live.peek("s9") is None and len(stage.live) == 0
+
+
+async def test_a_session_that_is_deleted_while_it_is_read_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    session = (await stage.begin()).session.id
+    stage.restart()
+    read, go_on, timelines = asyncio.Event(), asyncio.Event(), Journal.timelines
+
+    async def slow(self: Journal, session_id: str) -> dict[str, Timeline]:
+        found = await timelines(self, session_id)
+        read.set()
+        await go_on.wait()
+        return found
+
+    monkeypatch.setattr(Journal, "timelines", slow)
+    asked = asyncio.create_task(stage.live.get(session))
+    await read.wait()
+    await uproot(stage.journal.kv, session)
+    stage.live.forget(session)
+    go_on.set()
+    with pytest.raises(NotFound):
+        await asked
+    assert stage.live.peek(session) is None
 
 
 async def test_one_that_gives_up_waiting_does_not_take_the_load_from_the_others() -> None:
