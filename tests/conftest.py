@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 
@@ -18,22 +19,30 @@ settings.register_profile("default", max_examples=100, deadline=None, suppress_h
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-_LOGGERS = ("saga", "saga_core", "saga_backends", "saga_server")
+_LEVELS = {"": logging.WARNING, **dict.fromkeys(("saga", "saga_core", "saga_backends", "saga_server"), logging.NOTSET)}
 
 
 @pytest.fixture(autouse=True)
 def levels_as_they_are_at_first() -> None:
     """Commands and servers set how much SAGA logs, those of a whole module too; each test sees its records all the
     same."""
-    logging.getLogger().setLevel(logging.WARNING)
-    for name in _LOGGERS:
-        logging.getLogger(name).setLevel(logging.NOTSET)
+    for name, level in _LEVELS.items():
+        logger = logging.getLogger(name)
+        if logger.level != level:  # setting it makes every logger of the process ask again
+            logger.setLevel(level)
 
 
 @pytest.fixture
 def sees_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     """The built-in embedder passes for one that sees meaning, so that earlier turns have vectors as well."""
     monkeypatch.setattr(NgramEmbedder, "semantic", property(lambda _self: True))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are kept to the end: the collector of garbage need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import NotSupported
@@ -86,12 +86,12 @@ class MemoryGraph(MemoryStore):
         check_neighbors(ids, types, direction, limit, self.info.limits)
         near, kept = set(ids), None if types is None else set(types)
         found = [
-            key
-            for key in sorted(edges)
+            (key.source, key.type, key.target, key.key)
+            for key in edges
             if (kept is None or key.type in kept)
             and ((direction != "in" and key.source in near) or (direction != "out" and key.target in near))
         ]
-        return [_own_edge(edges[key]) for key in found[:limit]]
+        return [_own_edge(edges[EdgeKey(*identity)]) for identity in sorted(found)[:limit]]
 
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
@@ -140,11 +140,11 @@ class MemoryGraph(MemoryStore):
 
 def _own_node(node: Node) -> Node:
     """Return a copy with its own properties."""
-    return evolve(node, properties=_own(node.properties))
+    return Node(node.id, node.label, _own(node.properties))
 
 
 def _own_edge(edge: Edge) -> Edge:
-    return evolve(edge, properties=_own(edge.properties))
+    return Edge(edge.source, edge.type, edge.target, edge.key, _own(edge.properties))
 
 
 def _own(properties: Mapping[str, Value]) -> Mapping[str, Value]:

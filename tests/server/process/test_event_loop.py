@@ -8,6 +8,7 @@ import logging
 import sys
 import time
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
@@ -75,6 +76,16 @@ async def test_another_loop_has_no_watch() -> None:
     assert running_watch() is None
 
 
+@pytest.fixture
+def thresholds_of_a_server() -> Iterator[None]:
+    """Python's own, while the tests run with higher ones."""
+    high = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*high)
+
+
+@pytest.mark.usefixtures("thresholds_of_a_server")
 async def test_what_lives_is_put_away_in_portions() -> None:
     thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
     seen: list[int] = []
