@@ -7,7 +7,7 @@ front of its text. System messages within the history stay where the client put 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -51,18 +51,17 @@ def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 async def read_client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     """As ``client_blocks``, in a thread if much text has to be scanned for state blocks: results are cached, but not
     for longer than a minute, and not without limit."""
-    replies = (message.get("content") for message in messages if message.get("role") == "assistant")
-    texts = (text for content in replies for text in _texts(content))
+    texts: list[str] = []
+    for message in messages:
+        if message.get("role") == "assistant":
+            content = message.get("content")
+            if type(content) is str:
+                texts.append(content)
+            elif isinstance(content, list):
+                texts += (part["text"] for part in content if part.get("type") == "text")
     if sum(map(len, unscanned(texts))) < SCANNED:
         return client_blocks(messages)
     return await asyncio.to_thread(client_blocks, messages)
-
-
-def _texts(content: object) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        yield from (part["text"] for part in content if part.get("type") == "text")
 
 
 def build_plan(

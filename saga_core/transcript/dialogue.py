@@ -100,7 +100,7 @@ class Transcript:
         parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
         return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
 
-    @property
+    @cached_property
     def trailing_system(self) -> str:
         """The client's text after the last utterance: nudges, quiet prompts, post-history notes."""
         last = self.utterances[-1].at if self.utterances else -1

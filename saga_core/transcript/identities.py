@@ -163,6 +163,12 @@ def known_keys(texts: Iterable[str]) -> list[str | None]:
     return [known(hash(text)) for text in texts]
 
 
+def without_keys(texts: Iterable[str]) -> list[str]:
+    """Return those of many texts whose identity keys are not cached."""
+    known = _KEYS.young
+    return [text for text in texts if hash(text) not in known]
+
+
 def prefix_keys(text: str) -> list[str]:
     """Return the fingerprints of an identity text's prefixes, for each length of ``LADDER`` that it reaches."""
     return [f"{length}:{fingerprint(text[:length])}" for length in LADDER if len(text) >= length]

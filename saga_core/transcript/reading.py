@@ -8,7 +8,7 @@ from typing import Any
 
 from saga_core.state_block import SCANNED, unscanned
 from saga_core.transcript.dialogue import Transcript, identity_keys, read_transcript
-from saga_core.transcript.identities import Facts, facts_of, known_keys, read_ahead, remember
+from saga_core.transcript.identities import Facts, facts_of, read_ahead, remember, without_keys
 
 _LONG = 64 * 1_024
 """Maximum characters of new text that are processed on the event loop, in all messages of a request together."""
@@ -26,14 +26,11 @@ async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhe
     ``elsewhere`` does the slow work on long texts and on those that may hold state blocks. Without it, a thread does.
     """
     texts = _texts(messages)
-    known = known_keys(texts)
     scanned = unscanned(texts)
     slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
-    if slow == scanned and _size(scanned) < SCANNED:
-        # In a continued chat only the last few messages are new, and a thread would only cost time.
-        fresh = sum(len(text) for text, key in zip(texts, known, strict=True) if key is None)
-        if fresh < _LONG:
-            return read_transcript(messages)
+    # In a continued chat only the last few messages are new, and a thread would only cost time.
+    if slow == scanned and _size(scanned) < SCANNED and _size(without_keys(texts)) < _LONG:
+        return read_transcript(messages)
     facts = await elsewhere(facts_of, slow) if elsewhere is not None and _size(slow) >= _FAR else ()
     return await asyncio.to_thread(_read, messages, slow, facts)
 

@@ -16,6 +16,7 @@ from saga_core.transcript.voices import SYSTEM_MARK, asks_for_a_line, stops_the_
 _QUOTED = 32
 _HEADING = "[#*<> \n"
 """Characters that may come before the first word of a prompt."""
+_ACROSS_LINES = re.I | re.S  # made once, because joining flags takes as long as a search
 
 
 @cache
@@ -33,7 +34,7 @@ def classify(transcript: Transcript) -> TurnKind:
     prompt) is a side request.
     """
     note = transcript.trailing_system
-    if stops_the_story(note) or any(asks_for_a_line(each.sent) for each in transcript.asked):
+    if (note and stops_the_story(note)) or any(asks_for_a_line(each.sent) for each in transcript.asked):
         return TurnKind.SIDE
     if _is_a_machines(transcript):
         return TurnKind.SIDE
@@ -42,7 +43,7 @@ def classify(transcript: Transcript) -> TurnKind:
     if transcript.prefilled:
         return TurnKind.CONTINUATION
     last = identity(transcript.past[-1].text)
-    if _any("goes_on", re.I | re.S).search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
+    if _any("goes_on", _ACROSS_LINES).search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
         return TurnKind.CONTINUATION
     if names_the_next(note) and _names_the_player(transcript, note):
         return TurnKind.SIDE
@@ -64,7 +65,7 @@ def _asks_for_a_line_of(name: str, note: str) -> bool:
 
 def names_the_next(note: str) -> bool:
     """Whether a note names the next speaker."""
-    return _any("next_speaker", re.I | re.S).search(note) is not None
+    return bool(note) and _any("next_speaker", _ACROSS_LINES).search(note) is not None
 
 
 def _is_a_machines(transcript: Transcript) -> bool:
