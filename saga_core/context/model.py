@@ -24,7 +24,7 @@ from attrs import define, field, frozen
 
 from saga_core.config import TokenBudget
 from saga_core.language import Labels
-from saga_core.looked_through import looked_through
+from saga_core.looked_through import looked_through, without_empty_lines
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import Episodes, KeptMoment, LoreIndex, Neighbors
 from saga_core.world import World
@@ -115,7 +115,7 @@ _READ = 16_000
 
 
 def _looked_through(text: str) -> str:
-    return looked_through(text, _READ)
+    return without_empty_lines(looked_through(text, _READ))
 
 
 def _each_looked_through(texts: Iterable[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from attrs import frozen
 
 from saga_core.language import NAME_PATTERN, Language, clean_name, every, fold_name, languages_in
+from saga_core.looked_through import without_empty_lines
 from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40
@@ -54,6 +55,7 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
 def _of_system(text: str) -> tuple[tuple[str, ...], str]:
     """Return the names in the opening sentence, and the first name that the text gives to the player. Cached: the
     system text seldom changes in a chat."""
+    text = without_empty_lines(text)
     return tuple(_of_sentences(text)), next(_about(text), "")
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from attrs import frozen
 
 from saga_core.language import Language, languages_in
-from saga_core.looked_through import LONG, looked_through
+from saga_core.looked_through import LONG, looked_through, without_empty_lines
 
 WRAPPER = "s Message>"
 """Part of every wrapper, used as a quick test."""
@@ -129,7 +129,7 @@ def excerpts(text: str) -> list[str]:
 
 
 def _without_lines(text: str) -> list[str]:
-    lines = [line for line in text.strip().split("\n") if line.strip()]
+    lines = [line for line in filter(None, text.strip().split("\n")) if not line.isspace()]
     cuts = ((at, len(lines)) for at in range(1, min(len(lines), 1 + _EXCERPTS)))
     found = [text, *("\n".join(lines[start:end]) for start, end in (*cuts, (0, len(lines) - 1)))]
     return [each for each in found if each]
@@ -141,7 +141,10 @@ def split_note(text: str) -> tuple[str, str]:
     The instruction is searched in the last 64,000 characters.
     """
     at = max(0, len(text) - LONG)
-    found = _notes(languages_in(text[at:]))[0].search(text, at)
+    pattern = _notes(languages_in(text[at:]))[0]
+    if pattern.search(without_empty_lines(text[at:])) is None:
+        return text, ""
+    found = pattern.search(text, at)
     if found is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
