@@ -68,7 +68,8 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
     for each in chosen:
         try:
             async with tools.supervisor.exclusive(each.id):
-                findings += await _Views(tools, each).look()
+                # It may have been reset or pruned since it was listed.
+                findings += await _Views(tools, await tools.journal.session(each.id)).look()
         except NotFound:
             continue  # deleted since it was listed
     if session is None:

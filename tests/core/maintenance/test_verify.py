@@ -12,7 +12,7 @@ from attrs import evolve
 from saga_core import Saga, codec
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.background import STUCK
-from saga_core.journal import Wanted, keys
+from saga_core.journal import Journal, Wanted, keys
 from saga_core.maintenance.verify import Verdict
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
@@ -223,6 +223,25 @@ async def test_what_the_journal_lost_is_told_and_not_made_up(saga: Saga, harm: H
     assert {finding.session for finding in lost} == {session.id}, "the other session is whole"
     left = await saga.maintenance.repair(found)
     assert not left.equal
+
+
+@pytest.mark.parametrize("change", ["reset", "delete"])
+async def test_a_session_that_changes_after_it_was_listed_is_not_called_damaged(
+    saga: Saga, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    sessions = Journal.sessions
+
+    async def listed(self: Journal) -> list[Session]:
+        found = await sessions(self)
+        if any(each.label == "mill" for each in found) and not changed:
+            changed.append(change)
+            await getattr(saga.sessions, change)("mill")
+        return list(found)
+
+    changed: list[str] = []
+    monkeypatch.setattr(Journal, "sessions", listed)
+    verdict = await saga.maintenance.verify()
+    assert changed and told(verdict) == []
 
 
 async def test_work_that_waits_is_done_first(saga: Saga) -> None:
