@@ -54,8 +54,8 @@ demo: $(RUN) ## play an adventure through the real proxy (LANG_=ko or en, else y
 serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve
 
-test: lint walls ## everything that CI runs; types are checked while the tests run, because mypy uses one core
-	@$(MAKE) --no-print-directory -j2 types tests
+test: lint ## everything that CI runs; types and walls are checked while the tests begin, because each uses one core
+	@$(MAKE) --no-print-directory -j2 tests types walls
 
 test-deep: $(ALL) chromium ## the long searches
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep"
@@ -74,7 +74,9 @@ walls: $(ALL)
 tests test-deep: export PYTHONDONTWRITEBYTECODE :=
 tests test-deep: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
+# Collecting once compiles all tests once; otherwise each of the three processes does. The run itself tells what fails.
 tests: $(ALL) chromium
+	@$(BIN)/python -m pytest -m "not deep" --collect-only -q >/dev/null 2>&1 || true
 	$(BIN)/python -m pytest -m "not deep" -n 3 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)

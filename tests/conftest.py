@@ -42,7 +42,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests are kept to the end: the collector of garbage need not look at them again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 20, 20)
+    gc.set_threshold(1_000, 10, 200)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
