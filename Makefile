@@ -74,9 +74,7 @@ walls: $(ALL)
 tests test-deep: export PYTHONDONTWRITEBYTECODE :=
 tests test-deep: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-# Collecting once compiles all tests once; otherwise each of the three processes does. The run itself tells what fails.
 tests: $(ALL) chromium
-	@$(BIN)/python -m pytest -m "not deep" --collect-only -q >/dev/null 2>&1 || true
 	$(BIN)/python -m pytest -m "not deep" -n 3 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
