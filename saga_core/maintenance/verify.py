@@ -25,6 +25,8 @@ log = logging.getLogger("saga.custody")
 
 _PAGE = 1_000
 _SHORT = 256
+_LOOKS = 3
+"""How often a session whose views lag is checked before its findings count."""
 """Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
 
 
@@ -67,14 +69,31 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
     findings: list[Finding] = []
     for each in chosen:
         try:
-            async with tools.supervisor.exclusive(each.id):
-                # It may have been reset or pruned since it was listed.
-                findings += await _Views(tools, await tools.journal.session(each.id)).look()
+            findings += await _looked(tools, each.id, patience)
         except NotFound:
             continue  # deleted since it was listed
     if session is None:
         findings += [found async for found in _strays(tools)]
     return Verdict(len(chosen), tuple(findings), tools.supervisor.waiting())
+
+
+async def _looked(tools: Tools, session: str, patience: float) -> list[Finding]:
+    """Check one session. If it is being played or corrected and its views lag, check it again once they are done."""
+    found: list[Finding] = []
+    for _ in range(_LOOKS):
+        async with tools.supervisor.exclusive(session):
+            behind = _is_behind(tools, session)
+            # It may have been reset or pruned since it was listed.
+            found = await _Views(tools, await tools.journal.session(session)).look()
+            behind = behind or _is_behind(tools, session)
+        if not (found and behind):
+            break
+        await tools.finish_views(patience)
+    return found
+
+
+def _is_behind(tools: Tools, session: str) -> bool:
+    return any(waiting.session == session for waiting in tools.supervisor.waiting())
 
 
 async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:

@@ -225,17 +225,18 @@ async def test_what_the_journal_lost_is_told_and_not_made_up(saga: Saga, harm: H
     assert not left.equal
 
 
-@pytest.mark.parametrize("change", ["reset", "delete"])
+@pytest.mark.parametrize("change", ["reset", "delete", "correct"])
 async def test_a_session_that_changes_after_it_was_listed_is_not_called_damaged(
     saga: Saga, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     sessions = Journal.sessions
+    given = ("move", {"place": "the river"}) if change == "correct" else ()
 
     async def listed(self: Journal) -> list[Session]:
         found = await sessions(self)
         if any(each.label == "mill" for each in found) and not changed:
             changed.append(change)
-            await getattr(saga.sessions, change)("mill")
+            await getattr(saga.memory if given else saga.sessions, change)("mill", *given)
         return list(found)
 
     changed: list[str] = []
