@@ -54,7 +54,7 @@ demo: $(RUN) ## play an adventure through the real proxy (LANG_=ko or en, else y
 serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve
 
-test: lint ## everything that CI runs; types and walls are checked while the tests begin, because each uses one core
+test: lint ## everything that CI runs; types and walls are checked while the tests run, because each uses one core
 	@$(MAKE) --no-print-directory -j2 tests types walls
 
 test-deep: $(ALL) chromium ## the long searches

@@ -1,4 +1,4 @@
-"""Shorten texts for code that searches them on the event loop, without what such searches need not see."""
+"""Shorten texts for code that searches them on the event loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def without_empty_lines(text: str) -> str:
 def looked_through(text: str, most: int = LONG) -> str:
     """Return ``text``, or its beginning and end, joined by a newline, if it has more than ``most`` characters.
 
-    The important parts of a long text usually are there.
-    This bounds the time of reading a text, during which the event loop serves no other request.
+    This bounds the time of reading a text, during which the event loop serves no other request. The important parts of
+    a long text are usually at its beginning and end.
     """
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"

@@ -28,7 +28,7 @@ def levels_as_they_are_at_first() -> None:
     same."""
     for name, level in _LEVELS.items():
         logger = logging.getLogger(name)
-        if logger.level != level:  # setting it makes every logger of the process ask again
+        if logger.level != level:  # setting a level clears the caches of all loggers
             logger.setLevel(level)
 
 
@@ -39,7 +39,7 @@ def sees_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests are kept to the end: the collector of garbage need not look at them again and again."""
+    """Freeze the collected tests, which live until the end: full garbage collections would visit them each time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(1_000, 10, 200)

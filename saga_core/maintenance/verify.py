@@ -25,9 +25,9 @@ log = logging.getLogger("saga.custody")
 
 _PAGE = 1_000
 _SHORT = 256
+"""Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
 _LOOKS = 3
 """How often a session whose views lag is checked before its findings count."""
-"""Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
 
 
 @frozen

@@ -87,7 +87,7 @@ class LiveSessions:
             if task is None:
                 task = asyncio.create_task(self._load(session_id))
                 self._loading[session_id] = task
-                task.add_done_callback(lambda _: self._loading.pop(session_id, None))
+                task.add_done_callback(lambda _: self._loaded(session_id))
             # The cancellation of one caller must not cancel the load for the others.
             live = await asyncio.shield(task)
             if self.ownership is None or not begun_before:
@@ -164,6 +164,10 @@ class LiveSessions:
 
     def _unreadable(self, session_id: str, error: StoreCorrupt) -> None:
         self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
+
+    def _loaded(self, session_id: str) -> None:
+        self._loading.pop(session_id, None)
+        self._outdated.discard(session_id)
 
     async def _load(self, session_id: str) -> LiveSession:
         while True:

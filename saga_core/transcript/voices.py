@@ -142,10 +142,7 @@ def split_note(text: str) -> tuple[str, str]:
     """
     at = max(0, len(text) - LONG)
     pattern = _notes(languages_in(text[at:]))[0]
-    if pattern.search(without_empty_lines(text[at:])) is None:
-        return text, ""
-    found = pattern.search(text, at)
-    if found is None:
+    if pattern.search(without_empty_lines(text[at:])) is None or (found := pattern.search(text, at)) is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
 
