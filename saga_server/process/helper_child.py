@@ -13,6 +13,7 @@ import pickle
 import struct
 import sys
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 FOUND, RAISED, BROKEN, MEMORY = "found", "raised", "broken", "memory"
@@ -84,14 +85,13 @@ def receive(file: int) -> bytes:
 
 
 def _exactly(file: int, size: int) -> bytes:
-    found: list[bytes] = []
+    found = BytesIO()  # not a list, because joining its parts would hold the interpreter's lock of the server
     while size:
         piece = os.read(file, min(size, _PIPE))
         if not piece:
             raise EOFError
-        found.append(piece)
-        size -= len(piece)
-    return b"".join(found)
+        size -= found.write(piece)
+    return found.getvalue()
 
 
 def _widen(file: int) -> None:

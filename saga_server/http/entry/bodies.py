@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from io import BytesIO
 from typing import Final
 
 from aiohttp import web
@@ -29,13 +30,13 @@ async def receive(request: web.Request) -> bytes:
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
-    chunks: list[bytes] = []
+    whole = BytesIO()  # not a list, because joining its parts would hold the interpreter's lock
     while chunk := await request.content.readany():
-        chunks.append(chunk)
+        whole.write(chunk)
         size += len(chunk)
         if size > limit:
             raise _too_large(limit)
-    return b"".join(chunks) if size < _SLICE else await asyncio.to_thread(b"".join, chunks)
+    return whole.getvalue()
 
 
 def packing(request: web.Request) -> str:
@@ -62,16 +63,15 @@ async def unpacked(request: web.Request, received: bytes) -> bytes:
 
 def _unpacked(packed_as: str, received: bytes, limit: int) -> bytes:
     """Unpack a body. Runs in a thread; zlib releases the GIL while it unpacks a slice."""
-    pieces, size, unpacker, waiting = list[bytes](), 0, _Unpacker(packed_as), received
+    whole, unpacker, waiting = BytesIO(), _Unpacker(packed_as), received
     while waiting:
         piece, waiting = unpacker.unpack(waiting)
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
+        if whole.tell() + len(piece) > limit:
             raise _too_large(limit)
+        whole.write(piece)
     if received and not unpacker.whole:
         raise RequestError("the body cannot be read: it is cut off before the end of its packing", param="body")
-    return b"".join(pieces)
+    return whole.getvalue()
 
 
 def _too_large(limit: int) -> RequestError:

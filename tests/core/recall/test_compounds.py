@@ -42,3 +42,14 @@ def test_only_what_is_known_is_made_of_words_and_no_function_word_is_a_part() ->
 def test_of_several_ways_to_part_a_word_that_into_the_longest_parts_counts() -> None:
     known = {"fire", "flies", "fir", "eflies", "firef", "lies", "fli"}.__contains__
     assert compounds("fireflies", known)[0] == "fire"
+
+
+def test_a_text_without_spaces_is_not_split_at_every_letter() -> None:
+    asked: list[str] = []
+
+    def known(term: str) -> bool:
+        asked.append(term)
+        return False
+
+    assert compounds("x" * 24_000 + " " + "fireflies" * 1_000, known) == []
+    assert len(asked) < 1_000

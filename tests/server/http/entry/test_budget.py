@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from io import BytesIO
 from typing import Any
 
@@ -145,3 +146,38 @@ async def test_a_request_that_is_cancelled_is_cancelled_inside() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended == ["cancelled"]
+
+
+async def test_others_have_the_loop_for_as_long_as_a_long_step_took() -> None:
+    """Without a pause, they would have one turn between two steps. A cancellation during a pause reaches the work."""
+    rounds = [0]
+
+    async def busy() -> list[int]:
+        try:
+            while len(rounds) < 6:
+                ends = time.thread_time() + 0.02
+                while time.thread_time() < ends:
+                    pass
+                rounds.append(0)
+                await asyncio.sleep(0)
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            return list(rounds)
+        raise AssertionError("it was not cancelled")
+
+    async def others(steps: int, task: asyncio.Task[list[int]]) -> None:
+        while len(rounds) < steps or rounds[-1] < 5:
+            rounds[-1] += 1
+            await asyncio.sleep(0)
+        task.cancel()
+
+    async def run() -> list[int]:
+        return list(await Within(busy(), 5.0))
+
+    async with asyncio.timeout(30):
+        for steps in (6, 2):  # while it waits, and while it pauses
+            rounds[:] = [0]
+            task = asyncio.create_task(run())
+            await others(steps, task)
+            found = await task
+            assert len(found) == steps and min(found[1:]) >= 5
