@@ -168,11 +168,14 @@ class Scene:
             known = self._names.dead = entities, {each.id: each for each in dead}
         return known[1]
 
-    def lore_about(self, entity: Entity) -> frozenset[str]:
-        """Return the names of the lore entries that share a name with ``entity``."""
-        index, known = self.request.lore, self._names.lore.get(entity.id)
-        if known is None or known[0] is not entity or known[1] is not index:
-            known = self._names.lore[entity.id] = entity, index, index.named(entity.names)
+    def lore_about(self, id_: str) -> frozenset[str]:
+        """Return the names of the lore entries that share a name with the entity; empty for an unknown entity."""
+        entity, known = self.state.entities.get(id_), self._names.lore.get(id_)
+        if entity is None:
+            return frozenset()
+        if known is None or known[0] is not entity or known[1] is not self.request.lore:
+            index = self.request.lore
+            known = self._names.lore[id_] = entity, index, index.named(entity.names)
         return known[2]
 
     @cached_property

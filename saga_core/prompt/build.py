@@ -51,13 +51,11 @@ def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 async def read_client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     """As ``client_blocks``, in a thread if much text has to be scanned for state blocks: results are cached, but not
     for longer than a minute, and not without limit."""
-    texts: list[str] = []
-    for message in messages:
-        if message.get("role") == "assistant":
-            content = message.get("content")
-            if type(content) is str:
-                texts.append(content)
-            elif isinstance(content, list):
+    contents = [message.get("content") for message in messages if message.get("role") == "assistant"]
+    texts = [content for content in contents if type(content) is str]
+    if len(texts) < len(contents):
+        for content in contents:
+            if isinstance(content, list):
                 texts += (part["text"] for part in content if part.get("type") == "text")
     if sum(map(len, unscanned(texts))) < SCANNED:
         return client_blocks(messages)

@@ -63,6 +63,9 @@ class Silence:
         return f"{said}, so that nothing is known of what happened in them; {remedy(self.model, reader)}"
 
 
+_NONE = Silence(0, 0, "")
+
+
 def remedy(model: str, reader: str = "") -> str:
     """Return the remedy for a narrator that writes no block, and for a reader that does not make up for it."""
     if reader:
@@ -126,7 +129,11 @@ class SilentChats:
 
     async def look(self, live: LiveSession, turn: str) -> Silence:
         """Record how silent the narrator is at ``turn``, where the session is being played."""
-        found, session = await silence_at(live, turn, self._counted), live.session.id
+        session, node = live.session.id, live.tree.get(turn)
+        if node.kind in _TOLD and node.status is not Status.FALLBACK and session not in self._silent:
+            if not live.extracted(turn):
+                return _NONE  # at nearly all turns
+        found = await silence_at(live, turn, self._counted)
         before = self._silent.pop(session, None)
         if found.replies >= SILENT_FROM:
             self._silent[session] = found

@@ -97,7 +97,8 @@ class Transcript:
     @cached_property
     def system_text(self) -> str:
         """All system messages, or the first message if there are none. Used to choose a world, never for identity."""
-        parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
+        some = (m for m in self.messages if m.get("role") != "assistant")
+        parts = [flatten(m.get("content") or "") for m in some if _is_system(m)]
         return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
 
     @cached_property

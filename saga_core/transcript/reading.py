@@ -27,10 +27,10 @@ async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhe
     """
     texts = _texts(messages)
     scanned = unscanned(texts)
-    slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
-    # In a continued chat only the last few messages are new, and a thread would only cost time.
-    if slow == scanned and _size(scanned) < SCANNED and _size(without_keys(texts)) < _LONG:
+    if max(map(len, texts), default=0) < _LONG and _size(scanned) < SCANNED and _size(without_keys(texts)) < _LONG:
+        # In a continued chat only the last few messages are new, and a thread would only cost time.
         return read_transcript(messages)
+    slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
     facts = await elsewhere(facts_of, slow) if elsewhere is not None and _size(slow) >= _FAR else ()
     return await asyncio.to_thread(_read, messages, slow, facts)
 

@@ -108,15 +108,13 @@ class Lorebook:
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
         """Return the hops to each entry's node, or to the entity that the entry is about if it is nearer."""
-        nodes, entities = scene.request.lore.nodes, scene.state.entities
-        found: dict[str, int] = {}
+        nodes, found = scene.request.lore.nodes, dict[str, int]()
         for node, hops in (await scene.walked()).distance.items():  # nearest first
-            name = nodes.get(node)
-            if name is not None:
+            if node in nodes:
+                found.setdefault(nodes[node], hops)
+                continue
+            for name in scene.lore_about(node):
                 found.setdefault(name, hops)
-            elif (entity := entities.get(node)) is not None:
-                for name in scene.lore_about(entity):
-                    found.setdefault(name, hops)
         return found
 
 
