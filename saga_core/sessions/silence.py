@@ -130,9 +130,9 @@ class SilentChats:
     async def look(self, live: LiveSession, turn: str) -> Silence:
         """Record how silent the narrator is at ``turn``, where the session is being played."""
         session, node = live.session.id, live.tree.get(turn)
-        if node.kind in _TOLD and node.status is not Status.FALLBACK and session not in self._silent:
-            if not live.extracted(turn):
-                return _NONE  # at nearly all turns
+        reports = node.kind in _TOLD and node.status is not Status.FALLBACK and not live.extracted(turn)
+        if reports and not self._silent:
+            return _NONE  # as at nearly all turns
         found = await silence_at(live, turn, self._counted)
         before = self._silent.pop(session, None)
         if found.replies >= SILENT_FROM:
