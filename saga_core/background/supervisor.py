@@ -117,8 +117,10 @@ class Supervisor:
 
     def is_rendering(self, session: str) -> bool:
         """Whether the views of a session may be about to change."""
-        awaited = (each for each in self._queues.values() if each.job.in_sections is InSections.AWAITED)
-        return session in self.locks or any(session in queue.sessions for queue in awaited)
+        if session in self.locks:
+            return True
+        having = [queue for queue in self._queues.values() if session in queue.sessions]
+        return any(queue.job.in_sections is InSections.AWAITED for queue in having)
 
     def is_running(self, job: Job, session: str) -> bool:
         """Whether a step of the job is running in a session."""

@@ -129,7 +129,8 @@ class ContextReader:
         timings["gather"] = (gathered - start) * 1_000
         timings["pack"] = (end - gathered) * 1_000
         timings["total"] = (end - start) * 1_000
-        self.misses.update(scene.late)
+        if scene.late:
+            self.misses.update(scene.late)
         return TurnContext(
             packed.text,
             packed.tokens,

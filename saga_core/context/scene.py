@@ -6,7 +6,7 @@ import asyncio
 import logging
 from array import array
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from attrs import define, field
@@ -251,7 +251,6 @@ class Scene:
         found = await self._once("graph", self._walk, self._graph_is_here)
         return found if found is not None else Walk()
 
-    @property
     def _graph_is_here(self) -> bool:
         graph = self.request.graph
         return isinstance(graph, GraphImage) or answers_at_once(graph)
@@ -303,7 +302,7 @@ class Scene:
                 return []
             return await vectors.query([scope], vector, k, where=where)
 
-        return await self._once(what, ask, answers_at_once(vectors)) or []
+        return await self._once(what, ask, partial(answers_at_once, vectors)) or []
 
     async def _made_by_this_embedder(self, vectors: VectorStore, scope: str) -> bool:
         """Whether the scope exists. Raises ``ScopeMismatch`` if another embedder made it: vectors of equal size could
@@ -335,14 +334,15 @@ class Scene:
         found = await self._once("embedder", self._embed, self._embeds_at_once)
         return found[0] if found and any(found[0]) else None
 
-    @property
     def _embeds_at_once(self) -> bool:
         return getattr(self._embedder, "at_once", False) is True
 
     async def _embed(self) -> Sequence[array[float]]:
         return await self._embedder.embed([self._meant], "query") if self._embedder is not None else ()
 
-    async def _once(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> T | None:
+    async def _once(
+        self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: Callable[[], bool]
+    ) -> T | None:
         """Return the answer to ``ask``, shared by all callers with the same ``what``; None if it is late or failed."""
         answer = self._begin(what, ask, at_once)
         if not answer.done():
@@ -362,10 +362,12 @@ class Scene:
             return None
         return answer.result()
 
-    def _begin(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> asyncio.Future[T]:
+    def _begin(
+        self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: Callable[[], bool]
+    ) -> asyncio.Future[T]:
         answer = self._answers.get(what)
         if answer is None:
-            answer = self._answers[what] = read_at_hand(ask, f"saga-context-{what}", at_once=at_once)
+            answer = self._answers[what] = read_at_hand(ask, f"saga-context-{what}", at_once=at_once())
         return answer
 
     def _miss(self, what: str, reason: str) -> None:

@@ -13,6 +13,8 @@ from saga_core.language.normal_forms import nfc
 from saga_core.language.registry import DEFAULT, every
 from saga_core.language.words import NEVER, WordRules
 
+_SHORT = 1_000
+"""The maximum length of a text whose languages are cached."""
 _KEPT = 64
 """The maximum length of a text without a space whose terms are cached."""
 
@@ -69,12 +71,19 @@ def languages_in(text: str) -> tuple[Language, ...]:
     Compiling a pattern of all languages takes long. With this function, callers only compile patterns of the languages
     in a text, when the first such text arrives.
     """
-    found = _written_in() if not text.isascii() else ()
-    return tuple(each for each, letter in found if letter is None or letter.search(text) is not None) or _latin()
+    if text.isascii():
+        return _latin()
+    return _written_in(text) if len(text) <= _SHORT else _written_in.__wrapped__(text)
+
+
+@lru_cache(maxsize=64)
+def _written_in(text: str) -> tuple[Language, ...]:
+    """Cached, because a request asks several times about the player's words."""
+    return tuple(each for each, letter in _letters() if letter is None or letter.search(text) is not None)
 
 
 @cache
-def _written_in() -> tuple[tuple[Language, re.Pattern[str] | None], ...]:
+def _letters() -> tuple[tuple[Language, re.Pattern[str] | None], ...]:
     words = ((each, each.words) for each in every())
     return tuple((each, None if rules.is_latin else re.compile(f"[{rules.letters}]")) for each, rules in words)
 

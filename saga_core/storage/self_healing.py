@@ -134,14 +134,19 @@ class SelfHealingStore:
             self._closed = True
             await self._inner.aclose()
 
+    @property
+    def info(self) -> Any:
+        """As the store's own, without the detour of other attributes: a request reads it several times."""
+        return self._inner.info
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(self._inner, name)
-        if not inspect.iscoroutinefunction(found):
-            return found
         call = self._calls.get(name)
         if call is None:
+            found = getattr(self._inner, name)
+            if not inspect.iscoroutinefunction(found):
+                return found
             call = self._calls[name] = self._through(name)
         return call
 

@@ -81,7 +81,7 @@ class Transcript:
         """Everything before ``words``."""
         return self.utterances[: len(self.utterances) - len(self.words)]
 
-    @property
+    @cached_property
     def player_words(self) -> str:
         """The text of ``words``."""
         return "\n".join(utterance.text for utterance in self.words)
