@@ -11,6 +11,7 @@ from attrs import define, field
 from saga_core.ids import entity_id
 from saga_core.language import caseless, clean_name, every, fold_name, mentions
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
+from saga_core.naming.by_name import ByName, by_name, folded_once, note
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     are_two,
@@ -41,24 +42,14 @@ _COMMON, _NEAR = 64, 128
 """How many characters may share a word of their names before the word is ignored, and how many candidates are compared
 with one name. Without these limits a reply with hundreds of names is compared with every known character."""
 
-_fold = lru_cache(maxsize=16_384)(fold)
-
-
-@lru_cache(maxsize=4_096)
-def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The folded forms under which an entity with these ``names`` is found: the names and the nicknames in them, and
-    separately the names without their English article, where they have one."""
-    plain = (bare(name) for name in names if bare(name) != name)
-    return tuple(_fold(each) for name in names for each in known_as(name)), tuple(map(_fold, plain))
-
 
 def is_word_for_player(name: str) -> bool:
     """Whether ``name`` is a word for the player's character and not a name."""
-    return _fold(name) in PLAYER_WORDS
+    return folded_once(name) in PLAYER_WORDS
 
 
 def _folded(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(_fold(bare(clean_name(name))) for name in names)
+    return frozenset(folded_once(bare(clean_name(name))) for name in names)
 
 
 @define
@@ -81,8 +72,7 @@ class Names:
     people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
     """Names of people in one report. None of them is taken for a misspelling of another."""
     introduced: list[Event] = field(factory=list)
-    _index: dict[Kind, dict[str, list[str]]] = field(factory=dict)
-    """For each kind, the ids by folded name."""
+    _index: ByName = field(factory=dict)
     _strangers: dict[str, Entity] = field(factory=dict)
     """Entities of ``later`` that were not introduced yet."""
     _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
@@ -98,30 +88,16 @@ class Names:
 
     def __attrs_post_init__(self) -> None:
         player = self.state.entities.get(self.state.player)
-        self._own = frozenset(_fold(name) for name in player.names) if player is not None else frozenset()
+        self._own = frozenset(folded_once(name) for name in player.names) if player is not None else frozenset()
         if self.later is not None:
             known = self.state.entities
             self._strangers = {id_: each for id_, each in self.later.entities.items() if id_ not in known}
         everything = (*self.state.entities.values(), *self._strangers.values())
-        found = [(entity, _found_by((entity.name, *entity.aliases))) for entity in everything]
-        for entity, (exact, _) in found:
-            self._note(entity.kind, exact, entity.id)
-        for entity, (_, plain) in found:
-            if plain:
-                self._note(entity.kind, plain, entity.id)
-
-    def _note(self, kind: Kind, folded: Iterable[str], id_: str) -> None:
-        index = self._index.setdefault(kind, {})
-        for name in folded:
-            ids = index.get(name)
-            if ids is None:
-                index[name] = [id_]
-            elif id_ not in ids:
-                ids.append(id_)
+        self._index = by_name(everything)
 
     def _bearers(self, kind: Kind, name: str) -> list[str]:
         """The ids of the entities of a kind that have this name."""
-        return self._index.get(kind, {}).get(_fold(name), [])
+        return self._index.get(kind, {}).get(folded_once(name), [])
 
     def find(self, kind: Kind, name: str) -> str | None:
         """The id of the one entity that ``name`` refers to, or None."""
@@ -226,8 +202,10 @@ class Names:
 
     def _one_of(self, ids: list[str], form: str) -> str | None:
         """The one of ``ids`` whose main name is ``form``; else the only one, named in full in the turn, or present."""
-        folded = _fold(form)
-        bearing = [id_ for id_ in ids if id_ in self.state.entities and _fold(self.state.entities[id_].name) == folded]
+        folded = folded_once(form)
+        bearing = [
+            id_ for id_ in ids if id_ in self.state.entities and folded_once(self.state.entities[id_].name) == folded
+        ]
         spoken = [id_ for id_ in ids if self._is_named_in_full(id_)]
         for few in (bearing, ids, spoken, [id_ for id_ in ids if id_ in self.state.present]):
             if len(few) == 1:
@@ -258,7 +236,7 @@ class Names:
         return parts(clean_name(names))
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
-        folded = _fold(bare(clean_name(name)))
+        folded = folded_once(bare(clean_name(name)))
         index, spelled = self._index.get(kind, {}), self._spelled.setdefault(kind, {})
         count = sum(map(len, spelled.values()))
         for known in islice(index, count, None):
@@ -274,12 +252,13 @@ class Names:
         """Whether ``name`` and the folded name ``known`` of ``id_`` are two people's names and not a misspelling."""
         bearer = self._entity(id_)
         return known in self.people or any(
-            _fold(each) == known and are_two(bare(clean_name(name)), each) for each in (bearer.names if bearer else ())
+            folded_once(each) == known and are_two(bare(clean_name(name)), each)
+            for each in (bearer.names if bearer else ())
         )
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` refers to the player's character, by a word for it or by one of its names."""
-        return is_word_for_player(name) or any(_fold(form) in self._own for form in forms(name))
+        return is_word_for_player(name) or any(folded_once(form) in self._own for form in forms(name))
 
     def named_in(self, text: str) -> list[str]:
         """The ids of the characters whose names occur in ``text``, in the order in which they were introduced."""
@@ -342,7 +321,7 @@ class Names:
                 found = entity_id(kind.value, name, ordinal)
             self.introduced.append(Introduced(found, kind, name, tuple(aliases), attributes))
             for each in (name, *aliases):
-                self._note(kind, (_fold(each),), found)
+                note(self._index, kind, (folded_once(each),), found)
             self._fresh[found] = Entity(found, kind, name, tuple(aliases))
             self._note_traces(self._fresh[found])
         elif found in self._strangers:
@@ -367,7 +346,7 @@ class Names:
         if (remark := remarked(name)) is not None and not any(map(str.isdigit, remark[1])):
             name = remark[0]
         described = self.evidence.described_as(next((form for form in forms(name) if form != name), name))
-        if described and _fold(described) != _fold(name) and not self.is_player(described):
+        if described and folded_once(described) != folded_once(name) and not self.is_player(described):
             return [described, name]
         return [name]
 
@@ -392,7 +371,7 @@ class Names:
             name = remark[0]
         if not any(id_ in self._bearers(kind, form) for form in forms(name)):
             self.introduced.append(Introduced(id_, kind, name))
-            self._note(kind, (_fold(name),), id_)
+            note(self._index, kind, (folded_once(name),), id_)
 
 
 @lru_cache(maxsize=16_384)
