@@ -15,8 +15,8 @@ from saga_core.language.words import NEVER, WordRules
 
 _SHORT = 1_000
 """The maximum length of a text whose languages are cached."""
-_KEPT = 64
-"""The maximum length of a text without a space whose terms are cached."""
+_KEPT, _PARTS = 64, 8_192
+"""The maximum length of a text without a space whose terms are kept, and the maximum number of such texts."""
 
 
 def terms(text: str) -> list[str]:
@@ -26,9 +26,7 @@ def terms(text: str) -> list[str]:
 
 def folded_terms(text: str) -> Iterable[str]:
     """Like ``terms``, for a text that is already in NFC and case folded."""
-    parts = text.split()
-    known = _terms_in if not parts or len(max(parts, key=len)) <= _KEPT else _terms_in.__wrapped__
-    return chain.from_iterable(map(known, parts))
+    return chain.from_iterable(map(_terms_in, text.split()))
 
 
 def particular_terms(text: str) -> Iterable[str]:
@@ -105,18 +103,28 @@ def telling_nothing() -> frozenset[str]:
     return function_terms() | frozenset(word for each in every() for word in each.words.asking)
 
 
-@lru_cache(maxsize=8_192)
-def _terms_in(part: str) -> tuple[str, ...]:
-    """The terms of a part between two spaces. Cached, because most parts recur, including their punctuation."""
-    pattern, rules = _runs()
-    found: list[str] = []
-    for match in pattern.finditer(part):
-        rule = rules.get(match.lastgroup or "")
-        if rule is not None:
-            found += rule.terms(match.group())
-        else:
-            found.append(match.group())
-    return tuple(found)
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of parts between two spaces. They are kept, because most parts recur, including their punctuation."""
+
+    def __missing__(self, part: str) -> tuple[str, ...]:
+        pattern, rules = _runs()
+        found: list[str] = []
+        for match in pattern.finditer(part):
+            rule = rules.get(match.lastgroup or "")
+            if rule is not None:
+                found += rule.terms(match.group())
+            else:
+                found.append(match.group())
+        terms = tuple(found)
+        if len(part) <= _KEPT:
+            if len(self) >= _PARTS:
+                self.clear()
+            self[part] = terms
+        return terms
+
+
+_terms_in = _Terms().__getitem__
+"""A dictionary is read in half the time of an ``lru_cache``, and a turn has hundreds of parts."""
 
 
 @cache

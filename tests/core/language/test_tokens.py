@@ -1,0 +1,24 @@
+"""What is kept of texts that were divided into terms: enough for the next turn, and never without limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.language import terms
+from saga_core.language import tokens as module
+
+
+def test_long_texts_without_a_space_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = module._Terms()
+    monkeypatch.setattr(module, "_terms_in", kept.__getitem__)
+    long, short = "x" * (module._KEPT + 1), "x" * module._KEPT
+    assert terms(f"{long} Mill-mill {short} {long}") == [long, "mill", "mill", short, long]
+    assert kept.keys() == {"mill-mill", short}
+
+
+def test_no_more_texts_are_kept_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = module._Terms()
+    monkeypatch.setattr(module, "_terms_in", kept.__getitem__)
+    monkeypatch.setattr(module, "_PARTS", 3)
+    assert terms("one two three four five one") == ["one", "two", "three", "four", "five", "one"]
+    assert list(kept) == ["four", "five", "one"]
