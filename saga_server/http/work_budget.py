@@ -69,10 +69,10 @@ class Within:
                     waits_for.cancel()
                 thrown = _TooDear()
                 continue
+            pause_ends = time.monotonic() + (_PAUSE * took if self.spent > _UNPACED else 0.0)
             try:
-                if waits_for is None and self.spent > _UNPACED:
-                    yield from asyncio.sleep(_PAUSE * took).__await__()
-                else:
-                    value = yield waits_for
+                value = yield waits_for
+                if (left := pause_ends - time.monotonic()) > 0:
+                    yield from asyncio.sleep(left).__await__()
             except BaseException as error:  # noqa: BLE001 - passed on to the work, cancellation included
                 thrown = error

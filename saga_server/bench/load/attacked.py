@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from aiohttp import BytesPayload, ClientError, ClientSession, ClientTimeout, TCPConnector
@@ -35,7 +36,8 @@ _ALLOWED = 2.0
 _SHOWN = 20
 """Messages of the chat in a request, as from a frontend with a full context."""
 _PAUSE = 1.0
-"""Seconds between a reply and the player's next words."""
+"""Seconds between a reply and the player's next words, on average. They vary by half: players who always took the same
+time would meet again every second once something had made them meet."""
 
 
 @frozen(kw_only=True)
@@ -226,7 +228,7 @@ async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns:
     ends = time.perf_counter() + seconds
 
     async def play(number: int) -> None:
-        chat, played = chats[number], 0
+        chat, played, chance = chats[number], 0, Random(number)
         await asyncio.sleep(_PAUSE * number / len(chats))
         while played < turns or time.perf_counter() < ends:
             chat.append({"role": "user", "content": f"I walk to the mill, {number}, for the {len(chat)}. time."})
@@ -237,7 +239,7 @@ async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns:
             taken.append((time.perf_counter() - began) * 1_000)
             chat.append({"role": "assistant", "content": found["choices"][0]["message"]["content"]})
             played += 1
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_PAUSE * chance.uniform(0.5, 1.5))
 
     await asyncio.gather(*map(play, range(len(chats))))
     return taken
