@@ -39,7 +39,7 @@ def call_all() -> None:
     korean.does("아무도 없다.", _NAMES)
     mentioning._unspaced()
     normal_forms._long_run()
-    tokens._written_in()
+    tokens._letters()
     tokens._runs()
     tokens._picking()
     texts._usual()
