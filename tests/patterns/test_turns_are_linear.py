@@ -7,7 +7,7 @@ takes the square of a few thousand characters costs many times what all others c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,17 +30,18 @@ def _texts() -> Iterator[tuple[str, str]]:
             yield place, unit
 
 
-async def _played(saga: Saga, text: Callable[[str], str]) -> float:
+async def _played(saga: Saga, place: str, padding: str) -> float:
     """The seconds of the processor that a turn takes, with the work behind the reply."""
+    text = {each: padding if each == place else "" for each in _PLACES}
     messages: list[dict[str, Any]] = [
-        {"role": "system", "content": f"You are Mara. {text('system')}"},
+        {"role": "system", "content": f"You are Mara. {text['system']}"},
         {"role": "user", "content": "I walk on."},
-        {"role": "assistant", "content": f"The road is long. {text('reply')}"},
-        {"role": "user", "content": f"I look at Mara. {text('words')}"},
+        {"role": "assistant", "content": f"The road is long. {text['reply']}"},
+        {"role": "user", "content": f"I look at Mara. {text['words']}"},
     ]
     began = time.thread_time()
     pending = await saga.begin(messages)
-    pending.replies[0].feed(f"Mara goes on. {text('narration')}")
+    pending.replies[0].feed(f"Mara goes on. {text['narration']}")
     await pending.commit()
     await saga.drain(60)
     return time.thread_time() - began
@@ -49,12 +50,11 @@ async def _played(saga: Saga, text: Callable[[str], str]) -> float:
 @pytest.mark.parametrize(("place", "unit"), list(_texts()))
 async def test_no_character_is_dear(place: str, unit: str) -> None:
     async with Saga.open(memory_config()) as saga:
-        await _played(saga, lambda _: "")
+        await _played(saga, place, "")
         costs = []
         for number in range(5):  # another text each time, because what was read is kept
             padding = unit * (LENGTH // len(unit)) + f" {number}"
-            taken = await _played(saga, lambda at, text=padding: text if at == place else "")  # type: ignore[misc]
-            costs.append(taken / slowness() / LENGTH / ONE)
+            costs.append(await _played(saga, place, padding) / slowness() / LENGTH / ONE)
             if costs[-1] <= DEAR:
                 return
     pytest.fail(f"each character costs {min(costs):.0f} times as much as a plain one")

@@ -148,7 +148,7 @@ async def test_a_request_that_is_cancelled_is_cancelled_inside() -> None:
     assert ended == ["cancelled"]
 
 
-async def test_others_have_the_loop_for_as_long_as_a_long_step_took() -> None:
+async def test_others_have_the_loop_between_two_long_steps() -> None:
     """Without a pause, they would have one turn between two steps. A cancellation during a pause reaches the work."""
     rounds = [0]
 
