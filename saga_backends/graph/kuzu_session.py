@@ -16,6 +16,7 @@ from typing import Any
 
 from saga_backends.graph import kuzu_engine
 from saga_backends.graph.kuzu_engine import Engine
+from saga_backends.graph.kuzu_memory import cleared_memory
 
 log = logging.getLogger("saga.stores")
 
@@ -60,7 +61,7 @@ class KuzuSession:
 
     def _start(self) -> None:
         self.created, self._plan_again = 0, _FIRST_PLANS
-        with kuzu_engine.opening(self.file):
+        with kuzu_engine.opening(self.file), cleared_memory():
             try:
                 self._database = self._open()
             except RuntimeError as error:
@@ -133,7 +134,7 @@ class KuzuSession:
         self._prepared.clear()
         connection, self._connection = self._connection, None
         database, self._database = self._database, None
-        with kuzu_engine.working(self.file, self._pool_mb):
+        with kuzu_engine.working(self.file, self._pool_mb), cleared_memory():
             try:
                 if connection is not None:
                     connection.close()

@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 FILES = (
     "test_graph_contract.py",
     "test_graph_kuzu.py",
+    "test_graph_kuzu_memory.py",
     "test_graph_kuzu_passes.py",
     "test_graph_cypher.py",
 )
