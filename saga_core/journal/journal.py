@@ -14,6 +14,7 @@ from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
 from saga_core.journal.long_texts import recordable
+from saga_core.journal.newest import newest
 from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_node, timeline_records
 from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import (
@@ -310,27 +311,26 @@ class Journal:
         return found
 
     async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """Return (session id, turn id) of the replies with this identity, oldest first."""
+        """Return (session id, turn id) of the newest replies with this identity, oldest first."""
         return await self._index(("reply", owner or "-", key), limit)
 
     async def beginnings(self, owner: str, prefix_key: str, limit: int = 64) -> list[tuple[str, str]]:
-        """Return (session id, turn id) of the replies with this beginning, oldest first."""
+        """Return (session id, turn id) of the newest replies with this beginning, oldest first."""
         return await self._index(("begin", owner or "-", prefix_key), limit)
 
     async def said(self, owner: str, key: str, limit: int = 256) -> list[tuple[str, str]]:
-        """Return (session id, turn id) of the turns with this player message, oldest first.
+        """Return (session id, turn id) of the newest turns with this player message, oldest first.
 
         Turns that an older SAGA recorded are not included.
         """
         return await self._index(("said", owner or "-", key), limit)
 
     async def openings(self, owner: str, key: str, limit: int = 16) -> list[str]:
-        """Return the sessions that begin with these first messages, oldest first."""
-        rows = await self.kv.scan(("open", owner or "-", key), limit=limit)
-        return [found[-1] for found, _ in rows]
+        """Return the newest sessions that begin with these first messages, oldest first."""
+        return [found[-1] for found, _ in await newest(self.kv, ("open", owner or "-", key), limit)]
 
     async def _index(self, prefix: Key, limit: int) -> list[tuple[str, str]]:
-        return [(_text(raw), found[-1]) for found, raw in await self.kv.scan(prefix, limit=limit)]
+        return [(_text(raw), found[-1]) for found, raw in await newest(self.kv, prefix, limit)]
 
     async def checkpoint(self, session_id: str, turns: Sequence[str]) -> WorldState | None:
         """Return the stored state of the first of ``turns`` that has one."""

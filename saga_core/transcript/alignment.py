@@ -32,9 +32,8 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
         known = places.get(node.reply_key)
         if known is None:
             continue
-        before = bisect_left(known, end)
         # First position first, so that a chain cannot have two positions of one turn.
-        for place in known[max(0, before - _TWINS) : before]:
+        for place in latest(known, end):
             at = bisect_left(reached, -place)
             chain = (node, place, chains[at - 1] if at else None)
             if at == len(reached):
@@ -49,6 +48,12 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
         node, place, last = last
         found.append((node, place))
     return found[::-1]
+
+
+def latest(places: Sequence[int], end: int) -> Sequence[int]:
+    """Return those of a reply's positions that are compared with turns: the last eight before ``end``, ascending."""
+    before = bisect_left(places, end)
+    return places[max(0, before - _TWINS) : before]
 
 
 def edited(path: Sequence[Node], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:

@@ -7,14 +7,15 @@ then the newest. Lookups are shared by equal messages.
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.model import Node, Session, Tree, TurnKind
-from saga_core.transcript.alignment import align
-from saga_core.transcript.history import History
+from saga_core.transcript.alignment import align, latest
+from saga_core.transcript.history import NO_WORDS, History
 from saga_core.transcript.identities import identity
 from saga_core.transcript.kindred import kindred
 from saga_core.transcript.player_text_match import SHORT
@@ -26,13 +27,19 @@ _LEVELS = 256
 """Maximum ancestors that are verified."""
 _NEAR_END = 64
 """Messages from the end among which a reply may have grown or been cut. Farther back, single replies do not change."""
+_MOST = 64
+"""Maximum turns of one text that are looked up, the newest ones."""
 _SESSIONS = 8
-"""Maximum sessions that are searched for one reply, the newest ones."""
+"""Maximum sessions that are searched for one text: those with the newest turns."""
 _PROVES = 200
 """Minimum characters of a text that identifies a reply regardless of the text above it."""
 _STOPPED = 80
 """An adopted or imported reply with fewer characters may be incomplete, and is treated like a stopped one."""
 _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
+_MOST_VERIFIED = 64
+"""Maximum turns of one text that are verified: those that answer the player's words first, then the deepest."""
+_FEW = 4
+"""Turns of one text that are verified without asking whether they can be better than those before them."""
 _AT_ONCE = 4_096
 """Ancestors that are examined before yielding to the event loop, which takes a millisecond or two."""
 
@@ -62,6 +69,11 @@ class _Said:
     """The first position of the history with a reply from above one of the turns."""
     words: frozenset[str]
     """The keys of the player's words in the turns."""
+    sessions: int = 0
+    """Number of sessions among ``turns``."""
+    crowded: bool = False
+    """Whether so many turns have the text that ``turns`` are only the newest. The text then proves nothing by itself,
+    and the right turn is looked for by the player's words and by the path, too."""
 
 
 @define(eq=False)
@@ -80,6 +92,9 @@ class ReplyMatcher:
     _said: dict[tuple[str, bool], _Said] = field(factory=dict, init=False)
     _found: dict[tuple[int, int], Candidate | None] = field(factory=dict, init=False)
     _whole: dict[tuple[str, str], bool] = field(factory=dict, init=False)
+    _highest: dict[tuple[str, int], tuple[int, int]] = field(factory=dict, init=False)
+    _shown: dict[str, set[tuple[str, str]]] = field(factory=dict, init=False)
+    """By session: the keys of its replies in the history, with the keys of the words that they answer."""
 
     async def find(self, position: int) -> Candidate | None:
         """Return the best candidate for the assistant message at ``position``, or None if none is trusted."""
@@ -97,23 +112,71 @@ class ReplyMatcher:
         if not said.turns or not self._can_be_trusted(said, position):
             return None
         found = [Candidate(tree, node, position, how) for tree, node, how in said.turns]
-        if said.length < _PROVES or any(each.how != "reply" for each in found):
+        if said.crowded:
+            found = _distinct([*found, *await self._answering(position)])
+        if said.crowded or said.length < _PROVES or any(each.how != "reply" for each in found):
             alone = len(found) == 1 and await self._whole_ones(found)
             if not alone:  # the path is in memory, but stopped replies are read from the journal
                 found = await self._under(found, position, level) or await self._whole_ones(found)
-        if len(found) == 1 and said.length >= SHORT:
+        if len(found) == 1 and said.length >= SHORT and not said.crowded:
             return found[0]  # trusted regardless of its path, and the only candidate
+        return await self._best(found, said)
+
+    async def _best(self, found: list[Candidate], said: _Said) -> Candidate | None:
+        """Verify candidates for one position, and return the trusted one of the highest rank, or None.
+
+        A reply that a story repeats has a candidate for each time. Most of them cannot exceed the right one, and are
+        not verified.
+        """
+        many = len(found) > _FEW
+        if many:
+            found.sort(key=lambda each: (self._answers(each), each.node.depth, each.node.id), reverse=True)
         best: Candidate | None = None
-        looked_at = 0
+        verified = looked_at = 0
         for candidate in found:
-            verified = self._verified(candidate)
-            if self._is_trusted(verified, said.length) and (best is None or _rank(verified) > _rank(best)):
-                best = verified
+            if many and best is not None and self._rank(best) >= self._highest_rank(candidate):
+                continue
+            if verified == _MOST_VERIFIED:
+                break
+            verified += 1
+            shown = self._verified(candidate)
+            if self._is_trusted(shown, said) and (best is None or self._rank(shown) > self._rank(best)):
+                best = shown
             looked_at += min(candidate.node.depth, _LEVELS)
             if looked_at >= _AT_ONCE:
                 looked_at = 0
                 await asyncio.sleep(0)
         return best
+
+    def _answers(self, candidate: Candidate) -> bool:
+        """Whether the candidate is a reply to the player's words at its position."""
+        return self.history.words_before(candidate.position) == candidate.node.user_key
+
+    def _highest_rank(self, candidate: Candidate) -> tuple[int, int, int, str]:
+        """Return the rank of a candidate whose path had every turn of the session that the history shows above it."""
+        place = candidate.tree.session, candidate.position
+        if place not in self._highest:
+            self._highest[place] = self._most_matches(candidate.tree, candidate.position)
+        run, users = self._highest[place]
+        return self._rank(evolve(candidate, run=1 + run, users=self._answers(candidate) + users))
+
+    def _rank(self, candidate: Candidate) -> tuple[int, int, int, str]:
+        """Return the rank: longest verified run, most player words, a depth like that in the history, newest."""
+        depth = bisect_right(self.history.replies, candidate.position)
+        return candidate.run, candidate.users, -abs(depth - candidate.node.depth), candidate.node.id
+
+    def _most_matches(self, tree: Tree, position: int) -> tuple[int, int]:
+        """Return how many positions above ``position`` show a reply of the session, and at how many of them it answers
+        the same words as in the session.
+        """
+        places, words = self.history.places, self.history.words_before
+        if tree.session not in self._shown:
+            self._shown[tree.session] = {
+                (node.reply_key, node.user_key) for node in tree.nodes.values() if node.reply_key in places
+            }
+        shown = self._shown[tree.session]
+        above = [(key, at) for key in {key for key, _ in shown} for at in latest(places[key], position)]
+        return len(above), sum((key, words(at)) in shown for key, at in above)
 
     async def _turns_of(self, position: int) -> _Said:
         utterance = self.history.past[position]
@@ -124,15 +187,16 @@ class ReplyMatcher:
         return found
 
     async def _looked_up(self, key: str, text: str, near: bool) -> _Said:
-        candidates = [(session, turn, "reply") for session, turn in await self.known.replies(self.owner, key)]
+        rows = await self.known.replies(self.owner, key, _MOST)
+        candidates = [(session, turn, "reply") for session, turn in rows]
         if not candidates and not near:
             return _Said((), 0, 0, frozenset())
         text = identity(text)
         candidates = candidates or [
             (kin.session, kin.turn, kin.how) for kin in await kindred(self.known, text, self.owner)
         ]
-        # A text in many chats would load them all. Older sessions are still found by the replies before it.
-        newest = set(sorted({session for session, *_ in candidates})[-_SESSIONS:])
+        # A text in many chats would load them all.
+        newest = _newest(candidates)
         if self.alone is not None and len(newest) == 1 and len(text) >= SHORT:
             await self.alone(next(iter(newest)))
         turns: list[tuple[Tree, Node, str]] = []
@@ -145,7 +209,25 @@ class ReplyMatcher:
                 turns.append((tree, tree.get(turn_id), how))
         short = len(text) < SHORT
         reach = min((self._reach(tree, node) for tree, node, _ in turns), default=0) if short else 0
-        return _Said(turns, len(text), reach, frozenset(node.user_key for _, node, _ in turns))
+        crowded = len(rows) == _MOST or len({session for session, _ in rows}) > len(newest)
+        words = frozenset(node.user_key for _, node, _ in turns)
+        return _Said(turns, len(text), reach, words, len({tree.session for tree, *_ in turns}), crowded)
+
+    async def _answering(self, position: int) -> list[Candidate]:
+        """Return the turns with the reply at ``position`` that answer the same player words, if it answers any."""
+        words, reply = self.history.words_before(position), self.history.past[position].key
+        rows = await self.known.said(self.owner, words) if words != NO_WORDS else []
+        if self.only is not None:
+            rows = [row for row in rows if row[0] == self.only.id]
+        newest, found = _newest(rows), list[Candidate]()
+        for session_id, turn_id in rows:
+            if session_id not in newest:
+                continue
+            tree = await self.tree(session_id)
+            if turn_id in tree and tree.get(turn_id).reply_key == reply:
+                self.examined += 1
+                found.append(Candidate(tree, tree.get(turn_id), position, "reply"))
+        return found
 
     def _reach(self, tree: Tree, node: Node) -> int:
         """Return the first position of the history with a reply from above ``node``, or its length if there is none."""
@@ -156,7 +238,7 @@ class ReplyMatcher:
     def _can_be_trusted(self, said: _Said, position: int) -> bool:
         """Whether verification could make one of the turns trusted. This skips texts like "Yes.", which may occur a
         thousand times in many chats."""
-        if said.length >= SHORT or said.reach < position or not self.history.replies_above(position, 1):
+        if said.crowded or said.length >= SHORT or said.reach < position or not self.history.replies_above(position, 1):
             return True
         return self.history.words_before(position) in said.words
 
@@ -168,8 +250,14 @@ class ReplyMatcher:
         for at in self.history.replies_above(position, ABOVE) if level < ABOVE else ():
             above = await self._find(at, level + 1)
             if above is not None:
-                return [each for each in found if _is_below(each, above)]
+                return [each for each in _distinct([*found, *self._next(above, position)]) if _is_below(each, above)]
         return found
+
+    def _next(self, above: Candidate, position: int) -> list[Candidate]:
+        """Return the turns directly after ``above`` with the reply at ``position``."""
+        tree, reply = above.tree, self.history.past[position].key
+        nodes = [tree.get(child) for child in tree.children.get(above.node.id, ())]
+        return [Candidate(tree, node, position, "reply") for node in nodes if node.reply_key == reply]
 
     async def _whole_ones(self, found: list[Candidate]) -> list[Candidate]:
         """Return the candidates that were found by their whole reply and were not stopped, because a stopped reply may
@@ -189,11 +277,26 @@ class ReplyMatcher:
         users = sum(self.history.words_before(place) == each.user_key for each, place in found)
         return Candidate(tree, node, position, candidate.how, len(found), users)
 
-    def _is_trusted(self, candidate: Candidate, length: int) -> bool:
-        """Whether a candidate is trusted. A long reply is; a short one needs matching words or other replies."""
-        if length >= SHORT or candidate.run > 1 or candidate.users:
+    def _is_trusted(self, candidate: Candidate, said: _Said) -> bool:
+        """Whether a candidate is trusted. A long reply is, if one session has it. Others need matching words or other
+        replies, if the history shows any.
+        """
+        alone = said.sessions == 1 and not said.crowded
+        if candidate.run > 1 or candidate.users or (said.length >= SHORT and alone):
             return True
-        return not self.history.replies_above(candidate.position, 1)
+        if self.history.replies_above(candidate.position, 1):
+            return False
+        return alone or self.history.words_before(candidate.position) == NO_WORDS
+
+
+def _newest(rows: Sequence[tuple[str, ...]]) -> set[str]:
+    """Return the sessions of the newest turns among rows of (session id, turn id, …)."""
+    by_turn = sorted(rows, key=lambda row: row[1], reverse=True)
+    return set(list(dict.fromkeys(row[0] for row in by_turn))[:_SESSIONS])
+
+
+def _distinct(candidates: list[Candidate]) -> list[Candidate]:
+    return list({_place(each): each for each in candidates}.values())
 
 
 def _place(candidate: Candidate) -> tuple[str, str]:
@@ -209,8 +312,3 @@ def _is_below(candidate: Candidate, above: Candidate) -> bool:
     if candidate.tree.session != above.tree.session or candidate.node.id == above.node.id:
         return False
     return candidate.tree.is_ancestor(above.node.id, candidate.node.id)
-
-
-def _rank(candidate: Candidate) -> tuple[int, int, int, str]:
-    """Return the rank: longest verified run, most player words, fewest turns missing in the history, newest."""
-    return candidate.run, candidate.users, candidate.run - candidate.node.depth, candidate.node.id

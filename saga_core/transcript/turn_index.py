@@ -9,7 +9,10 @@ from saga_core.model import Session, Turn
 
 
 class TurnIndex(Protocol):
-    """The journal's interface for the matcher. Rows are (session id, turn id), oldest first."""
+    """The journal's interface for the matcher.
+
+    Rows are (session id, turn id), oldest first. If there are more than ``limit``, the newest are returned.
+    """
 
     async def session(self, session_id: str) -> Session:
         """Return a session by its id. Raises ``NotFound``."""
