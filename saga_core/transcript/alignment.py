@@ -16,12 +16,13 @@ _TWINS = 8
 _Chain = tuple[Node, int, "_Chain | None"]
 
 
-def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node, int]]:
+def align(upwards: Iterable[Node], places: Places, end: int, most: int | None = None) -> list[tuple[Node, int]]:
     """Return the longest sequence of turns of a path that the history shows in order before position ``end``.
 
     Each turn comes with its position, the deepest first. ``upwards`` is the path from its end. This is a longest common
     subsequence by the method of Hunt and Szymanski, among the last eight positions of each reply. So a reply that was
-    given twice and edited once is not matched to the wrong position.
+    given twice and edited once is not matched to the wrong position. ``most`` are the positions that can be matched, as
+    ``matchable`` counts them: once all of them are, the rest of the path is not read.
     """
     reached: list[int] = []
     """By chain length: the negated position of the chain's last turn. Negated so that the list ascends."""
@@ -42,12 +43,19 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
             elif -place < reached[at]:
                 reached[at] = -place
                 chains[at] = chain
+        if len(reached) == most:
+            break
     found: list[tuple[Node, int]] = []
     last = chains[-1] if chains else None
     while last is not None:
         node, place, last = last
         found.append((node, place))
     return found[::-1]
+
+
+def matchable(places: Places, end: int) -> int:
+    """Return the number of positions before ``end`` that are compared with turns."""
+    return sum(len(latest(known, end)) for known in places.values())
 
 
 def latest(places: Sequence[int], end: int) -> Sequence[int]:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from attrs import define, field
 
+from saga_core.transcript.alignment import matchable
 from saga_core.transcript.dialogue import Utterance, identity_keys
 from saga_core.transcript.identities import fingerprint
 
@@ -30,6 +31,7 @@ class History:
 
     past: tuple[Utterance, ...]
     _words: dict[int, str] = field(factory=dict, init=False)
+    _matchable: dict[int, int] = field(factory=dict, init=False)
 
     @cached_property
     def replies(self) -> list[int]:
@@ -43,6 +45,14 @@ class History:
         for at, key in zip(self.replies, identity_keys([self.past[at] for at in self.replies]), strict=True):
             found.setdefault(key, []).append(at)
         return found
+
+    def matchable(self, place: int) -> int:
+        """Return the number of replies before ``place`` that are compared with the turns of a path."""
+        if len(self.places) == len(self.replies):
+            return bisect_left(self.replies, place)
+        if place not in self._matchable:
+            self._matchable[place] = matchable(self.places, place)
+        return self._matchable[place]
 
     def replies_above(self, place: int, count: int) -> list[int]:
         """Return the positions of the last ``count`` replies before ``place``, the nearest first."""

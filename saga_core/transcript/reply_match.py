@@ -207,9 +207,9 @@ class ReplyMatcher:
             if turn_id in tree:
                 self.examined += 1
                 turns.append((tree, tree.get(turn_id), how))
-        short = len(text) < SHORT
-        reach = min((self._reach(tree, node) for tree, node, _ in turns), default=0) if short else 0
         crowded = len(rows) == _MOST or len({session for session, _ in rows}) > len(newest)
+        decides = len(text) < SHORT and not crowded
+        reach = min((self._reach(tree, node) for tree, node, _ in turns), default=0) if decides else 0
         words = frozenset(node.user_key for _, node, _ in turns)
         return _Said(turns, len(text), reach, words, len({tree.session for tree, *_ in turns}), crowded)
 
@@ -273,7 +273,8 @@ class ReplyMatcher:
     def _verified(self, candidate: Candidate) -> Candidate:
         """Count the replies and player words of the history that match the path above the candidate, allowing gaps."""
         tree, node, position = candidate.tree, candidate.node, candidate.position
-        found = [(node, position), *align(_above(tree, node), self.history.places, position)]
+        most = self.history.matchable(position)
+        found = [(node, position), *align(_above(tree, node), self.history.places, position, most)]
         users = sum(self.history.words_before(place) == each.user_key for each, place in found)
         return Candidate(tree, node, position, candidate.how, len(found), users)
 

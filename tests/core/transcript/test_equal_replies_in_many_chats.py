@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import pytest
+from attrs import define, field
 
+from saga_core.model import Tree
 from saga_core.transcript import Match, read_transcript
 from tests.core.transcript.known import EN, KO, Shelf, told
+from tests.core.transcript.test_equal_messages import asked
 
 SAID = ["Yes.", "네.", EN[0], KO[0], "The gate stands open. " * 12]
 """Too short to prove a place, long enough, and long enough to prove it regardless of the path."""
 MANY = 80
+
+
+@define
+class Loaded(Shelf):
+    """Sessions that are in memory, as on a server."""
+
+    trees: dict[str, Tree] = field(factory=dict)
+
+    async def tree(self, session: str) -> Tree:
+        if session not in self.trees:
+            self.trees[session] = await Shelf.tree(self, session)
+        return self.trees[session]
 
 
 def words(number: int) -> str:
@@ -87,3 +102,16 @@ async def test_of_equal_beginnings_the_newest_goes_on(reply: str) -> None:
     ids = [await shelf.story("Hello.", reply, session=f"s{number:02}") for number in range(MANY)]
     assert (await found(shelf, "Hello.", reply)).parent == ids[-1][-1]
     assert (await found(shelf, "Hello.")).session == f"s{MANY - 1:02}"
+
+
+@pytest.mark.parametrize("reply", SAID, ids=len)
+async def test_a_reply_that_is_repeated_costs_no_more_with_each_time(reply: str) -> None:
+    calls = []
+    for turns in (70, 280):
+        shelf = Shelf()
+        texts = [text for number in range(turns) for text in (words(number), reply)]
+        ids = await shelf.story(*texts)
+        place, called = await asked(Loaded(shelf.journal, shelf.sessions), *texts[-12:])
+        assert place.parent == ids[-1]
+        calls.append(called)
+    assert calls[1] < 1.5 * calls[0]
