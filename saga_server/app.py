@@ -18,6 +18,7 @@ from saga_server.admin import (
 from saga_server.http import (
     CURRENT,
     EXCHANGES,
+    FAIR_SHARES,
     HELPER,
     LARGE_REQUESTS,
     LIMIT,
@@ -32,6 +33,7 @@ from saga_server.http import (
     WORKER,
     ConnectionLog,
     Exchanges,
+    FairShares,
     LargeRequests,
     Refusals,
     audited,
@@ -68,6 +70,7 @@ def make_app(
     )
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20
+    app[FAIR_SHARES] = FairShares(saga.counters)
     app[LARGE_REQUESTS] = LargeRequests()
     app[REFUSALS] = Refusals()
     app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)

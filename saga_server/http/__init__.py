@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from saga_server.http.doors.routes import door_routes
     from saga_server.http.elsewhere import follow_others
     from saga_server.http.entry.bodies import BODY, LIMIT
+    from saga_server.http.entry.fair_share import FAIR_SHARES, FairShares
     from saga_server.http.entry.large_requests import LARGE_REQUESTS, LargeRequests, in_helper
     from saga_server.http.entry.refusals import Refusals
     from saga_server.http.entry.security import BEARER, REFUSALS, WANTED, guarded, share_with_origin
@@ -41,6 +42,7 @@ __all__ = [
     "CURRENT",
     "DEED",
     "EXCHANGES",
+    "FAIR_SHARES",
     "HELPER",
     "LARGE_REQUESTS",
     "LIMIT",
@@ -58,6 +60,7 @@ __all__ = [
     "ConnectionLog",
     "Deed",
     "Exchanges",
+    "FairShares",
     "Handler",
     "LargeRequests",
     "Refusals",
@@ -118,6 +121,8 @@ __getattr__ = lazy_face(
         "longest_wait": "saga_server.http.passing:longest_wait",
         "passed_on": "saga_server.http.passing:passed_on",
         "prepare_passing": "saga_server.http.passing:prepare_passing",
+        "FAIR_SHARES": "saga_server.http.entry.fair_share:FAIR_SHARES",
+        "FairShares": "saga_server.http.entry.fair_share:FairShares",
         "LARGE_REQUESTS": "saga_server.http.entry.large_requests:LARGE_REQUESTS",
         "LargeRequests": "saga_server.http.entry.large_requests:LargeRequests",
         "in_helper": "saga_server.http.entry.large_requests:in_helper",

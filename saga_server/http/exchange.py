@@ -25,6 +25,7 @@ from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothin
 from saga_server.http.call import Call
 from saga_server.http.callers.discretion import discreet
 from saga_server.http.callers.spending import count, estimated, let_in, letters_beside
+from saga_server.http.entry.fair_share import charged
 from saga_server.http.errors import describe
 from saga_server.http.portions import in_portions
 from saga_server.http.prompt_log import log_prompt, log_replies
@@ -76,7 +77,6 @@ class Exchange:
     stopped: bool = False
     _followers: int = 0
     _route: Route = field(init=False)
-    """The route in use."""
     _shape: Shape = field(init=False)
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
@@ -211,7 +211,7 @@ class Exchange:
 
     async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
         """Record the turn. A failure does not stop the story; its reason is returned as a notice."""
-        recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
+        recording = asyncio.create_task(charged(begun.commit(finish=finish, model=self._route.model)))
         self.recordings[recording] = (begun.session.id, begun.id)
         recording.add_done_callback(self.recordings.pop)
         told = ""

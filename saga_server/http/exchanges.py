@@ -10,6 +10,7 @@ from attrs import define, field
 from saga_core import Saga
 from saga_core.errors import UpstreamError
 from saga_server.http.call import Call
+from saga_server.http.entry.fair_share import charged
 from saga_server.http.exchange import COMMIT_SECONDS, Exchange
 from saga_server.process import Metrics
 from saga_server.providers import Narrators
@@ -46,7 +47,7 @@ class Exchanges:
                 call, self.saga, self.narrators, self.metrics, self._recordings, self.keep_alive, self.patience
             )
             self._by_key[key] = exchange
-            task = asyncio.create_task(exchange.run(), name="saga-exchange")
+            task = asyncio.create_task(charged(exchange.run()), name="saga-exchange")
             self._tasks[task] = exchange
             task.add_done_callback(lambda done: self._over(key, done))
         exchange.join()

@@ -1,9 +1,10 @@
 """Measure how long players wait for their turns during each attack on the server, and before and after it.
 
 There are three processes: ``saga serve`` with offline narration, this one, which plays, and the attacker. The attacker
-has its own process because its large requests would delay the players. It has at most one open request, and sends the
-attacks of ``docs/threat-model.md``. Then it sends as many requests at the same pace to a fourth process, which only
-discards them. The extra wait of the players in that phase comes from the machine's cores, and no server can avoid it.
+has its own process because its large requests would delay the players. It has at most one open request, and a key of
+its own, as each player has. It sends the attacks of ``docs/threat-model.md``. Then it sends as many requests at the
+same pace to a fourth process, which only discards them. The extra wait of the players in that phase comes from the
+machine's cores, and no server can avoid it.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ async def run_attacked(folder: Path, players: int, seconds: float, say: Callable
     rows = []
     for name in ATTACKS:
         (folder / name.replace(" ", "-")).mkdir()
-        async with _serving(folder / name.replace(" ", "-")) as base, _client(base) as http:
+        async with _serving(folder / name.replace(" ", "-"), players) as base, _client(base) as http:
             say(f"{name} …")
             rows.append(await _measured(http, base, name, players, seconds))
     return rows
@@ -157,7 +158,7 @@ async def _measured(http: ClientSession, base: str, name: str, players: int, sec
     await _played(http, chats, _SHOWN // 2, 0.0)
     before = await _played(http, chats, 0, seconds)
     beside, sent = await _beside(http, chats, seconds, _attacker, base, name, seconds, 0.0)
-    async with http.get("/api/status", headers=_key(True)) as answer:
+    async with http.get("/api/status", headers=_bearer(KEY)) as answer:
         loop = (await answer.json())["loop"]
     async with _sinking() as sink:
         elsewhere, _ = await _beside(http, chats, seconds, _attacker, sink, name, seconds, seconds / sent)
@@ -234,7 +235,9 @@ async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns:
             chat.append({"role": "user", "content": f"I walk to the mill, {number}, for the {len(chat)}. time."})
             began = time.perf_counter()
             shown = [chat[0], *chat[1:][-_SHOWN:]]
-            async with http.post(CHAT, json={"model": "m", "messages": shown}, headers=_key(True)) as answer:
+            async with http.post(
+                CHAT, json={"model": "m", "messages": shown}, headers=_bearer(_player(number))
+            ) as answer:
                 found = await answer.json()
             taken.append((time.perf_counter() - began) * 1_000)
             chat.append({"role": "assistant", "content": found["choices"][0]["message"]["content"]})
@@ -270,7 +273,7 @@ async def _attack(
         payload = BytesPayload(attack.body() if attack.anew else body)
         try:
             async with attacker.post(
-                attack.path, data=payload, headers={**attack.headers, **_key(attack.key)}
+                attack.path, data=payload, headers={**attack.headers, **(_bearer(KEY) if attack.key else {})}
             ) as answer:
                 await answer.read()
         except (ClientError, ConnectionError):
@@ -279,15 +282,20 @@ async def _attack(
     return sent
 
 
-def _key(given: bool) -> dict[str, str]:
-    return {"Authorization": f"Bearer {KEY}"} if given else {}
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def _player(number: int) -> str:
+    return f"bench-key-of-player-{number}"
 
 
 @asynccontextmanager
-async def _serving(folder: Path) -> AsyncIterator[str]:
+async def _serving(folder: Path, players: int) -> AsyncIterator[str]:
     """Run a server, and yield its address. Its later output is read too, so that it never blocks on a full pipe."""
     file = folder / "saga.yaml"
-    settings: dict[str, Any] = {"storage": {"path": str(folder / "data")}, "server": {"api_keys": [KEY]}}
+    keys = {"api_keys": [KEY], "chat_keys": list(map(_player, range(players)))}
+    settings: dict[str, Any] = {"storage": {"path": str(folder / "data")}, "server": keys}
     file.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML
     given = ("serve", "--config", str(file), "--host", "127.0.0.1", "--port", "0", "--log-level", "error")
     process = await asyncio.create_subprocess_exec(

@@ -18,6 +18,7 @@ from saga_server.http.callers.discretion import discreet
 from saga_server.http.callers.identity import Bearer, read_bearer
 from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.entry.bodies import BODY, packing, receive, unpacked
+from saga_server.http.entry.fair_share import FAIR_SHARES, charged
 from saga_server.http.entry.large_requests import LARGE, LARGE_FILE, LARGE_REQUESTS, SHARE, leave
 from saga_server.http.entry.refusals import Refusals
 from saga_server.http.errors import Handler, RequestError
@@ -71,10 +72,19 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     elif wanted:
         bearer = evolve(bearer, role="chat")  # the key was not checked
     request[BEARER] = bearer
+    if not wanted or request.path in _OPEN or page:
+        return await _handled(request, handler, place)
+    account = await request.app[FAIR_SHARES].enter(bearer.owner)
+    return await charged(_handled(request, handler, place), account)
+
+
+async def _handled(request: web.Request, handler: Handler, place: Place | None) -> web.StreamResponse:
+    """Receive the request's body, and call the handler when the body may be read."""
+    bearer = request[BEARER]
     received = await _receive(request)
     if received and _takes_turns(request, len(received), place):
         # Without required keys a client can send any key, so all clients share one queue.
-        owner = bearer.owner if wanted else ""
+        owner = bearer.owner if request[WANTED] else ""
         request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
     try:
         # Handlers read the unpacked body from ``BODY``.
