@@ -18,7 +18,7 @@ from saga_core.maintenance.tools import Tools
 from saga_core.model import Session
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
-from saga_core.stores import Batch, Key
+from saga_core.stores import Batch, Key, Vector
 from saga_core.views import alike, passages, scope_of
 
 log = logging.getLogger("saga.custody")
@@ -138,11 +138,7 @@ class _Views:
                 ("pages", tools.projector.verify_pages),
             ):
                 await self._compare(store, check(live, slot), self._render)
-        waiting = {
-            key[2]
-            for key, raw in await tools.stores.state.scan(("job", self.session.id), limit=_PAGE)
-            if not raw and keys.fits(key)
-        }
+        waiting = {key[2] async for key, raw in _rows(tools, ("job", self.session.id)) if not raw and keys.fits(key)}
         await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
         await self._compare("vectors", _lore(tools, live), self._lore)
         return self.findings
@@ -180,7 +176,11 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
     spec = await tools.stores.vector.describe(scope)
     if spec is None or spec != spec_of(scope, embedder):
         return []
-    stored = {item.id: item.vector for item in await tools.stores.vector.scan(scope, limit=10_000)}
+    stored: dict[str, Vector] = {}
+    after: str | None = None
+    while page := await tools.stores.vector.scan(scope, after=after, limit=_PAGE):
+        stored.update((item.id, item.vector) for item in page)
+        after = page[-1].id
     texts = [f"{entry.name}\n{entry.text}" for entry in live.world.lore]
     vectors = await passages(embedder, texts) if texts else []
     wanted = {entry.name: vector for entry, vector in zip(live.world.lore, vectors, strict=True)}
@@ -305,12 +305,15 @@ def _leads_to(raw: bytes) -> str:
 async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
     """All keys with this prefix and their values. Values of more than ``_SHORT`` bytes are replaced by ``b""`` to save
     memory."""
-    found: list[tuple[Key, bytes]] = []
+    return [(key, raw if len(raw) <= _SHORT else b"") async for key, raw in _rows(tools, prefix) if keys.fits(key)]
+
+
+async def _rows(tools: Tools, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
     after: Key | None = None
     while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):
-        found += [(key, raw if len(raw) <= _SHORT else b"") for key, raw in rows if keys.fits(key)]
+        for row in rows:
+            yield row
         after = rows[-1][0]
-    return found
 
 
 def _dropping(store: Any, scope: str) -> Mend:

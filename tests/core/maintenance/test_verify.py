@@ -13,6 +13,7 @@ from saga_core import Saga, codec
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.background import STUCK
 from saga_core.journal import Journal, Wanted, keys
+from saga_core.maintenance import verify
 from saga_core.maintenance.verify import Verdict
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
@@ -50,7 +51,10 @@ async def session_of(saga: Saga) -> Session:
     return await saga.sessions.get("나의 모험")
 
 
-async def test_what_was_played_is_equal(saga: Saga) -> None:
+@pytest.mark.parametrize("page", [1, 2, 1_000])
+async def test_what_was_played_is_equal(saga: Saga, page: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pages are read."""
+    monkeypatch.setattr(verify, "_PAGE", page)
     verdict = await saga.maintenance.verify()
     assert told(verdict) == []
     assert (verdict.sessions, verdict.equal, verdict.waiting) == (2, True, ())
