@@ -47,19 +47,23 @@ class StateNames:
     """By entity id: the entity, an index, and the entries of the index with a name of the entity."""
 
 
+_BRANCHES = 2
+
+
 class EntityNames:
-    """A cache of state names, one per session. They are rebuilt only when a name changes."""
+    """A cache of state names, two per session: a player may go back and forth between two branches. They are rebuilt
+    only when a name changes."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[str, tuple[Mapping[str, Entity], StateNames]] = LRUCache(_SESSIONS)
+        self._kept: LRUCache[str, list[tuple[Mapping[str, Entity], StateNames]]] = LRUCache(_SESSIONS)
 
     def of(self, session: str, state: WorldState) -> StateNames:
         """Return the names of the state's entities."""
-        kept = self._kept.get(session)
-        if kept is not None and _same_names(kept[0], state.entities):
-            return kept[1]
-        names = _names(state.entities.values())
-        self._kept[session] = (state.entities, names)
+        kept = self._kept.get(session) or []
+        names = next((names for entities, names in kept if _same_names(entities, state.entities)), None)
+        if names is None:
+            names = _names(state.entities.values())
+        self._kept[session] = [(state.entities, names), *(each for each in kept if each[1] is not names)][:_BRANCHES]
         return names
 
 

@@ -66,6 +66,31 @@ def _heads(words: Iterable[str]) -> dict[str, list[str]]:
     return heads
 
 
+_SINGLE, _SEVERAL, _SHORT, _ODD, _UNSPACED = range(5)
+"""How a name is looked up: one word, several words, one letter, without letters, in a script without spaces."""
+
+
+@lru_cache(maxsize=8_192)
+def _filed(name: str) -> tuple[tuple[int, str, str], ...]:
+    """Return how a name is looked up, under which beginning, and the folded name. Cached: a story's names are indexed
+    again whenever one of them changes."""
+    folded = fold_text(name)
+    if not folded:
+        return ()
+    first = _WORD.match(folded)
+    if standing(folded) is not None:
+        return ((_UNSPACED, folded[:2], folded),)
+    if first is None:
+        return ((_ODD, folded, folded),)
+    if first.end() == len(folded):
+        return ((_SHORT, folded, folded),) if len(folded) == 1 else ((_SINGLE, folded[:2], folded),)
+    several = (_SEVERAL, first.group(), folded)
+    joined = folded.replace(" ", "")
+    if caseless(joined[0]) and joined != folded and _WORD.fullmatch(joined):
+        return several, *_filed(joined)
+    return (several,)
+
+
 class NameIndex(Generic[K]):
     """An index from names to keys. A name may have several keys, and a key several names.
 
@@ -81,27 +106,15 @@ class NameIndex(Generic[K]):
         self._several: dict[str, list[tuple[str, K]]] = {}
         self._odd: dict[str, list[K]] = {}
         self._unspaced: dict[str, list[tuple[str, K]]] = {}
+        pairs = {_SINGLE: self._single, _SEVERAL: self._several, _UNSPACED: self._unspaced}
+        alone = {_SHORT: self._short, _ODD: self._odd}
         for key, names in entries:
             for name in names:
-                self._add(key, fold_text(name))
-
-    def _add(self, key: K, name: str) -> None:
-        first = _WORD.match(name)
-        if not name:
-            return
-        if standing(name) is not None:
-            self._unspaced.setdefault(name[:2], []).append((name, key))
-        elif first is None:
-            self._odd.setdefault(name, []).append(key)
-        elif first.end() < len(name):
-            self._several.setdefault(first.group(), []).append((name, key))
-            joined = name.replace(" ", "")
-            if caseless(joined[0]) and joined != name and _WORD.fullmatch(joined):
-                self._add(key, joined)
-        elif len(name) == 1:
-            self._short.setdefault(name, []).append(key)
-        else:
-            self._single.setdefault(name[:2], []).append((name, key))
+                for kind, head, folded in _filed(name):
+                    if kind in pairs:
+                        pairs[kind].setdefault(head, []).append((folded, key))
+                    else:
+                        alone[kind].setdefault(head, []).append(key)
 
     def found_in(self, passage: Passage) -> set[K]:
         """Return the keys of the names that the passage mentions."""
