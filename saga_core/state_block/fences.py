@@ -118,6 +118,10 @@ class FenceFilter:
                 pos = self._read_word(text, pos)
         return self._take_out()
 
+    def holds_nothing(self) -> bool:
+        """Whether nothing was held back that the next chunk has to be read with."""
+        return not (self._gap or self._tail)
+
     def flow(self, text: str) -> str:
         """The fast path of ``feed`` for a chunk ``in_prose`` that neither begins a block nor ends the line, as nearly
         all chunks do. Returns the chunk without the blanks at its end."""

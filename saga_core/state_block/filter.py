@@ -11,6 +11,7 @@ from attrs import frozen
 from cachetools import TTLCache
 
 from saga_core.state_block.fences import FenceFilter, RawBlock
+from saga_core.state_block.loose.candidate import WHITE
 from saga_core.state_block.loose.lines import may_hold_report
 from saga_core.state_block.loose.reports import ReportFilter
 from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
@@ -51,6 +52,7 @@ _MOST_CHECKED = 1 << 16
 
 _halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>]").search
 """Finds a character that may begin a hidden part or that ends the line."""
+_white = frozenset(WHITE)
 
 
 class BlockFilter:
@@ -85,6 +87,8 @@ class BlockFilter:
         """
         fences, reports = self._fences, self._reports
         if fences.in_prose and reports.in_prose and _halts(text) is None:
+            if fences.holds_nothing() and reports.holds_nothing() and text[-1:] not in _white:
+                return text
             return reports.flow(fences.flow(text))
         shown = fences.feed(text)
         return reports.feed(shown) if shown else ""

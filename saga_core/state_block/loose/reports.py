@@ -93,6 +93,10 @@ class ReportFilter:
         self._read(text)
         return self._take_out()
 
+    def holds_nothing(self) -> bool:
+        """Whether nothing was held back that the next chunk has to be read with."""
+        return self._shown and not (self._gap or self._tail or self._behind_thought)
+
     def flow(self, text: str) -> str:
         """The fast path of ``feed`` for a chunk ``in_prose`` that neither begins a tag nor ends the line. Returns the
         chunk without the white space at its end, which belongs to a report that may follow."""
