@@ -195,6 +195,14 @@ class GraphInMemory(ABC):
             found.sort(key=in_order)
         return found[:limit]
 
+    def touching(self, scope: str, ids: Sequence[str]) -> dict[tuple[str, str, str, str], Edge]:
+        """Return the edges that touch ``ids``, by identity, in any order. A walk needs no more, and ``neighbors`` takes
+        twice as long for it."""
+        known = self._scope(scope)
+        if known is None:
+            return {}
+        return {in_order(edge): edge for node_id in dict.fromkeys(ids) for edge in known.at(node_id)}
+
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
     ) -> list[Node]:

@@ -77,7 +77,7 @@ class GraphImage:
         limit: int | None = None,
     ) -> list[Edge]:
         """Return the edges that touch ``ids``, ordered by identity."""
-        found = self.touching(ids)
+        found = self.touching(scope, ids)
         keys: Iterable[Identity] = found
         if types is not None or direction != "both":
             end, wanted = (0 if direction == "out" else 2), set(ids)
@@ -88,8 +88,8 @@ class GraphImage:
             )
         return [found[key] for key in sorted(keys)[:limit]]
 
-    def touching(self, ids: Sequence[str]) -> dict[Identity, Edge]:
-        """Return the edges that touch ``ids``, by identity, in any order."""
+    def touching(self, scope: str, ids: Sequence[str]) -> dict[Identity, Edge]:
+        """Return the edges that touch ``ids``, by identity, in any order. ``scope`` is not used."""
         if not self._touching:
             self._touching.update(touching(self._own_edges()))
         own, lore = self._touching, self._lore.touching if self._lore is not None else {}

@@ -29,8 +29,8 @@ def weight_of(edge_type: str) -> float:
 class Neighbors(Protocol):
     """The interface that a walk needs of a graph: a ``GraphStore`` or a graph in memory.
 
-    A graph in memory may also have ``touching(ids)``, which returns all edges that touch the nodes, by identity and in
-    any order. This call needs no ``await`` and no sorting.
+    A graph in memory may also have ``touching(scope, ids)``, which returns all edges that touch the nodes, by identity
+    and in any order. This call needs no ``await`` and no sorting.
     """
 
     async def neighbors(
@@ -140,9 +140,9 @@ async def _around(
     With a ``limit``, at least the heaviest ``limit`` edges are returned, besides ``known`` edges that were seen before.
     """
     most = _WIDER * limit + known if limit is not None else None
-    touching: Callable[[Sequence[str]], Mapping[Identity, Edge]] | None = getattr(graph, "touching", None)
+    touching: Callable[[str, Sequence[str]], Mapping[Identity, Edge]] | None = getattr(graph, "touching", None)
     if touching is not None and types is None:  # ``isinstance`` with a protocol costs a tenth of a walk
-        at_hand = touching(ids)
+        at_hand = touching(scope, ids)
         if most is None or len(at_hand) < most:
             return at_hand
     met = await graph.neighbors(scope, ids, types=types, direction="both", limit=most)
