@@ -79,10 +79,13 @@ class Reply:
         if self._finished:
             return ""
         self._finished = True
-        shown = (
-            self.limits.feed(self._markers.feed(self._filter.finish()) + self._markers.finish()) + self.limits.finish()
-        )
-        self._shown.append(shown)
+        shown = self._filter.finish()
+        if "[" in shown or self._markers.held:
+            shown = self._markers.feed(shown) + self._markers.finish()
+        if self.limits.limit or self.limits.stops:
+            shown = self.limits.feed(shown) + self.limits.finish()
+        if shown:
+            self._shown.append(shown)
         return shown
 
     @property

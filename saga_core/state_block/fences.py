@@ -40,6 +40,7 @@ class _Mode(Enum):
 
 # Module names, because they are looked up for every chunk of a stream.
 _FLOW, _halts = _Mode.FLOW, syntax.HALTS.search
+_LINE_STARTS = frozenset(("", *syntax.BLANKS, *syntax.NEWLINES, syntax.QUOTE_MARK))
 
 
 class FenceFilter:
@@ -99,8 +100,9 @@ class FenceFilter:
         """
         if self._finished:
             self._refuse()
-        if self.in_prose:
+        if self.in_prose or self._begins_prose(text):
             if _halts(text) is None:
+                self.in_prose, self._line_start = True, False
                 return self.flow(text)
         elif self._in_block and self._mode is _FLOW and not (">" in text or "`" in text or "~" in text):
             self._body.append(text)
@@ -117,6 +119,11 @@ class FenceFilter:
             else:
                 pos = self._read_word(text, pos)
         return self._take_out()
+
+    def _begins_prose(self, text: str) -> bool:
+        """Whether a line of the story begins with ``text``, unless it has characters at which to halt."""
+        ready = self._line_start and self._mode is _FLOW and not (self._in_block or self._joining or self._tail)
+        return ready and text[:1] not in _LINE_STARTS
 
     def holds_nothing(self) -> bool:
         """Whether nothing was held back that the next chunk has to be read with."""

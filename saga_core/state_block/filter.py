@@ -98,7 +98,8 @@ class BlockFilter:
 
         Raises ``RuntimeError`` if called twice.
         """
-        return self._reports.feed(self._fences.finish()) + self._reports.finish()
+        rest = self._fences.finish()
+        return (self._reports.feed(rest) if rest else "") + self._reports.finish()
 
 
 def hide(text: str, *, loose: bool = True) -> Hidden:

@@ -88,10 +88,16 @@ class ReportFilter:
 
     def feed(self, text: str) -> str:
         """Add a chunk and return the visible text that can be sent now."""
-        if self.in_prose and _halts(text) is None:
+        if (self.in_prose or self._begins_prose(text)) and _halts(text) is None:
+            self._mode, self.in_prose = _Mode.PASS, True
             return self.flow(text)
         self._read(text)
         return self._take_out()
+
+    def _begins_prose(self, text: str) -> bool:
+        """Whether ``text`` begins a line that can only be of the story."""
+        ready = self._mode is _Mode.START and not (self._line or self._joining or self._tail)
+        return ready and begins_story(text, 0) is not None
 
     def holds_nothing(self) -> bool:
         """Whether nothing was held back that the next chunk has to be read with."""
