@@ -17,6 +17,10 @@ LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "It
 
 _NONE: Mapping[str, Value] = MappingProxyType({})
 
+_SEARCHES = 2
+"""The calls that search all edges, before an index of them is made. One walk takes two, and most images have only one:
+that of a turn from which the player branches off."""
+
 _Cause = Placement | Stack | Relation | None
 """The part of a state that an edge shows; None for an edge without properties."""
 
@@ -41,6 +45,8 @@ class GraphImage:
     _drawn: _Drawn | None = None
     """The rendered parts except lore. If set, ``nodes`` and ``edges`` are assembled on demand."""
     _touching: dict[str, dict[Identity, Edge]] = field(factory=dict, init=False)
+    _searched: int = field(default=0, init=False)
+    """How often all edges were searched instead of indexed."""
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -90,14 +96,22 @@ class GraphImage:
 
     def touching(self, scope: str, ids: Sequence[str]) -> dict[Identity, Edge]:
         """Return the edges that touch ``ids``, by identity, in any order. ``scope`` is not used."""
-        if not self._touching:
-            self._touching.update(touching(self._own_edges()))
-        own, lore = self._touching, self._lore.touching if self._lore is not None else {}
         found: dict[Identity, Edge] = {}
+        indexes = [self._lore.touching] if self._lore is not None else []
+        if self._drawn is not None and not self._touching and self._searched < _SEARCHES:
+            self._searched += 1
+            wanted = set(ids)
+            for (source, type_, target), (_, _, edge) in self._drawn.ties.items():
+                if source in wanted or target in wanted:
+                    found[source, type_, target, edge.key] = edge
+        else:
+            if not self._touching:
+                self._touching.update(touching(self._own_edges()))
+            indexes.append(self._touching)
         for id_ in ids:
-            for edges in (own, lore):
-                if id_ in edges:
-                    found.update(edges[id_])
+            for index in indexes:
+                if id_ in index:
+                    found.update(index[id_])
         return found
 
     def rest(self) -> None:
