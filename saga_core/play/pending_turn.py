@@ -53,6 +53,8 @@ class Reply:
         """Take a piece of the model's reply, and return the text that can be shown now."""
         self._raw.append(text)
         shown = self._filter.feed(text)
+        if not shown:
+            return ""
         if "[" in shown or self._markers.held:
             shown = self._markers.feed(shown)
         limits = self.limits

@@ -121,6 +121,8 @@ class ReportFilter:
 
     def finish(self) -> str:
         """End the reply and return the visible text that was held back."""
+        if self.in_prose:
+            return "".join(self._gap)
         while not self._end():
             pass
         if not self._joining:
