@@ -2,8 +2,8 @@
 
 All requests share one event loop, and so one core. Each key has an account, from which the CPU time of its requests is
 taken, and to which time is credited at an even rate: one core divided by the number of keys that are in use. If the
-account is overdrawn, the key's next requests wait. This is a token bucket: a key can save up some time, which an
-ordinary player never uses up. If only one key is in use, its requests never wait.
+account is overdrawn and the loop is busy, the key's next requests wait. This is a token bucket: a key can save up some
+time, which an ordinary player never uses up. If only one key is in use, its requests never wait.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar
+from math import exp
 from typing import Any, Final, TypeVar
 
 from aiohttp import web
@@ -30,8 +31,12 @@ _LEAST = 0.05
 _BESIDE = 2.0
 """What is taken from the account, as a multiple of the measured time. A turn causes about as much work again that is
 not measured: its views, and the stores' threads."""
-_SHORTEST = 0.001
-"""The shortest wait in seconds."""
+_BUSY = 0.5
+"""The share of a core, taken by all requests together, from which on the loop is busy. Below, nobody has to wait."""
+_WINDOW = 1.0
+"""Seconds after which time that was taken counts a third for that."""
+_SHORTEST, _LONGEST = 0.001, 0.1
+"""The shortest and the longest wait in seconds before a key looks again whether it has to wait."""
 _IN_USE = 10.0
 """Seconds since its last request for which a key counts as in use."""
 
@@ -41,10 +46,32 @@ def _now() -> float:
 
 
 @define(eq=False)
+class Load:
+    """The share of a core that requests took lately, and cause beside it."""
+
+    now: Callable[[], float]
+    _share: float = field(default=0.0, init=False)
+    _at: float = field(default=0.0, init=False)
+
+    def add(self, seconds: float) -> None:
+        """Count CPU time."""
+        self._share = self.read() + seconds / _WINDOW
+
+    def read(self) -> float:
+        """Return the share."""
+        now = self.now()
+        self._share *= exp((self._at - now) / _WINDOW)
+        self._at = now
+        return self._share
+
+
+@define(eq=False)
 class Account:
     """The account of one key."""
 
     used_at: float
+    load: Load
+    """That of all keys."""
     credit: float = _SAVED
     """CPU seconds. It can be negative."""
     turn: asyncio.Lock = field(factory=asyncio.Lock)
@@ -52,6 +79,7 @@ class Account:
     def spend(self, seconds: float) -> None:
         """Take measured CPU time from the account, with what it causes beside it."""
         self.credit = max(self.credit - seconds * _BESIDE, -_OVERDRAWN)
+        self.load.add(seconds * _BESIDE)
 
     def save(self, now: float, share: float) -> None:
         """Credit ``share`` of the time since the last call."""
@@ -65,18 +93,25 @@ class FairShares:
 
     counters: Counters
     now: Callable[[], float] = _now
+    load: Load = field(init=False)
     _accounts: dict[str, Account] = field(factory=dict, init=False)
     """The least recently used key first."""
 
+    @load.default
+    def _no_load(self) -> Load:
+        return Load(self.now)
+
     async def enter(self, owner: str) -> Account:
-        """Return the key's account when it is not overdrawn. Requests of one key wait for one another."""
+        """Return the key's account when it is not overdrawn or the loop is not busy. Requests of one key wait for one
+        another.
+        """
         account = self._used(owner)
-        if account.credit >= 0 and not account.turn.locked():
+        if not account.turn.locked() and (account.credit >= 0 or self.load.read() < _BUSY):
             return account
         self.counters.add("requests.held_back")
         async with account.turn:
-            while (owed := -account.credit) > 0:
-                await asyncio.sleep(max(owed / self._share(), _SHORTEST))
+            while (owed := -account.credit) > 0 and self.load.read() >= _BUSY:
+                await asyncio.sleep(min(max(owed / self._share(), _SHORTEST), _LONGEST))
                 account.save(self.now(), self._share())
         return account
 
@@ -87,7 +122,7 @@ class FairShares:
             if now - self._accounts[oldest].used_at < _IN_USE or self._accounts[oldest].turn.locked():
                 break
             del self._accounts[oldest]
-        account = self._accounts.pop(owner, None) or Account(now)
+        account = self._accounts.pop(owner, None) or Account(now, self.load)
         self._accounts[owner] = account
         account.save(now, self._share())
         return account
