@@ -48,6 +48,7 @@ class StateNames:
 
 
 _BRANCHES = 2
+"""The branches of a session whose names are kept."""
 
 
 class EntityNames:

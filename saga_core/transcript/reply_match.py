@@ -109,7 +109,7 @@ class ReplyMatcher:
 
     async def _searched(self, position: int, level: int) -> Candidate | None:
         said = await self._turns_of(position)
-        if not said.turns or not self._can_be_trusted(said, position):
+        if not (said.turns or said.crowded) or not self._can_be_trusted(said, position):
             return None
         found = [Candidate(tree, node, position, how) for tree, node, how in said.turns]
         if said.crowded:

@@ -34,7 +34,7 @@ not measured: its views, and the stores' threads."""
 _BUSY = 0.5
 """The share of a core, taken by all requests together, from which on the loop is busy. Below, nobody has to wait."""
 _WINDOW = 1.0
-"""Seconds after which time that was taken counts a third for that."""
+"""The time constant of the load in seconds: older CPU time counts for exponentially less."""
 _SHORTEST, _LONGEST = 0.001, 0.1
 """The shortest and the longest wait in seconds before a key looks again whether it has to wait."""
 _IN_USE = 10.0
@@ -47,7 +47,7 @@ def _now() -> float:
 
 @define(eq=False)
 class Load:
-    """The share of a core that requests took lately, and cause beside it."""
+    """The share of a core that all requests took lately, with the work that they cause beside it."""
 
     now: Callable[[], float]
     _share: float = field(default=0.0, init=False)

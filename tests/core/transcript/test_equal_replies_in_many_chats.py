@@ -53,6 +53,14 @@ async def test_the_words_tell_the_chat(crowd: tuple[Shelf, str, list[list[str]]]
 
 
 @pytest.mark.parametrize("crowd", SAID, indirect=True, ids=len)
+async def test_a_chat_that_is_named_is_searched_however_old_it_is(crowd: tuple[Shelf, str, list[list[str]]]) -> None:
+    shelf, reply, ids = crowd
+    asked_for = read_transcript(told(words(0), reply, "And now?"))
+    place = await shelf.matcher.match(asked_for, owner="", only=shelf.sessions["s00"])
+    assert (place.parent, place.how) == (ids[0][-1], "reply")
+
+
+@pytest.mark.parametrize("crowd", SAID, indirect=True, ids=len)
 async def test_other_words_belong_to_none_of_them(crowd: tuple[Shelf, str, list[list[str]]]) -> None:
     shelf, reply, _ = crowd
     assert (await found(shelf, "I was never here before, and ask for the way.", reply)).session is None

@@ -121,7 +121,9 @@ async def test_who_gives_up_waiting_holds_nobody_up() -> None:
     await shares.enter("b")
     (await shares.enter("a")).spend(1.0)
     waiting = asyncio.create_task(shares.enter("a"))
-    await asyncio.sleep(0.01)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert shares._accounts["a"].turn.locked()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
