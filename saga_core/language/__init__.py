@@ -11,7 +11,7 @@ from saga_core.language.ko.particles import has_final, is_hangul, josa, particle
 from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
 from saga_core.language.language import Language
 from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
-from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, pieces
+from saga_core.language.normal_forms import caseless, caseless_letter, clean_name, fold_name, nfc, normalized, pieces
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import (
@@ -53,6 +53,7 @@ __all__ = [
     "Texts",
     "as_it_stands",
     "caseless",
+    "caseless_letter",
     "clean_name",
     "content_words",
     "detect",

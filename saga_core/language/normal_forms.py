@@ -15,6 +15,8 @@ _JOINER = "\u034f"
 """An invisible character. Marks are not reordered across it."""
 _STARTS = re.compile("[ -~\u3041-\u3094\u4e00-\u9fff\uac00-\ud7a3]")
 """Matches a character that no normal form combines with the previous one."""
+_CHARACTERS = 8_192
+"""The maximum number of characters that are kept with an answer about them."""
 _FEW = 500
 """The length up to which a text is normalized directly, because sorting even a single run of marks is fast."""
 
@@ -91,10 +93,19 @@ def fold_name(text: str) -> str:
 @lru_cache(maxsize=16_384)
 def caseless(text: str) -> bool:
     """Whether a text contains letters of a script without capitals, such as Hangul, kana or Han characters."""
-    return not text.isascii() and any(map(_without_case, text))
+    return not text.isascii() and any(map(caseless_letter, text))
 
 
-@lru_cache(maxsize=8_192)
-def _without_case(char: str) -> bool:
-    """Cached, because terms and beginnings of words are checked in every turn and use few different letters."""
-    return char.isalpha() and char.lower() == char.upper()
+class _Caseless(dict[str, bool]):
+    """Whether characters are letters of a script without capitals. Texts use few different ones, again and again."""
+
+    def __missing__(self, char: str) -> bool:
+        if len(self) >= _CHARACTERS:
+            self.clear()
+        self[char] = found = char.isalpha() and char.lower() == char.upper()
+        return found
+
+
+caseless_letter = _Caseless().__getitem__
+"""Whether a character is a letter of a script without capitals. The index asks about every term of one letter, and an
+``lru_cache`` reads and writes several places of memory to say which it answered last."""

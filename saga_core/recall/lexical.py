@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from attrs import define, field
 
-from saga_core.language import caseless, function_terms, terms
+from saga_core.language import caseless_letter, function_terms, terms
 from saga_core.recall.compounds import compounds
 from saga_core.recall.segments import Segment, mark_of, pack
 
@@ -100,10 +100,14 @@ class LexicalIndex:
         counted = Counter(found)
         # Single Korean syllables and Han characters are additional terms for the same text, so they do not count
         # towards its length.
-        length = len(found) - sum([times for term, times in counted.items() if len(term) == 1 and caseless(term)])
+        length = len(found) - sum(
+            [times for term, times in counted.items() if len(term) == 1 and caseless_letter(term)]
+        )
         norm = _K1 * (1 - _B + _B * length / self._pivot)
         weights: dict[int, int] = {}
-        postings = self._postings
+        postings, common = self._postings, self._common
+        if common and self._segments:
+            self._gather_uncommon(counted)
         for term, times in counted.items():
             weight = weights.get(times)
             if weight is None:
@@ -114,15 +118,20 @@ class LexicalIndex:
                 postings[term] = number << 16 | weight
             elif isinstance(known, int):
                 postings[term] = array("I", (known >> 16, number, known & 0xFFFF, weight))
+                if 1 in common:
+                    common[1].add(term)
             else:
-                known.insert(len(known) >> 1, number)
+                count = len(known) >> 1
+                known.insert(count, number)
                 known.append(weight)
+                if count in common:  # the term had ``count`` documents, and has one more now
+                    common[count].add(term)
+        if 0 in common:
+            common[0].update(counted)
         self._count += len(counted)
         self._numbers[doc_id] = number
         self._ids.append(doc_id)
         self._hashes.append(mark)
-        for most, common in self._common.items():
-            common.update([term for term in counted if term not in common and self.spread(term, most) > most])
 
     def take(self, segment: Segment, texts: Sequence[str]) -> None:
         """Add all documents of a segment. None of them may be in the index. ``texts`` are their texts."""
@@ -146,6 +155,13 @@ class LexicalIndex:
         if self._segments and term not in self._gathered:
             self._gather(term)
         return self._postings.get(term)
+
+    def _gather_uncommon(self, added: Iterable[str]) -> None:
+        """Gather those of the ``added`` terms that may become common, because ``add`` counts their postings."""
+        common = self._common[max(self._common)]
+        for term in added:
+            if term not in common and term not in self._gathered:
+                self._gather(term)
 
     def _gather(self, term: str) -> None:
         self._gathered.add(term)
