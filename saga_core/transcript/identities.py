@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from threading import Lock
 
 from attrs import define, field, frozen
@@ -89,7 +90,7 @@ def identity(text: str) -> str:
     wrappers of a speaker's words and a leading ``Name:``.
     """
     if len(text) < _LONG:
-        return _identity(text)
+        return _latest(text)
     with _LOCK:
         known = _KNOWN.get(text)
     if known is None:
@@ -109,6 +110,12 @@ def _identity(text: str) -> str:
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]
     return _bare(text) if len(text) <= _PIECE else "".join(map(_bare, pieces(text, _PIECE)))
+
+
+@lru_cache(maxsize=64)
+def _latest(text: str) -> str:
+    """Cached, because a reply is asked about twice when it is recorded, and again by the next request."""
+    return _identity(text)
 
 
 def _bare(text: str) -> str:
