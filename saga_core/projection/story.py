@@ -71,12 +71,14 @@ def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[st
 def _told_once(texts: Sequence[str]) -> list[str]:
     """Return ``texts`` with each text that occurs in an earlier one replaced by an empty text."""
     told: list[str] = []
-    before: list[str] = []
+    before = ""
     for text in texts:
         folded = fold_name(text)
-        again = len(folded) >= _REMARK and any(folded in each for each in before)
-        told.append("" if again else text)
-        before.append("" if again else folded)
+        if len(folded) >= _REMARK and folded in before:
+            told.append("")
+            continue
+        told.append(text)
+        before += "\n" + folded  # a folded text has no white space, so none is found across two texts
     return told
 
 

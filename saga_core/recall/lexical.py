@@ -100,19 +100,18 @@ class LexicalIndex:
         counted = Counter(found)
         # Single Korean syllables and Han characters are additional terms for the same text, so they do not count
         # towards its length.
-        length = len(found) - sum(
-            [times for term, times in counted.items() if len(term) == 1 and caseless_letter(term)]
-        )
+        single = [times for term, times in counted.items() if len(term) == 1 and caseless_letter(term)]
+        length = len(found) - sum(single)
         norm = _K1 * (1 - _B + _B * length / self._pivot)
-        weights: dict[int, int] = {}
+        weights = {
+            times: min(_HEAVIEST, max(1, round(_UNIT * times * (_K1 + 1) / (times + norm))))
+            for times in set(counted.values())
+        }
         postings, common = self._postings, self._common
         if common and self._segments:
             self._gather_uncommon(counted)
         for term, times in counted.items():
-            weight = weights.get(times)
-            if weight is None:
-                weight = min(_HEAVIEST, max(1, round(_UNIT * times * (_K1 + 1) / (times + norm))))
-                weights[times] = weight
+            weight = weights[times]
             known = postings.get(term)
             if known is None:
                 postings[term] = number << 16 | weight

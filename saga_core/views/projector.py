@@ -80,15 +80,14 @@ class Projector(VectorViews):
         known = [turn for turn in turns if turn in live.tree]
         amended = [turn for turn in known if turn in live.amendments]
         await live.index(known)
-        if amended:
-            await self._correct(live, amended)
+        shown = await self._correct(live, amended) if amended else set[str]()
         await self.foreground.give_way()
-        for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
-            if turn != live.head:
-                await self.show(live, turn)
-        if known:
-            # The head is last, so that turns above or beside it do not replace it. This costs almost nothing if it is
-            # shown already.
+        tips = _tips(live, [turn for turn in known if turn not in live.amendments])
+        beside = [turn for turn in tips if turn != live.head]
+        for turn in beside:
+            await self.show(live, turn)
+        # The head is last, so that turns above or beside it do not replace it.
+        if known and (beside or live.head not in shown):
             await self.show(live, live.head)
         for turn in known:
             node = live.tree.get(turn)
@@ -127,19 +126,20 @@ class Projector(VectorViews):
         """Update a slot to ``turn``. ``shown`` is its current graph, if its watermark does not determine that."""
         scope = scope_of(live.session.id, slot)
         state = await live.state(turn)
-        await self._graph(live, scope, state, shown)
+        moved = await self._graph(live, scope, state, shown)
         await self.foreground.give_way()
         await self._view(scope, state)
         await self.foreground.give_way()
-        await self._pages(live, scope, state)
+        await self._pages(live, scope, state, moved)
         live.slots[slot] = self.clock.monotonic()
         self.counters.add("projected")
         self.counters.emit("projected", session=live.session.id, turn=turn)
 
-    async def _correct(self, live: LiveSession, amended: Sequence[str]) -> None:
+    async def _correct(self, live: LiveSession, amended: Sequence[str]) -> set[str]:
         """Render again the scopes that show amended turns or turns below them, because their states have changed.
 
-        The graphs are read from the store, because no state describes their content any more.
+        The graphs are read from the store, because no state describes their content any more. Returns the turns that
+        were rendered.
         """
 
         def concerned(turn: str) -> bool:
@@ -160,6 +160,8 @@ class Projector(VectorViews):
                 shown.add(mark)
         if live.head not in shown and concerned(live.head):
             await self.show(live, live.head)
+            shown.add(live.head)
+        return shown
 
     async def _stored(self, scope: str) -> GraphImage:
         """Return a scope's graph from the store."""
@@ -197,10 +199,11 @@ class Projector(VectorViews):
             return free
         return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
 
-    async def _graph(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None = None) -> None:
+    async def _graph(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None = None) -> bool:
+        """Update the graph of a scope. Returns False if it showed the state already."""
         mark = await self.graph.watermark(scope)
         if mark == state.turn and shown is None:
-            return
+            return False
         target = await live.image(state.turn)
         base = shown if shown is not None else await self._image_at(live, mark)
         if base is None:
@@ -215,6 +218,7 @@ class Projector(VectorViews):
         for part in parts:
             await self.foreground.give_way()  # rendering a whole graph takes milliseconds, and so does applying it
             await self.graph.apply(scope, part)
+        return True
 
     async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
         """Return the graph of a scope with that watermark, or None if it is unknown and must be rewritten."""
@@ -228,19 +232,21 @@ class Projector(VectorViews):
         puts: dict[Key, bytes] = {**new, keys.view_mark(scope): codec.dumps(state.turn)}
         await self.kv.commit(Batch(puts, frozenset(old - new.keys())))
 
-    async def _pages(self, live: LiveSession, scope: str, state: WorldState) -> None:
+    async def _pages(self, live: LiveSession, scope: str, state: WorldState, moved: bool) -> None:
         if self.cache is None:
             return
-        turn = await live.turn(state.turn)
-        pages = self._rendered_pages(live, state, turn)
+        pages = self._rendered_pages(live, state, await live.turn(state.turn))
+        # Pages name their turn, so those of another turn differ, and are not read.
+        if moved or await self._read_pages(self.cache, scope) != pages:
+            await self.cache.write(scope, pages)
+
+    async def _read_pages(self, cache: MdCache, scope: str) -> Pages | None:
         try:
-            stored = await self.cache.read(scope)
+            return await cache.read(scope)
         except StoreCorrupt as error:
             log.warning("pages of %s are damaged and are written again: %s", scope, error)
             self.counters.add("pages.repaired")
-            stored = None
-        if stored != pages:
-            await self.cache.write(scope, pages)
+            return None
 
     def _rendered_pages(self, live: LiveSession, state: WorldState, turn: Turn) -> Pages:
         unread = unread_replies(live.tree, turn.id)
