@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
-from typing import TypeAlias
 
 from attrs import define, field
 
 from saga_core.language import caseless_letter, function_terms, terms
 from saga_core.recall.compounds import compounds
-from saga_core.recall.segments import Segment, mark_of, pack
+from saga_core.recall.segments import UNIT, Postings, Segment, apart, mark_of, pack, weights_of
 
 POSTINGS = 1_000
 """Maximum postings read for one query."""
@@ -43,14 +42,6 @@ _COMMON = 4
 """Maximum number of thresholds whose common terms are cached."""
 _COUNTED = 64
 """Maximum documents of a term that are checked one by one for being on a path."""
-_K1 = 1.2
-_B = 0.75
-_UNIT = 4_096
-"""Fixed-point unit: a posting's weight is stored as an integer multiple of 1 / 4,096."""
-_HEAVIEST = 65_535
-
-_Postings: TypeAlias = "array[int]"
-"""Ascending document numbers, followed by the term's weight in each. One small array takes half the memory of two."""
 
 
 @define
@@ -73,7 +64,7 @@ class LexicalIndex:
         self._ids: list[str] = []
         self._hashes: list[int] = []
         # A term with one document is stored as one integer (most terms are), a term with several as an array.
-        self._postings: dict[str, int | _Postings] = {}
+        self._postings: dict[str, int | Postings] = {}
         self._count = 0
         # The postings of a term in segments are merged when the term is first needed.
         self._segments: list[tuple[int, Segment]] = []
@@ -102,11 +93,7 @@ class LexicalIndex:
         # towards its length.
         single = [times for term, times in counted.items() if len(term) == 1 and caseless_letter(term)]
         length = len(found) - sum(single)
-        norm = _K1 * (1 - _B + _B * length / self._pivot)
-        weights = {
-            times: min(_HEAVIEST, max(1, round(_UNIT * times * (_K1 + 1) / (times + norm))))
-            for times in set(counted.values())
-        }
+        weights = weights_of(counted.values(), length, self._pivot)
         postings, common = self._postings, self._common
         if common and self._segments:
             self._gather_uncommon(counted)
@@ -146,10 +133,10 @@ class LexicalIndex:
         Not allowed if documents were removed or came from segments.
         """
         marks = [(id_, mark_of(text)) for id_, text in zip(self._ids, texts, strict=True)]
-        postings = ((term, *_apart(known)) for term, known in self._postings.items())
+        postings = ((term, *apart(known)) for term, known in self._postings.items())
         return pack(marks, postings)
 
-    def _find(self, term: str) -> int | _Postings | None:
+    def _find(self, term: str) -> int | Postings | None:
         """Return the term's postings, including those in segments."""
         if self._segments and term not in self._gathered:
             self._gather(term)
@@ -174,7 +161,7 @@ class LexicalIndex:
             return
         known = self._postings.get(term)
         if known is not None:
-            beside = _apart(known)
+            beside = apart(known)
             late = beside[0][0] > documents[-1]
             documents.extend(beside[0])
             weights.extend(beside[1])
@@ -321,7 +308,7 @@ class LexicalIndex:
         self,
         scores: list[float],
         seen: set[int],
-        unread: list[tuple[float, _Postings, int]],
+        unread: list[tuple[float, Postings, int]],
         k: int,
         accept: Callable[[str], bool] | None,
         first_asked: int = 0,
@@ -373,17 +360,17 @@ class LexicalIndex:
 
     def _read(
         self, wanted: list[tuple[int, str]], function_share: float
-    ) -> tuple[list[float], set[int], list[tuple[float, _Postings, int]]]:
+    ) -> tuple[list[float], set[int], list[tuple[float, Postings, int]]]:
         """Return scores by document number within the postings budget, the numbers of scored documents, and the parts
         of postings that were not read."""
         total = len(self._numbers)
         left = POSTINGS
         sums = [0.0] * len(self._ids)
         seen: set[int] = set()
-        unread: list[tuple[float, _Postings, int]] = []
+        unread: list[tuple[float, Postings, int]] = []
         function = function_terms()
         for documents_with, term in wanted:
-            weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
+            weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / UNIT
             if term in function:
                 weight *= function_share
             known = self._postings[term]
@@ -407,7 +394,7 @@ class LexicalIndex:
         return sums, seen, unread
 
     def _rank(
-        self, scores: list[float], seen: set[int], unread: list[tuple[float, _Postings, int]], count: int
+        self, scores: list[float], seen: set[int], unread: list[tuple[float, Postings, int]], count: int
     ) -> list[tuple[str, float]]:
         """Return about ``count`` of the best documents (more if there are ties), best first."""
         ids = self._ids
@@ -437,14 +424,6 @@ class LexicalIndex:
         """Estimated memory of the index: 8 bytes per posting, 160 per term, 180 per document, and the segments."""
         segments = sum(segment.size_bytes for _, segment in self._segments)
         return 8 * self._count + 160 * len(self._postings) + 180 * len(self._ids) + segments
-
-
-def _apart(known: int | _Postings) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the document numbers and the weights."""
-    if isinstance(known, int):
-        return (known >> 16,), (known & 0xFFFF,)
-    half = len(known) >> 1
-    return known[:half].tolist(), known[half:].tolist()
 
 
 @lru_cache(maxsize=256)

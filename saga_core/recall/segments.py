@@ -1,4 +1,5 @@
-"""Segments: serialized runs of indexed documents, from which an index is loaded without tokenizing the texts again.
+"""Postings and their weights, and segments: serialized runs of indexed documents, from which an index is loaded without
+tokenizing the texts again.
 
 A segment is valid only for the texts it was made of and for the terms that ``tokens.terms`` returns for them. Increment
 ``VERSION`` with every change of terms or weights.
@@ -11,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from struct import Struct
+from typing import TypeAlias
 from zlib import crc32
 
 from attrs import frozen
@@ -18,6 +20,15 @@ from attrs import frozen
 SIZE = 256
 """Maximum documents in a segment. A document number takes one byte."""
 VERSION = 4
+UNIT = 4_096
+"""Fixed-point unit: a posting's weight is stored as an integer multiple of 1 / 4,096."""
+_HEAVIEST = 65_535
+_K1 = 1.2
+_B = 0.75
+"""Parameters of BM25: how soon repetition stops to count, and how much the length of a document does."""
+
+Postings: TypeAlias = "array[int]"
+"""Ascending document numbers, followed by the term's weight in each. One small array takes half the memory of two."""
 
 _HEAD = Struct("<4sIIIIII")
 _MAGIC = b"SGT%c" % VERSION
@@ -50,9 +61,26 @@ class Segment:
         return 3 * len(self.numbers) + 100 * len(self.terms) + 100 * len(self.ids)
 
 
+def weights_of(counts: Iterable[int], length: int, pivot: int) -> dict[int, int]:
+    """Return the weight, in multiples of 1 / 4,096, of a term that occurs so many times in a document, for each count.
+
+    ``length`` is that of the document, and ``pivot`` the typical one, in terms.
+    """
+    norm = _K1 * (1 - _B + _B * length / pivot)
+    return {times: min(_HEAVIEST, max(1, round(UNIT * times * (_K1 + 1) / (times + norm)))) for times in set(counts)}
+
+
 def mark_of(text: str) -> int:
     """Return a fingerprint of a document's text that is stable across processes."""
     return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def apart(known: int | Postings) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the document numbers and the weights."""
+    if isinstance(known, int):
+        return (known >> 16,), (known & 0xFFFF,)
+    half = len(known) >> 1
+    return known[:half].tolist(), known[half:].tolist()
 
 
 def pack(documents: Sequence[tuple[str, int]], postings: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> bytes:
