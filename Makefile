@@ -54,7 +54,10 @@ demo: $(RUN) ## play an adventure through the real proxy (LANG_=ko or en, else y
 serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve
 
-test: lint ## everything that CI runs; types and walls are checked while the tests run, because each uses one core
+# Each line uses both cores: chromium is installed beside the environment, and types are checked beside the tests.
+test: ## everything that CI runs
+	@$(MAKE) --no-print-directory -j2 $(ALL) chromium
+	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j2 tests types walls
 
 test-deep: $(ALL) chromium ## the long searches
@@ -71,10 +74,14 @@ walls: $(ALL)
 	$(BIN)/lint-imports
 
 # What Python has compiled is kept, whatever the machine says elsewhere: tests start hundreds of processes.
-tests test-deep: export PYTHONDONTWRITEBYTECODE :=
-tests test-deep: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+tests test-deep $(VENV)/pycache: export PYTHONDONTWRITEBYTECODE :=
+tests test-deep $(VENV)/pycache: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-tests: $(ALL) chromium
+# The first collection compiles, which each of the workers would do for itself. If it fails, the tests say why.
+$(VENV)/pycache: | $(ALL)
+	@$(BIN)/python -m pytest -m "not deep" --collect-only -qq >/dev/null || true
+
+tests: $(ALL) chromium | $(VENV)/pycache
 	$(BIN)/python -m pytest -m "not deep" -n 3 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
