@@ -39,6 +39,12 @@ class History:
         return [at for at, said in enumerate(self.past) if said.role == "assistant"]
 
     @cached_property
+    def greeting(self) -> int:
+        """The number of replies before the player's first words, 0 if the player speaks first."""
+        first = next((at for at, said in enumerate(self.past) if said.role == "user"), len(self.past))
+        return bisect_left(self.replies, first)
+
+    @cached_property
     def places(self) -> dict[str, list[int]]:
         """The positions of each reply, ascending, by the reply's key."""
         found: dict[str, list[int]] = {}

@@ -1,15 +1,16 @@
 """Reply match: finds the known turn whose reply is at a position of a history, unchanged, grown or cut.
 
-Of several turns, the one with the longest verified run upwards wins, then the one whose path the history shows best,
-then the newest. Lookups are shared by equal messages.
+Of several turns, the one with the longest verified run upwards wins, then the one with the most agreeing words, then
+the one whose path is most like the history, then the newest. Turns that are equal in all but age stay candidates for
+the texts below them, which may tell them apart. Lookups are shared by equal messages.
 """
 
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from attrs import define, evolve, field, frozen
 
@@ -35,6 +36,8 @@ _PROVES = 200
 """Minimum characters of a text that identifies a reply regardless of the text above it."""
 _STOPPED = 80
 """An adopted or imported reply with fewer characters may be incomplete, and is treated like a stopped one."""
+_WITNESSES = 32
+"""Replies above a crowded text among which one is looked for that fewer chats have."""
 _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _MOST_VERIFIED = 64
 """Maximum turns of one text that are verified: those that answer the player's words first, then the deepest."""
@@ -56,6 +59,11 @@ class Candidate:
     """Number of replies in the history that match the turn's path."""
     users: int = 0
     """Number of player words in the history that match the turn's path."""
+    strays: int = 0
+    """Number of turns that the path has and the history does not, or the other way round, between those that match."""
+
+
+_Rank = tuple[int, int, int, int]
 
 
 @frozen
@@ -87,61 +95,72 @@ class ReplyMatcher:
     only: Session | None
     alone: Callable[[str], Awaitable[None]] | None = None
     """Called with a session before it is loaded, if it is the only one with turns that match a text. May raise."""
+    opening: str = ""
+    """The key of the greeting and the player's first words, by which crowded texts are told apart."""
     examined: int = field(default=0, init=False)
     """Number of candidates examined."""
     _said: dict[tuple[str, bool], _Said] = field(factory=dict, init=False)
-    _found: dict[tuple[int, int], Candidate | None] = field(factory=dict, init=False)
+    _found: dict[tuple[int, int], Sequence[Candidate]] = field(factory=dict, init=False)
     _whole: dict[tuple[str, str], bool] = field(factory=dict, init=False)
     _highest: dict[tuple[str, int], tuple[int, int]] = field(factory=dict, init=False)
-    _shown: dict[str, set[tuple[str, str]]] = field(factory=dict, init=False)
-    """By session: the keys of its replies in the history, with the keys of the words that they answer."""
+    _shown: dict[str, dict[str, list[Node]]] = field(factory=dict, init=False)
+    """By session: its turns whose reply is in the history, by the reply's key."""
+    _opened: list[str] | None = field(default=None, init=False)
 
     async def find(self, position: int) -> Candidate | None:
         """Return the best candidate for the assistant message at ``position``, or None if none is trusted."""
-        return await self._find(position, 0)
+        found = await self._find(position, 0)
+        return max(found, key=lambda each: each.node.id, default=None)
 
-    async def _find(self, position: int, level: int) -> Candidate | None:
-        """As ``find``. ``level`` is the recursion depth: the number of ambiguous texts below this one."""
+    async def _find(self, position: int, level: int) -> Sequence[Candidate]:
+        """Return the best candidates, which are equal in all but age. ``level`` is the recursion depth: the number of
+        ambiguous texts below this one.
+        """
         # Ambiguous texts look up the same replies above: without the cache, four times as often at every level.
         if (position, level) not in self._found:
             self._found[position, level] = await self._searched(position, level)
         return self._found[position, level]
 
-    async def _searched(self, position: int, level: int) -> Candidate | None:
+    async def _searched(self, position: int, level: int) -> Sequence[Candidate]:
         said = await self._turns_of(position)
         if not (said.turns or said.crowded) or not self._can_be_trusted(said, position):
-            return None
+            return ()
         found = [Candidate(tree, node, position, how) for tree, node, how in said.turns]
         if said.crowded:
-            found = _distinct([*found, *await self._answering(position)])
+            found = _distinct([*found, *await self._answering(position), *await self._witnessed(position)])
         if said.crowded or said.length < _PROVES or any(each.how != "reply" for each in found):
             alone = len(found) == 1 and await self._whole_ones(found)
             if not alone:  # the path is in memory, but stopped replies are read from the journal
                 found = await self._under(found, position, level) or await self._whole_ones(found)
         if len(found) == 1 and said.length >= SHORT and not said.crowded:
-            return found[0]  # trusted regardless of its path, and the only candidate
+            return found  # trusted regardless of its path, and the only candidate
         return await self._best(found, said)
 
-    async def _best(self, found: list[Candidate], said: _Said) -> Candidate | None:
-        """Verify candidates for one position, and return the trusted one of the highest rank, or None.
+    async def _best(self, found: list[Candidate], said: _Said) -> Sequence[Candidate]:
+        """Verify candidates for one position, and return the trusted ones of the highest rank.
 
-        A reply that a story repeats has a candidate for each time. Most of them cannot exceed the right one, and are
-        not verified.
+        A reply that a story repeats has a candidate for each time. Most of them cannot be as good as the right one, and
+        are not verified.
         """
         many = len(found) > _FEW
         if many:
             found.sort(key=lambda each: (self._answers(each), each.node.depth, each.node.id), reverse=True)
-        best: Candidate | None = None
+        best: list[Candidate] = []
+        highest: _Rank | None = None
         verified = looked_at = 0
         for candidate in found:
-            if many and best is not None and self._rank(best) >= self._highest_rank(candidate):
+            if many and highest is not None and highest > self._highest_rank(candidate):
                 continue
             if verified == _MOST_VERIFIED:
                 break
             verified += 1
             shown = self._verified(candidate)
-            if self._is_trusted(shown, said) and (best is None or self._rank(shown) > self._rank(best)):
-                best = shown
+            if self._is_trusted(shown, said):
+                rank = self._rank(shown)
+                if highest is None or rank > highest:
+                    best, highest = [], rank
+                if rank == highest:
+                    best.append(shown)
             looked_at += min(candidate.node.depth, _LEVELS)
             if looked_at >= _AT_ONCE:
                 looked_at = 0
@@ -152,7 +171,7 @@ class ReplyMatcher:
         """Whether the candidate is a reply to the player's words at its position."""
         return self.history.words_before(candidate.position) == candidate.node.user_key
 
-    def _highest_rank(self, candidate: Candidate) -> tuple[int, int, int, str]:
+    def _highest_rank(self, candidate: Candidate) -> _Rank:
         """Return the rank of a candidate whose path had every turn of the session that the history shows above it."""
         place = candidate.tree.session, candidate.position
         if place not in self._highest:
@@ -160,23 +179,35 @@ class ReplyMatcher:
         run, users = self._highest[place]
         return self._rank(evolve(candidate, run=1 + run, users=self._answers(candidate) + users))
 
-    def _rank(self, candidate: Candidate) -> tuple[int, int, int, str]:
-        """Return the rank: longest verified run, most player words, a depth like that in the history, newest."""
+    def _rank(self, candidate: Candidate) -> _Rank:
+        """Return the rank: longest verified run, most player words, fewest strays, a depth like that in the history."""
         depth = bisect_right(self.history.replies, candidate.position)
-        return candidate.run, candidate.users, -abs(depth - candidate.node.depth), candidate.node.id
+        if candidate.tree.get(candidate.tree.root).reply_key:
+            depth -= self.history.greeting
+        return candidate.run, candidate.users, -candidate.strays, -abs(depth - candidate.node.depth)
 
     def _most_matches(self, tree: Tree, position: int) -> tuple[int, int]:
         """Return how many positions above ``position`` show a reply of the session, and at how many of them it answers
         the same words as in the session.
         """
-        places, words = self.history.places, self.history.words_before
-        if tree.session not in self._shown:
-            self._shown[tree.session] = {
-                (node.reply_key, node.user_key) for node in tree.nodes.values() if node.reply_key in places
-            }
-        shown = self._shown[tree.session]
-        above = [(key, at) for key in {key for key, _ in shown} for at in latest(places[key], position)]
-        return len(above), sum((key, words(at)) in shown for key, at in above)
+        words = self.history.words_before
+        run = users = 0
+        for key, nodes in self._shown_of(tree).items():
+            above = latest(self.history.places[key], position)
+            said = {node.user_key for node in nodes} if above else ()
+            run += len(above)
+            users += sum(words(at) in said for at in above)
+        return run, users
+
+    def _shown_of(self, tree: Tree) -> dict[str, list[Node]]:
+        found = self._shown.get(tree.session)
+        if found is None:
+            places, found = self.history.places, {}
+            for node in tree.nodes.values():
+                if node.reply_key in places:
+                    found.setdefault(node.reply_key, []).append(node)
+            self._shown[tree.session] = found
+        return found
 
     async def _turns_of(self, position: int) -> _Said:
         utterance = self.history.past[position]
@@ -229,6 +260,31 @@ class ReplyMatcher:
                 found.append(Candidate(tree, tree.get(turn_id), position, "reply"))
         return found
 
+    async def _witnessed(self, position: int) -> list[Candidate]:
+        """Return the turns with the reply at ``position`` in the sessions that the history shows by something else: the
+        chat's beginning, or the nearest reply above that few chats have.
+        """
+        sessions = [self.only.id] if self.only is not None else await self._opening_sessions()
+        if not sessions:
+            for at in self.history.replies_above(position, _WITNESSES):
+                said = await self._turns_of(at)
+                if said.turns and not said.crowded:
+                    sessions = list({tree.session: None for tree, *_ in said.turns})
+                    break
+        reply, found = self.history.past[position].key, list[Candidate]()
+        for session in sessions:
+            tree = await self.tree(session)
+            nodes = self._shown_of(tree).get(reply, ())
+            self.examined += len(nodes)
+            found += [Candidate(tree, node, position, "reply") for node in nodes if node.parent is not None]
+        return found
+
+    async def _opening_sessions(self) -> list[str]:
+        if self._opened is None:
+            known = await self.known.openings(self.owner, self.opening) if self.opening else []
+            self._opened = known[-_SESSIONS:]
+        return self._opened
+
     def _reach(self, tree: Tree, node: Node) -> int:
         """Return the first position of the history with a reply from above ``node``, or its length if there is none."""
         places = self.history.places
@@ -249,8 +305,9 @@ class ReplyMatcher:
         """
         for at in self.history.replies_above(position, ABOVE) if level < ABOVE else ():
             above = await self._find(at, level + 1)
-            if above is not None:
-                return [each for each in _distinct([*found, *self._next(above, position)]) if _is_below(each, above)]
+            if above:
+                after = [each for one in above for each in self._next(one, position)]
+                return [each for each in _distinct([*found, *after]) if any(_is_below(each, one) for one in above)]
         return found
 
     def _next(self, above: Candidate, position: int) -> list[Candidate]:
@@ -276,7 +333,10 @@ class ReplyMatcher:
         most = self.history.matchable(position)
         found = [(node, position), *align(_above(tree, node), self.history.places, position, most)]
         users = sum(self.history.words_before(place) == each.user_key for each, place in found)
-        return Candidate(tree, node, position, candidate.how, len(found), users)
+        # By how much a turn's depth and its number in the history differ: it changes with every stray turn.
+        apart = [each.depth - bisect_left(self.history.replies, place) for each, place in found]
+        strays = sum(abs(one - other) for one, other in pairwise(apart))
+        return Candidate(tree, node, position, candidate.how, len(found), users, strays)
 
     def _is_trusted(self, candidate: Candidate, said: _Said) -> bool:
         """Whether a candidate is trusted. A long reply is, if one session has it. Others need matching words or other
@@ -285,9 +345,7 @@ class ReplyMatcher:
         alone = said.sessions == 1 and not said.crowded
         if candidate.run > 1 or candidate.users or (said.length >= SHORT and alone):
             return True
-        if self.history.replies_above(candidate.position, 1):
-            return False
-        return alone or self.history.words_before(candidate.position) == NO_WORDS
+        return said.sessions == 1 and not self.history.replies_above(candidate.position, 1)
 
 
 def _newest(rows: Sequence[tuple[str, ...]]) -> set[str]:
