@@ -265,11 +265,12 @@ class ReplyMatcher:
         chat's beginning, or the nearest reply above that few chats have.
         """
         sessions = [self.only.id] if self.only is not None else await self._opening_sessions()
-        if not sessions:
+        if not 0 < len(sessions) <= _SESSIONS:
+            sessions = sessions[-_SESSIONS:]
             for at in self.history.replies_above(position, _WITNESSES):
                 said = await self._turns_of(at)
                 if said.turns and not said.crowded:
-                    sessions = list({tree.session: None for tree, *_ in said.turns})
+                    sessions += [tree.session for tree, *_ in said.turns if tree.session not in sessions]
                     break
         reply, found = self.history.past[position].key, list[Candidate]()
         for session in sessions:
@@ -281,8 +282,7 @@ class ReplyMatcher:
 
     async def _opening_sessions(self) -> list[str]:
         if self._opened is None:
-            known = await self.known.openings(self.owner, self.opening) if self.opening else []
-            self._opened = known[-_SESSIONS:]
+            self._opened = await self.known.openings(self.owner, self.opening) if self.opening else []
         return self._opened
 
     def _reach(self, tree: Tree, node: Node) -> int:
