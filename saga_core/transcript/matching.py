@@ -80,11 +80,14 @@ class Matcher:
         ``world`` returns a world's name. A chat without known replies is found only among sessions of that world.
         """
         past = transcript.past
-        replies = ReplyMatcher(self.known, self.tree, History(past), owner, only, self.alone, opening_key(transcript))
+        replies = self._replies(History(past), owner, only, opening_key(transcript))
         try:
             return await self._match(transcript, replies, world)
         finally:
             self.examined += replies.examined
+
+    def _replies(self, history: History, owner: str, only: Session | None, opening: str) -> ReplyMatcher:
+        return ReplyMatcher(self.known, self.tree, history, owner, only, self.alone, opening)
 
     async def _match(
         self, transcript: Transcript, replies: ReplyMatcher, world: Callable[[], Awaitable[str]] | None
