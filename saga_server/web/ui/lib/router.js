@@ -9,9 +9,9 @@ function read() {
 export const place = observable(read());
 addEventListener("hashchange", () => place.set(read()));
 
-/** Whether the reader has just gone elsewhere, and `place` does not know it yet. */
-export function leaving() {
-  return read().page !== place.get().page;
+/** Whether the reader has gone elsewhere from `page`, which `place` or what was drawn may not know yet. */
+export function leaving(page) {
+  return read().page !== page;
 }
 
 /** The address of a page. The session stays the one that is looked at, unless another is given. */

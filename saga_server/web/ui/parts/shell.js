@@ -31,7 +31,7 @@ export function Shell() {
   const rows = [...(sessions.data?.sessions ?? [])].sort((a, b) => b.updated - a.updated);
   const chosen = rows.find((each) => each.id === params.session || (each.label && each.label === params.session));
   useEffect(() => {
-    if (leaving()) return; // nobody is led away from where she goes
+    if (leaving(page)) return; // nobody is led away from where she goes
     if (!page && sessions.error?.kind === "store_error") go("health");
     if (!sessions.data) return;
     if (!page) go(rows.length ? "now" : "start", rows.length ? { session: rows[0].id } : {});
