@@ -42,7 +42,8 @@ _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _MOST_VERIFIED = 64
 """Maximum turns of one text that are verified: those that answer the player's words first, then the deepest."""
 _FEW = 4
-"""Turns of one text that are verified without asking whether they can be better than those before them."""
+"""Turns of one text that are verified without asking whether they can be better than those before them, and equal turns
+of one session that are kept."""
 _AT_ONCE = 4_096
 """Ancestors that are examined before yielding to the event loop, which takes a millisecond or two."""
 
@@ -64,6 +65,7 @@ class Candidate:
 
 
 _Rank = tuple[int, int, int, int]
+_UNRANKED: _Rank = (-1, 0, 0, 0)
 
 
 @frozen
@@ -134,22 +136,25 @@ class ReplyMatcher:
                 found = await self._under(found, position, level) or await self._whole_ones(found)
         if len(found) == 1 and said.length >= SHORT and not said.crowded:
             return found  # trusted regardless of its path, and the only candidate
-        return await self._best(found, said)
+        return await self._best(found, said, level)
 
-    async def _best(self, found: list[Candidate], said: _Said) -> Sequence[Candidate]:
+    async def _best(self, found: list[Candidate], said: _Said, level: int) -> Sequence[Candidate]:
         """Verify candidates for one position, and return the trusted ones of the highest rank.
 
         A reply that a story repeats has a candidate for each time. Most of them cannot be as good as the right one, and
-        are not verified.
+        are not verified. Of equals, the newest is enough if no text below may tell them apart, and a few of each
+        session otherwise.
         """
         many = len(found) > _FEW
         if many:
-            found.sort(key=lambda each: (self._answers(each), each.node.depth, each.node.id), reverse=True)
+            ranked = sorted(((self._highest_rank(each), each.node.id, each) for each in found), key=_first_two)[::-1]
+        else:
+            ranked = [(_UNRANKED, each.node.id, each) for each in found]
         best: list[Candidate] = []
-        highest: _Rank | None = None
+        highest = _UNRANKED
         verified = looked_at = 0
-        for candidate in found:
-            if many and highest is not None and highest > self._highest_rank(candidate):
+        for at_most, _, candidate in ranked:
+            if many and best and (highest > at_most or (highest == at_most and self._enough(best, candidate, level))):
                 continue
             if verified == _MOST_VERIFIED:
                 break
@@ -157,7 +162,7 @@ class ReplyMatcher:
             shown = self._verified(candidate)
             if self._is_trusted(shown, said):
                 rank = self._rank(shown)
-                if highest is None or rank > highest:
+                if rank > highest:
                     best, highest = [], rank
                 if rank == highest:
                     best.append(shown)
@@ -166,6 +171,10 @@ class ReplyMatcher:
                 looked_at = 0
                 await asyncio.sleep(0)
         return best
+
+    def _enough(self, best: list[Candidate], candidate: Candidate, level: int) -> bool:
+        """Whether ``best`` needs no further candidate of the same rank."""
+        return level == 0 or sum(each.tree.session == candidate.tree.session for each in best) >= _FEW
 
     def _answers(self, candidate: Candidate) -> bool:
         """Whether the candidate is a reply to the player's words at its position."""
@@ -180,11 +189,17 @@ class ReplyMatcher:
         return self._rank(evolve(candidate, run=1 + run, users=self._answers(candidate) + users))
 
     def _rank(self, candidate: Candidate) -> _Rank:
-        """Return the rank: longest verified run, most player words, fewest strays, a depth like that in the history."""
-        depth = bisect_right(self.history.replies, candidate.position)
-        if candidate.tree.get(candidate.tree.root).reply_key:
-            depth -= self.history.greeting
-        return candidate.run, candidate.users, -candidate.strays, -abs(depth - candidate.node.depth)
+        """Return the rank: longest verified run, most player words, fewest strays, a depth like that in the history.
+
+        The depth counts if the history is known to begin with the session's greeting, or may begin where the session
+        did. Of a history that is cut off, the newest turn is meant.
+        """
+        greeting = candidate.tree.get(candidate.tree.root).reply_key
+        apart = 0
+        if greeting in self.history.places or not (greeting or self.history.greeting):
+            depth = bisect_right(self.history.replies, candidate.position) - self.history.greeting
+            apart = abs(depth - candidate.node.depth)
+        return candidate.run, candidate.users, -candidate.strays, -apart
 
     def _most_matches(self, tree: Tree, position: int) -> tuple[int, int]:
         """Return how many positions above ``position`` show a reply of the session, and at how many of them it answers
@@ -352,6 +367,10 @@ def _newest(rows: Sequence[tuple[str, ...]]) -> set[str]:
     """Return the sessions of the newest turns among rows of (session id, turn id, …)."""
     by_turn = sorted(rows, key=lambda row: row[1], reverse=True)
     return set(list(dict.fromkeys(row[0] for row in by_turn))[:_SESSIONS])
+
+
+def _first_two(ranked: tuple[_Rank, str, Candidate]) -> tuple[_Rank, str]:
+    return ranked[:2]
 
 
 def _distinct(candidates: list[Candidate]) -> list[Candidate]:

@@ -104,3 +104,12 @@ async def test_of_two_chats_the_one_without_a_gap_is_meant(reply: str) -> None:
     wanted = (await shelf.story(*ada, session="ada"))[-1]
     await shelf.story(*bob, session="bob")
     assert (await found(shelf, *ada[2:], "Stop here.")).parent == wanted
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+@pytest.mark.parametrize("reply", REPLIES, ids=len)
+async def test_the_end_of_a_story_that_repeats_itself_is_its_end(reply: str, greeting: str) -> None:
+    shelf, turns = Shelf(), ["I go on.", reply] * 30
+    last = (await shelf.story(*turns, greeting=greeting))[-1]
+    for shown in (2, 4, 12):
+        assert (await found(shelf, *turns[-shown:], "Who is there?")).parent == last
