@@ -42,8 +42,8 @@ _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _MOST_VERIFIED = 64
 """Maximum turns of one text that are verified: those that answer the player's words first, then the deepest."""
 _FEW = 4
-"""Turns of one text that are verified without asking whether they can be better than those before them, and equal turns
-of one session that are kept."""
+"""Turns of one text that are verified without asking whether they can be better than those before them, and depths of
+one session whose equal turns are kept."""
 _AT_ONCE = 4_096
 """Ancestors that are examined before yielding to the event loop, which takes a millisecond or two."""
 
@@ -142,8 +142,8 @@ class ReplyMatcher:
         """Verify candidates for one position, and return the trusted ones of the highest rank.
 
         A reply that a story repeats has a candidate for each time. Most of them cannot be as good as the right one, and
-        are not verified. Of equals, the newest is enough if no text below may tell them apart, and a few of each
-        session otherwise.
+        are not verified. Of equals, the newest is enough if no text below may tell them apart. Otherwise, those at some
+        depths of each session are kept.
         """
         many = len(found) > _FEW
         if many:
@@ -152,21 +152,28 @@ class ReplyMatcher:
             ranked = [(_UNRANKED, each.node.id, each) for each in found]
         best: list[Candidate] = []
         highest = _UNRANKED
+        twins: dict[tuple[str, str | None, str, str], Candidate] = {}
+        """What was found for one of the swipes with the same texts holds for all of them."""
         verified = looked_at = 0
         for at_most, _, candidate in ranked:
             if many and best and (highest > at_most or (highest == at_most and self._enough(best, candidate, level))):
                 continue
-            if verified == _MOST_VERIFIED:
-                break
-            verified += 1
-            shown = self._verified(candidate)
+            twin = candidate.tree.session, candidate.node.parent, candidate.node.user_key, candidate.how
+            shown = twins.get(twin)
+            if shown is not None:
+                shown = evolve(shown, node=candidate.node)
+            elif verified == _MOST_VERIFIED:
+                continue
+            else:
+                verified += 1
+                shown = twins[twin] = self._verified(candidate)
+                looked_at += min(candidate.node.depth, _LEVELS)
             if self._is_trusted(shown, said):
                 rank = self._rank(shown)
                 if rank > highest:
                     best, highest = [], rank
                 if rank == highest:
                     best.append(shown)
-            looked_at += min(candidate.node.depth, _LEVELS)
             if looked_at >= _AT_ONCE:
                 looked_at = 0
                 await asyncio.sleep(0)
@@ -174,7 +181,8 @@ class ReplyMatcher:
 
     def _enough(self, best: list[Candidate], candidate: Candidate, level: int) -> bool:
         """Whether ``best`` needs no further candidate of the same rank."""
-        return level == 0 or sum(each.tree.session == candidate.tree.session for each in best) >= _FEW
+        depths = {each.node.depth for each in best if each.tree.session == candidate.tree.session}
+        return level == 0 or (len(depths) >= _FEW and candidate.node.depth not in depths)
 
     def _answers(self, candidate: Candidate) -> bool:
         """Whether the candidate is a reply to the player's words at its position."""
@@ -322,7 +330,7 @@ class ReplyMatcher:
             above = await self._find(at, level + 1)
             if above:
                 after = [each for one in above for each in self._next(one, position)]
-                return [each for each in _distinct([*found, *after]) if any(_is_below(each, one) for one in above)]
+                return _below(_distinct([*found, *after]), above)
         return found
 
     def _next(self, above: Candidate, position: int) -> list[Candidate]:
@@ -385,8 +393,16 @@ def _above(tree: Tree, node: Node) -> islice[Node]:
     return islice(tree.upwards(node.id), 1, 1 + _LEVELS)
 
 
-def _is_below(candidate: Candidate, above: Candidate) -> bool:
-    """Whether a candidate is a descendant of another one in the same session."""
-    if candidate.tree.session != above.tree.session or candidate.node.id == above.node.id:
-        return False
-    return candidate.tree.is_ancestor(above.node.id, candidate.node.id)
+def _below(candidates: Sequence[Candidate], above: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that are descendants of one of ``above`` in the same session."""
+    tops: dict[str, dict[int, set[str]]] = {}
+    for each in above:
+        tops.setdefault(each.tree.session, {}).setdefault(each.node.depth, set()).add(each.node.id)
+    return [
+        each
+        for each in candidates
+        if any(
+            depth < each.node.depth and each.tree.ancestor_at(each.node.id, depth).id in ids
+            for depth, ids in tops.get(each.tree.session, {}).items()
+        )
+    ]
