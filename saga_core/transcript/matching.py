@@ -9,6 +9,7 @@ that the player kept (``reply_match``). If no reply is known, the player's words
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from attrs import define, evolve, field, frozen
 
@@ -80,14 +81,14 @@ class Matcher:
         ``world`` returns a world's name. A chat without known replies is found only among sessions of that world.
         """
         past = transcript.past
-        replies = self._replies(History(past), owner, only, opening_key(transcript))
+        replies = self._replies(History(past), owner, only, partial(opening_key, transcript))
         try:
             return await self._match(transcript, replies, world)
         finally:
             self.examined += replies.examined
 
-    def _replies(self, history: History, owner: str, only: Session | None, opening: str) -> ReplyMatcher:
-        return ReplyMatcher(self.known, self.tree, history, owner, only, self.alone, opening)
+    def _replies(self, history: History, owner: str, only: Session | None, opening: Callable[[], str]) -> ReplyMatcher:
+        return ReplyMatcher(self.known, self.tree, history, owner, only, opening, self.alone)
 
     async def _match(
         self, transcript: Transcript, replies: ReplyMatcher, world: Callable[[], Awaitable[str]] | None
@@ -128,7 +129,7 @@ class Matcher:
                 return await self._matched(found, history)
         rest = past[greeting:] if transcript.words or greeting < len(past) else ()
         if only is None:
-            for session_id in reversed(await self.known.openings(owner, opening_key(transcript))):
+            for session_id in reversed(await replies.opening_sessions()):
                 if await accepts(session_id):
                     session = await self.known.session(session_id)
                     return Match(session.id, session.root, rest, how="opening")

@@ -11,6 +11,7 @@ import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice, pairwise
+from operator import itemgetter
 
 from attrs import define, evolve, field, frozen
 
@@ -40,7 +41,7 @@ _WITNESSES = 32
 """Replies above a crowded text among which one is looked for that fewer chats have."""
 _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _MOST_VERIFIED = 64
-"""Maximum turns of one text that are verified: those that answer the player's words first, then the deepest."""
+"""Maximum turns of one text that are verified: those that may reach the highest rank first."""
 _FEW = 4
 """Turns of one text that are verified without asking whether they can be better than those before them, and depths of
 one session whose equal turns are kept."""
@@ -95,10 +96,10 @@ class ReplyMatcher:
     history: History
     owner: str
     only: Session | None
+    opening: Callable[[], str]
+    """Returns the key of the greeting and the player's first words, by which crowded texts are told apart."""
     alone: Callable[[str], Awaitable[None]] | None = None
     """Called with a session before it is loaded, if it is the only one with turns that match a text. May raise."""
-    opening: str = ""
-    """The key of the greeting and the player's first words, by which crowded texts are told apart."""
     examined: int = field(default=0, init=False)
     """Number of candidates examined."""
     _said: dict[tuple[str, bool], _Said] = field(factory=dict, init=False)
@@ -113,6 +114,12 @@ class ReplyMatcher:
         """Return the best candidate for the assistant message at ``position``, or None if none is trusted."""
         found = await self._find(position, 0)
         return max(found, key=lambda each: each.node.id, default=None)
+
+    async def opening_sessions(self) -> list[str]:
+        """Return the sessions that began with the history's greeting and first player words, oldest first."""
+        if self._opened is None:
+            self._opened = await self.known.openings(self.owner, self.opening())
+        return self._opened
 
     async def _find(self, position: int, level: int) -> Sequence[Candidate]:
         """Return the best candidates, which are equal in all but age. ``level`` is the recursion depth: the number of
@@ -147,13 +154,14 @@ class ReplyMatcher:
         """
         many = len(found) > _FEW
         if many:
-            ranked = sorted(((self._highest_rank(each), each.node.id, each) for each in found), key=_first_two)[::-1]
+            ranked = [(self._highest_rank(each), each.node.id, each) for each in found]
+            ranked.sort(key=itemgetter(0, 1), reverse=True)
         else:
             ranked = [(_UNRANKED, each.node.id, each) for each in found]
         best: list[Candidate] = []
         highest = _UNRANKED
         twins: dict[tuple[str, str | None, str, str], Candidate] = {}
-        """What was found for one of the swipes with the same texts holds for all of them."""
+        """What was found for one of the turns with the same parent, words and reply holds for all of them."""
         verified = looked_at = 0
         for at_most, _, candidate in ranked:
             if many and best and (highest > at_most or (highest == at_most and self._enough(best, candidate, level))):
@@ -203,11 +211,11 @@ class ReplyMatcher:
         did. Of a history that is cut off, the newest turn is meant.
         """
         greeting = candidate.tree.get(candidate.tree.root).reply_key
-        apart = 0
+        difference = 0
         if greeting in self.history.places or not (greeting or self.history.greeting):
             depth = bisect_right(self.history.replies, candidate.position) - self.history.greeting
-            apart = abs(depth - candidate.node.depth)
-        return candidate.run, candidate.users, -candidate.strays, -apart
+            difference = abs(depth - candidate.node.depth)
+        return candidate.run, candidate.users, -candidate.strays, -difference
 
     def _most_matches(self, tree: Tree, position: int) -> tuple[int, int]:
         """Return how many positions above ``position`` show a reply of the session, and at how many of them it answers
@@ -287,7 +295,7 @@ class ReplyMatcher:
         """Return the turns with the reply at ``position`` in the sessions that the history shows by something else: the
         chat's beginning, or the nearest reply above that few chats have.
         """
-        sessions = [self.only.id] if self.only is not None else await self._opening_sessions()
+        sessions = [self.only.id] if self.only is not None else list(await self.opening_sessions())
         if not 0 < len(sessions) <= _SESSIONS:
             sessions = sessions[-_SESSIONS:]
             for at in self.history.replies_above(position, _WITNESSES):
@@ -302,11 +310,6 @@ class ReplyMatcher:
             self.examined += len(nodes)
             found += [Candidate(tree, node, position, "reply") for node in nodes if node.parent is not None]
         return found
-
-    async def _opening_sessions(self) -> list[str]:
-        if self._opened is None:
-            self._opened = await self.known.openings(self.owner, self.opening) if self.opening else []
-        return self._opened
 
     def _reach(self, tree: Tree, node: Node) -> int:
         """Return the first position of the history with a reply from above ``node``, or its length if there is none."""
@@ -357,8 +360,8 @@ class ReplyMatcher:
         found = [(node, position), *align(_above(tree, node), self.history.places, position, most)]
         users = sum(self.history.words_before(place) == each.user_key for each, place in found)
         # By how much a turn's depth and its number in the history differ: it changes with every stray turn.
-        apart = [each.depth - bisect_left(self.history.replies, place) for each, place in found]
-        strays = sum(abs(one - other) for one, other in pairwise(apart))
+        shifts = [each.depth - bisect_left(self.history.replies, place) for each, place in found]
+        strays = sum(abs(one - other) for one, other in pairwise(shifts))
         return Candidate(tree, node, position, candidate.how, len(found), users, strays)
 
     def _is_trusted(self, candidate: Candidate, said: _Said) -> bool:
@@ -375,10 +378,6 @@ def _newest(rows: Sequence[tuple[str, ...]]) -> set[str]:
     """Return the sessions of the newest turns among rows of (session id, turn id, …)."""
     by_turn = sorted(rows, key=lambda row: row[1], reverse=True)
     return set(list(dict.fromkeys(row[0] for row in by_turn))[:_SESSIONS])
-
-
-def _first_two(ranked: tuple[_Rank, str, Candidate]) -> tuple[_Rank, str]:
-    return ranked[:2]
 
 
 def _distinct(candidates: list[Candidate]) -> list[Candidate]:

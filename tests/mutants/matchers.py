@@ -48,8 +48,8 @@ class ByTurnCounter(Matcher):
 class FirstInsteadOfLongest(Matcher):
     """The oldest reply with that text is taken, however little of the history agrees with it."""
 
-    def _replies(self, history: History, owner: str, only: Session | None, _: str) -> ReplyMatcher:
-        return _Oldest(self.known, self.tree, history, owner, only)
+    def _replies(self, history: History, owner: str, only: Session | None, opening: Callable[[], str]) -> ReplyMatcher:
+        return _Oldest(self.known, self.tree, history, owner, only, opening)
 
 
 class _Oldest(ReplyMatcher):
@@ -72,8 +72,8 @@ class NoEditRule(Matcher):
 class NoSuffixRule(Matcher):
     """A reply that goes on is no kin of the shorter one that it began with."""
 
-    def _replies(self, history: History, owner: str, only: Session | None, _: str) -> ReplyMatcher:
-        return _NoContinuation(self.known, self.tree, history, owner, only)
+    def _replies(self, history: History, owner: str, only: Session | None, opening: Callable[[], str]) -> ReplyMatcher:
+        return _NoContinuation(self.known, self.tree, history, owner, only, opening)
 
 
 class _NoContinuation(ReplyMatcher):
