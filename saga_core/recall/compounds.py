@@ -31,7 +31,10 @@ def compounds(query: str, known: Callable[[str], bool]) -> list[str]:
             continue
         ways = sorted(range(_LEAST, len(word) - _LEAST + 1), key=lambda at: abs(2 * at - len(word)))
         for at in ways:
-            parts = [*folded_terms(word[:at]), *folded_terms(word[at:])]
+            parts = list(folded_terms(word[:at]))
+            if not all(map(known, parts)):
+                continue
+            parts += folded_terms(word[at:])
             if all(map(known, parts)) and function.isdisjoint(parts):
                 found += parts
                 break

@@ -145,12 +145,14 @@ class PathEpisodes:
 
     def having(self, term: str, most: int) -> Sequence[str]:
         """Look up by the index, which gives only the latest turns of a frequent term."""
-        found: list[str] = []
+        nodes, path, found = self._nodes, self._path, list[str]()
         for turn in self._index.having(term):
-            if self.on_path(turn):
-                if len(found) == most:
-                    return ()
-                found.append(turn)
+            node = nodes.get(turn)  # ``on_path``, inlined
+            if node is None or node.depth >= len(path) or path[node.depth] != turn or not node.episode:
+                continue
+            if len(found) == most:
+                return ()
+            found.append(turn)
         return found
 
     def common(self, most: int) -> AbstractSet[str]:

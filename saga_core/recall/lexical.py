@@ -406,6 +406,8 @@ class LexicalIndex:
                 end += 1
             del order[end:]
         best = sorted([(-scores[number], ids[number], number) for number in order])
+        if not unread:
+            return [(id_, -negative) for negative, id_, _ in best]
         ranked: list[tuple[float, str]] = []
         for negative, id_, number in best[:_REFINED_DOCUMENTS]:
             score = -negative
@@ -414,8 +416,7 @@ class LexicalIndex:
                 if at < end and known[at] == number:
                     score += known[(len(known) >> 1) + at] * weight
             ranked.append((-score, id_))
-        if unread:
-            ranked.sort()
+        ranked.sort()
         ranked += [(negative, id_) for negative, id_, _ in best[_REFINED_DOCUMENTS:]]
         return [(id_, -negative) for negative, id_ in ranked]
 
