@@ -61,7 +61,7 @@ test: ## everything that CI runs
 	@$(MAKE) --no-print-directory -j2 tests types walls
 
 test-deep: $(ALL) chromium ## the long searches
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep"
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" -n 3 --dist worksteal -q
 
 lint: $(ALL)
 	$(BIN)/ruff check .
