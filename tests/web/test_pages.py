@@ -37,6 +37,27 @@ async def test_every_page_opens_without_a_fault(browser: Browser, played: tuple[
         assert found == {name: [0, []] for name in PAGES}
 
 
+async def test_nobody_is_led_away_from_a_page_that_was_chosen_while_the_first_was_drawn(
+    browser: Browser, played: tuple[Server, str]
+) -> None:
+    """An address without a page leads to "Now" as soon as the sessions are known. An effect does that, and it may run
+    only after the reader has chosen another page."""
+    server, session = played
+    async with visiting(browser, server) as visit:
+        await visit.page.add_init_script(
+            """requestAnimationFrame = () => 0;  // effects then wait for a timer
+            new MutationObserver((_, observer) => {
+                if (!document.querySelector("select[data-action=session] option:not([value=''])")) return;
+                observer.disconnect();
+                location.hash = "#/bill";
+            }).observe(document, {childList: true, subtree: true});"""
+        )
+        await visit.page.goto(f"{visit.server.url}/ui/")
+        await visit.page.wait_for_url(lambda url: "session=" in url)
+        assert visit.page.url.endswith(f"#/bill?session={session}")
+        await visit.page.wait_for_selector("main[data-page=bill] [data-item]")
+
+
 async def test_all_languages_have_the_same_words(browser: Browser, played: tuple[Server, str]) -> None:
     server, _ = played
     async with visiting(browser, server) as visit:
