@@ -19,11 +19,14 @@ from tests.core.play import drift
 from tests.core.play.drift import BARE, CHANGES, HISTORIES, ITSELF, KEPT, markdown, reply, translated
 from tests.docs.pages import page
 
-TABLE = asyncio.run(drift.table())
+
+@pytest.fixture(scope="module")
+def table() -> list[list[str]]:
+    return asyncio.run(drift.table())
 
 
-def test_the_page_has_this_table() -> None:
-    assert markdown(TABLE) in page("docs/transcript.md").text, "python -m tests.core.play.drift prints it"
+def test_the_page_has_this_table(table: list[list[str]]) -> None:
+    assert markdown(table) in page("docs/transcript.md").text, "python -m tests.core.play.drift prints it"
 
 
 @pytest.mark.parametrize(
@@ -41,8 +44,8 @@ def test_the_page_has_this_table() -> None:
         ("translated", BARE),
     ],
 )
-def test_what_must_hold_in_every_history(change: str, outcome: str) -> None:
-    assert {row[0]: row[1:] for row in TABLE}[change] == [outcome] * len(HISTORIES)
+def test_what_must_hold_in_every_history(table: list[list[str]], change: str, outcome: str) -> None:
+    assert {row[0]: row[1:] for row in table}[change] == [outcome] * len(HISTORIES)
 
 
 @given(st.text(alphabet="abc 가나*", max_size=60), st.text(alphabet="abc 가나*", max_size=60))

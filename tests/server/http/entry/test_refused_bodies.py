@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from functools import cache
 
 import pytest
 
@@ -12,12 +13,17 @@ from tests.server.client import CHAT, Client
 from tests.server.conftest import Serve
 from tests.server.http.entry.test_security_attacks import send_raw
 
-BOMB = gzip.compress(b" " * (200 << 20), 9)
 HEAD = "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: {size}\r\n{more}\r\n"
 
 
+@cache
+def bomb() -> bytes:
+    """200 MB in a body of 200 KB."""
+    return gzip.compress(b" " * (200 << 20), 9)
+
+
 def request(path: str = CHAT, more: str = "") -> bytes:
-    return HEAD.format(path=path, size=len(BOMB), more=more).encode() + BOMB
+    return HEAD.format(path=path, size=len(bomb()), more=more).encode() + bomb()
 
 
 @pytest.fixture
