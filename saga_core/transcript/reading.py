@@ -26,8 +26,9 @@ async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhe
     ``elsewhere`` does the slow work on long texts and on those that may hold state blocks. Without it, a thread does.
     """
     texts = _texts(messages)
+    short = _size(texts) < _LONG or (max(map(len, texts)) < _LONG and _size(without_keys(texts)) < _LONG)
     scanned = unscanned(texts)
-    if max(map(len, texts), default=0) < _LONG and _size(scanned) < SCANNED and _size(without_keys(texts)) < _LONG:
+    if short and _size(scanned) < SCANNED:
         # In a continued chat only the last few messages are new, and a thread would only cost time.
         return read_transcript(messages)
     slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
