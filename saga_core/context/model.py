@@ -31,7 +31,8 @@ from saga_core.world import World
 
 
 class Section(StrEnum):
-    """The parts of the volatile block, in order. To add a section, add one line here, and a source in ``sources``."""
+    """The parts of the volatile block, in order. To add a section, add one line here, and a source to ``sources`` and
+    ``own_sources``."""
 
     heading: str
     """The English heading, without brackets. Other languages have theirs in ``Labels.sections``."""

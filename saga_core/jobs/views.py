@@ -31,7 +31,10 @@ class Follower(Protocol):
         ...
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Called when the views of ``turns`` are rendered, and the jobs for them are removed."""
+        """Called when the views of ``turns`` are rendered, and the jobs for them are removed.
+
+        The root of a session is among them. A turn comes again when its views are rendered again.
+        """
         ...
 
 

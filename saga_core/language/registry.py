@@ -10,7 +10,7 @@ from saga_core.language.language import Language
 DEFAULT = "en"
 """The language used for a text in no known language."""
 UNSAID = "ko"
-"""The language of a world that is created without a language."""
+"""The language of a ``World`` that code makes without one. World files that state none have that of their script."""
 
 
 @cache

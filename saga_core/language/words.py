@@ -19,7 +19,8 @@ class WordRules:
     """The letters of the script in lower case, as they are written inside brackets in a pattern."""
     run: str
     """A pattern of a run of these letters. If the patterns of two languages match, the first by tag wins, and English
-    comes last. A language in Latin letters matches only runs that English cannot contain."""
+    comes last, which has all Latin letters. A language in Latin letters matches only runs with a letter that English
+    words hardly ever have."""
     terms: Callable[[str], tuple[str, ...]]
     """Returns the index terms of a run, including repeats."""
     content: Callable[[str], tuple[str, ...]]

@@ -14,7 +14,7 @@ import click
 from attrs import define
 
 from saga_core.errors import BadInput, SagaError
-from saga_core.language import known
+from saga_core.language import known, language_of
 from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail
 from saga_server.setup import (
     FRONTENDS,
@@ -91,7 +91,7 @@ def setup(
         if chosen.name != OFFLINE:
             named = ask.text(words.model, model, "").strip()
         secret = _key(ask, chosen, key_file)
-        played = ask.one(words.language, dict(words.languages), language, spoken(known()))
+        played = ask.one(words.language, _languages(words), language, spoken(known()))
         place = ask.one(words.world, _worlds(words, played, file), world, _NO_WORLD)
         reference = keep_key(secret, file, chosen.section) if secret is not None else _reference(chosen, key_file)
         answers = Answers(
@@ -236,6 +236,11 @@ def _reference(chosen: ProviderChoice, key_file: Path | None) -> str | None:
     return None
 
 
+def _languages(words: Wording) -> dict[str, str]:
+    """Return the known languages, those without a name in the wording by their English name."""
+    return {**words.languages, **{tag: language_of(tag).texts.name for tag in known() if tag not in words.languages}}
+
+
 def _worlds(words: Wording, language: str, file: Path) -> dict[str, str]:
     """Return the worlds that can be read, with those in ``language`` first."""
     from saga_core.language import primary
@@ -245,9 +250,8 @@ def _worlds(words: Wording, language: str, file: Path) -> dict[str, str]:
     broken = library.broken()
     found = {name: primary(library.get(name).language) for name in library.names() if name not in broken}
     ordered = sorted(found, key=lambda name: (found[name] != language, name))
-    return {_NO_WORLD: words.no_world} | {
-        name: f"{name} ({words.languages.get(found[name], found[name])})" for name in ordered
-    }
+    named = _languages(words)
+    return {_NO_WORLD: words.no_world} | {name: f"{name} ({named[found[name]]})" for name in ordered}
 
 
 def _write(answers: Answers, file: Path, words: Wording) -> Config:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner, Result
 
 from saga_core.config import Config, load_config
@@ -49,6 +50,12 @@ class TestQuestions:
         assert config.session.default_world is None
         assert "Custom Endpoint: http://127.0.0.1:8765/v1" in result.output
         assert "3/5  The key: this provider needs none." in result.output
+
+    def test_every_known_language_is_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One that the questions have no word for, by its English name."""
+        monkeypatch.setitem(WORDINGS, "en", evolve(WORDINGS["en"], languages={"en": "English"}))  # type: ignore[arg-type]
+        result = setup("--talk", "en", said="\n" * 6)
+        assert all(name in result.output for name in ("English", "Korean", "Japanese", "Chinese"))
 
     def test_numbers_and_names_and_wrong_ones(self, tmp_path: Path) -> None:
         result = setup("--talk", "ko", said="9\nrisuai-web\n6\n gpt-5.6-sol \n" + KEY + "\nko\n2\n")
