@@ -54,7 +54,7 @@ class PastWords:
     later: str = NEVER
     """The beginning of a sentence that says that a day has passed; with the groups of ``ago``, several days."""
     turn: tuple[str, ...] = ()
-    """The words before the turn number at the beginning of an episode's line of facts: that of ``Texts.episode``, unless
-    another language has it, and those of earlier versions."""
+    """The words before the turn number at the beginning of an episode's line of facts: that of ``Texts.episode``,
+    unless another language has it, and those of earlier versions."""
     dated: str = NEVER
-    """A date as formatted by ``Texts.day``, with the groups ``rest`` and ``year``. Every language needs this pattern."""
+    """A date as formatted by ``Texts.day``, with the groups ``rest`` and ``year``. Every language needs it."""
