@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from saga_core.ids import entity_id
-from saga_core.language import fold_name
+from saga_core.language import every, fold_name
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_word_for_player
+from saga_core.state_block import BlockFields
 from saga_core.values import Value
 
 PERSONA = "persona"
@@ -49,6 +52,50 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
         return (deltas.Introduced(found, Kind.CHARACTER, name, (), attributes), deltas.Played(found))
     fresh = entity_id(Kind.CHARACTER.value, name)
     return (deltas.Introduced(fresh, Kind.CHARACTER, name, (), attributes), deltas.Played(fresh))
+
+
+def named_by_report(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> tuple[Event, ...]:
+    """The events for the name that a report tells of the player's character, if the character has none yet.
+
+    Either a note says it, or the report has somebody own or do something under one of ``claims``, the names that the
+    player's own words may have given the character, and this person was never company: neither before nor in this
+    report.
+    """
+    name = (_noted_name(fields.notes or "") or _claimed(fields, state, claims)) if nameless(state) else ""
+    if not name:
+        return ()
+    parts = tuple(claim for claim in claims if len(claim) > 1 and claim != name and claim in name)
+    return (*the_player(state, name), deltas.Introduced(state.player, Kind.CHARACTER, name, parts))
+
+
+def _noted_name(notes: str) -> str:
+    found = next((found for pattern in _noted() if (found := pattern.search(notes))), None)
+    return found["name"].strip() if found is not None else ""
+
+
+@cache
+def _noted() -> tuple[re.Pattern[str], ...]:
+    """Notes that tell the name of the player's character. Made when first needed."""
+    return tuple(re.compile(pattern) for each in every() for pattern in each.persona.noted)
+
+
+def _claimed(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> str:
+    if not claims:
+        return ""
+    company = set(map(fold_name, (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)))
+    strangers = {fold_name(state.name(id_)) for id_ in owners_never_met(state)}
+    known = {fold_name(name) for each in state.of_kind(Kind.CHARACTER) for name in each.names} - strangers
+    wanted = ({fold_name(name) for name in _acting(fields)} | strangers) - company - known
+    return next((claim for claim in claims if fold_name(claim) in wanted), "")
+
+
+def _acting(fields: BlockFields) -> Iterator[str]:
+    """The names of those who own, do or are something in a report, without those who are only present."""
+    for transfer in fields.items_transferred:
+        yield from filter(None, (transfer.giver, transfer.receiver))
+    for change in fields.relationship_changes:
+        yield from (change.source, change.target)
+    yield from (status.name for status in fields.status_changes)
 
 
 def second_person(state: WorldState, name: str = "") -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.other_names import OtherNames
-from saga_core.extraction.player import the_player
+from saga_core.extraction.player import named_by_report, the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular
@@ -25,6 +25,7 @@ def read_delta(
     *,
     player_name: str = "",
     sure: bool = True,
+    claims: Sequence[str] = (),
     source: Source = Source.BLOCK,
     later: WorldState | None = None,
     told: str = "",
@@ -34,13 +35,14 @@ def read_delta(
     """Convert a report to events on ``state``, with names resolved and new entities introduced.
 
     ``player_name`` is the client's name for the player, if it sends one, and ``sure`` whether the client is sure of it
-    (see ``the_player``). It is applied before the names in the block are resolved. ``source`` says where the report
-    comes from. ``later`` is a state further down the path, whose names are known too. ``told`` is the player's message
-    and the reply, ``card`` the client's description of the characters. They are evidence that a title and a name
-    belong to one person; ``told`` also shows who comes along to another place. ``above`` is the delta of the turn
-    before: a block may repeat what it reported.
+    (see ``the_player``). ``claims`` are names that the player may have without one (see ``named_by_report``). The name
+    is applied before the names in the block are resolved. ``source`` says where the report comes from. ``later`` is a
+    state further down the path, whose names are known too. ``told`` is the player's message and the reply, ``card`` the
+    client's description of the characters. They are evidence that a title and a name belong to one person; ``told``
+    also shows who comes along to another place. ``above`` is the delta of the turn before: a block may repeat what it
+    reported.
     """
-    head = the_player(state, player_name, sure=sure)
+    head = the_player(state, player_name, sure=sure) if player_name else named_by_report(reading.fields, state, claims)
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))

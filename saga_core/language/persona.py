@@ -78,5 +78,10 @@ class PersonaWords:
     not include "you", because many cards address the model."""
     own: tuple[str, ...] = ()
     """Patterns of players introducing themselves. They are case-sensitive."""
+    claims: tuple[str, ...] = ()
+    """Patterns of players' words that introduce the character or mean something else: "I'm Dana", "I'm fine". A name
+    found by them counts only if a report bears it out. They are case-sensitive."""
+    noted: tuple[str, ...] = ()
+    """Patterns of notes that tell the name of the player's character: "The player's name is Dana"."""
     no_names: frozenset[str] = frozenset()
     """Words that cannot begin a name, in lower case. Cards use them when they mention the player without a name."""

@@ -227,7 +227,7 @@ class _Readings:
         if kind is TurnKind.SIDE:
             return Delta()
         reading, persona = reply.reading(finish), self.known.persona
-        name, sure = (persona.name, persona.sure) if persona is not None else ("", False)
+        name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)
         transcript = self.known.transcript
         # Only a gain can repeat what the turn before reported.
         gains = bool(reading.fields.items_gained)
@@ -238,6 +238,7 @@ class _Readings:
             self.state,
             player_name=name,
             sure=sure,
+            claims=claims,
             told=f"{words}\n{said}",
             card=transcript.system_text,
             above=above,

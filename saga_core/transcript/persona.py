@@ -8,7 +8,7 @@ from the most to the least reliable, and the first name found is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -33,6 +33,8 @@ class Persona:
 
     name: str
     sure: bool = False
+    claims: tuple[str, ...] = ()
+    """Without a name: names that the player's words may give the character."""
 
 
 def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
@@ -40,15 +42,14 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
 
     ``said`` is a name that the client gave explicitly.
     """
-    if said and (name := _plain(said)):
-        return Persona(name, sure=True)
     told, about = _of_system(transcript.system_text[:_SEARCHED])
-    if name := _speaker(transcript, told):
-        return Persona(name, sure=True)
-    if told:
-        return Persona(told[0], sure=True)
-    found = about or _of_words(transcript)
-    return Persona(found) if found else None
+    for name in (_plain(said), _speaker(transcript, told), *told[:1]):
+        if name and fold_name(name) not in _player_words():  # a persona may be called "User"
+            return Persona(name, sure=True)
+    if found := about or next(_of_words(transcript, _introduced), ""):
+        return Persona(found)
+    claims = tuple(dict.fromkeys(_of_words(transcript, _claimed)))
+    return Persona("", claims=claims) if claims else None
 
 
 @lru_cache(maxsize=64)
@@ -126,15 +127,14 @@ def _player_words() -> frozenset[str]:
     return frozenset(fold_name(word) for each in every() for word in each.names.player)
 
 
-def _of_words(transcript: Transcript) -> str:
-    """Return the name with which the player introduces the character. Names that an earlier reply has are skipped."""
+def _of_words(transcript: Transcript, names: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """Yield the names that the player's words give the character. Names that an earlier reply has are skipped."""
     for said in transcript.utterances:
         if said.role != "user":
             continue
-        for name in _introduced(said.sent[:_INTRODUCED]):
+        for name in names(said.sent[:_INTRODUCED]):
             if not _known_before(transcript, said, name):
-                return name
-    return ""
+                yield name
 
 
 @lru_cache(maxsize=512)
@@ -144,9 +144,21 @@ def _introduced(beginning: str) -> tuple[str, ...]:
     return tuple(name for each in found if each and (name := _plain(each["name"])))
 
 
+@lru_cache(maxsize=512)
+def _claimed(beginning: str) -> tuple[str, ...]:
+    """Return the names with which a speaker may introduce herself. Cached, as above."""
+    found = (each for pattern in _claims(languages_in(beginning)) for each in pattern.finditer(beginning))
+    return tuple(name for each in found if (name := _plain(each["name"])) and not _means_nobody(name))
+
+
 @cache
 def _own(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for language in languages for pattern in language.persona.own)
+
+
+@cache
+def _claims(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for language in languages for pattern in language.persona.claims)
 
 
 def _known_before(transcript: Transcript, said: Utterance, name: str) -> bool:

@@ -10,7 +10,7 @@ from saga_backends.chat import lessons
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
-from saga_core.extraction import other_names, window
+from saga_core.extraction import other_names, player, window
 from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
@@ -52,6 +52,7 @@ def call_all() -> None:
     other_names._same()
     other_names._also()
     other_names._alias()
+    player._noted()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     evidence._mine()
@@ -77,6 +78,7 @@ def call_all() -> None:
         request_kind._any(name, re.I | re.S)
         request_kind._any(name)
     persona._own(every())
+    persona._claims(every())
     key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?")
     voices._notes(every())
     for template in TEMPLATES:

@@ -41,6 +41,15 @@ PERSONA = PersonaWords(
         r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)",
         r"\A[\s\"“'‘*_]*(?P<name>[A-Z][a-z'’-]{1,20})\.[\"”]? I\b",
     ),
+    claims=(
+        r"\b(?:I['’]m|I am|[Ii]t['’]s|[Tt]his is) (?P<name>[A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{1,24})?)"
+        r"(?=[.,!?…;:\"”*]|['’](?!\w)|\s*\Z)",
+    ),
+    noted=(
+        r"\b(?:[Uu]ser|[Pp]layer|PC|MC|[Pp]rotagonist|[Mm]ain character)(?: character)?(?:['’]s)? "
+        r"(?:(?:real|true|full|actual|given|character|last|first) ){0,2}(?:name(?: is|:| =)|is (?:named|called)) "
+        rf"[\"“'‘]?(?P<name>{_CAPITAL}(?: {_CAPITAL}){{0,2}})",
+    ),
     no_names=frozenset(
         "the a an this that these those your my our his her their its him them they he she it you we i one any all "
         "every each other others another someone somebody anyone who what when where if no not never always do does "

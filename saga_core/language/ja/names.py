@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.language.names import NameWords
 
 NAMES = NameWords(
-    player=frozenset("プレイヤー プレーヤー あなた 私 わたし 僕 俺 君 主人公".split()),
+    player=frozenset("プレイヤー プレーヤー ユーザー ユーザ あなた 私 わたし 僕 俺 君 主人公".split()),
     titles_around=frozenset(
         "先輩 後輩 部長 副部長 会長 副会長 社長 課長 係長 店長 団長 隊長 船長 艦長 校長 教頭 院長 署長 所長 "
         "館長 編集長 委員長 班長 王 女王 王子 王女 姫 皇帝 皇后 公爵 伯爵 男爵 侯爵 将軍 元帥 大臣 宰相 騎士 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.language.names import NameWords
 
 NAMES = NameWords(
-    player=frozenset("플레이어 당신 나 너 유저 주인공".split()),
+    player=frozenset("플레이어 당신 나 너 유저 사용자 주인공".split()),
     titles_around=frozenset(
         "왕 여왕 대왕 공주 왕자 공작 백작 남작 족장 대장 단장 장로 영감 할아버지 할머니 아저씨 아주머니 아줌마 "
         "노인 소년 소녀 선생 스승 사부 기사 마법사 상인 약초상 대장장이 사제 신부 수녀 용병 선장 형 누나 언니 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.language.names import NameWords
 
 NAMES = NameWords(
-    player=frozenset("玩家 你 您 我 主角 用户 用戶".split()),
+    player=frozenset("玩家 你 您 我 主角 用户 用戶 使用者".split()),
     titles_around=frozenset(
         "师姐 师兄 师弟 师妹 大师兄 二师兄 大师姐 小师妹 小师弟 师父 师傅 师叔 师伯 师祖 师尊 师太 掌门 掌教 长老 "
         "宗主 门主 帮主 盟主 堂主 教主 庄主 谷主 峰主 城主 岛主 阁主 楼主 前辈 晚辈 真人 道长 大师 大侠 少侠 女侠 "

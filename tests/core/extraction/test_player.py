@@ -62,6 +62,70 @@ def test_words_of_every_language_mean_the_player() -> None:
         assert state.entities[state.player].get("status") == "wounded"
 
 
+def claiming(state: WorldState, body: str, *claims: str) -> WorldState:
+    """A turn of a player whose own words may have given these names."""
+    return after(state, read_delta(read_reply(reply(body)), state, claims=claims))
+
+
+@pytest.mark.parametrize(
+    ("note", "name"),
+    [
+        ("User's name is Dana Whitlock, former gym teacher.", "Dana Whitlock"),
+        ("They do not know yet that the player is called Dana.", "Dana"),
+        ("사용자의 이름은 서단이다. 막례가 길을 안다.", "서단"),
+        ("ユーザーの名前は春日ハルト。財布を掏られかけた。", "春日ハルト"),
+        ("用户真名沈墨，掩护身份是裁缝。", "沈墨"),
+        ("玩家的名字是林渡。", "林渡"),
+    ],
+)
+def test_a_note_tells_the_players_name(note: str, name: str) -> None:
+    state = claiming(OPENING, f"items_transferred: [{{item: ring, from: Ida, to: {name}}}]\nnotes: {note}")
+    assert characters(state) == [name, "Ida"]
+    assert carried(state) == {"ring": 1}
+    assert state.entities[state.player].get(PERSONA) == name
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "The player's name is not known.",
+        "플레이어의 이름은 비밀이다.",
+        "主人公の名前はまだ知らない。",
+        "玩家的名字是秘密。",
+        "主人公の名前は明かされない。",
+        "사용자의 이름은 아직 모른다.",
+        "플레이어의 이름이 밝혀지지 않았다.",
+        "用户真名还没说出口。",
+        "玩家的名字仍然没人知道。",
+        "Nobody asked for the user's name; Marcus did not care.",
+    ],
+)
+def test_a_note_without_a_name_tells_none(note: str) -> None:
+    state = claiming(OPENING, f"notes: {note}")
+    assert state.entities[state.player].get(PERSONA) is None
+
+
+def test_a_name_that_the_player_claims_counts_once_a_report_bears_it_out() -> None:
+    state = claiming(OPENING, "items_transferred: [{item: key, from: Ida, to: Dana}]", "German", "Dana")
+    assert characters(state) == ["Dana", "Ida"] and carried(state) == {"key": 1}
+    state = claiming(OPENING, "items_gained: [key]", "German", "Dana")
+    assert carried(state) == {"key": 1} and state.entities[state.player].get(PERSONA) is None
+
+
+def test_whoever_is_company_is_not_the_player_whatever_the_player_said() -> None:
+    body = "present: [Marcus]\nitems_transferred: [{item: key, from: Marcus, to: Player}]"
+    state = claiming(OPENING, body, "Marcus")
+    assert "Marcus" in characters(state) and [state.name(who) for who in state.present] == ["Marcus"]
+    state = claiming(state, "present: []\nitems_transferred: [{item: map, from: Marcus, to: Player}]", "Marcus")
+    assert "Marcus" in characters(state) and carried(state) == {"key": 1, "map": 1}
+
+
+def test_a_shorter_form_that_the_player_gave_means_the_player_too() -> None:
+    state = claiming(OPENING, "notes: ユーザーの名前は春日ハルト。", "春日ハルト", "ハルト")
+    state = play(state, "items_transferred: [{item: 剣, from: リーゼ, to: ハルト}]", name="")
+    assert carried(state) == {"剣": 1} and characters(state) == ["春日ハルト", "リーゼ"]
+
+
 def test_another_persona_is_another_character_beside_the_old_one() -> None:
     state = play(OPENING, "location: Gate\nitems_gained: [ring]")
     state = play(state, "items_gained: [lamp]", name="Robin")

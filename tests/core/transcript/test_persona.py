@@ -63,6 +63,38 @@ def test_players_say_who_they_are(words: str, name: str) -> None:
     assert told("", {"role": "user", "content": words}) == Persona(name)
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("I nod. 'I'm Dana. I taught gym.'", ("Dana",)),
+        ("It's Robin Hale, ma'am.", ("Robin Hale",)),
+        ('"서단이야. 다들 단이라고 불러."', ("서단", "단")),
+        ("저는 김하늘입니다.", ("김하늘",)),
+        ("「春日ハルトです。ハルトと呼んでください」", ("春日ハルト", "ハルト")),
+        ("我是沈墨。", ("沈墨",)),
+        ("“叫我阿墨就好。”", ("阿墨",)),
+    ],
+)
+def test_other_words_of_players_may_be_a_name(words: str, names: tuple[str, ...]) -> None:
+    found = told("", {"role": "user", "content": words})
+    assert found == Persona("", claims=names)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "Write The Outbreak's next reply in a fictional chat between The Outbreak and User.",
+        "ユーザーの台詞や行動を勝手に決めないこと。",
+        "사용자의 대사와 행동을 대신 쓰지 않는다.",
+        "绝不替用户说话或做决定。",
+    ],
+)
+def test_a_frontends_word_for_the_player_is_no_name(system: str) -> None:
+    assert told(system) is None
+    assert told(system, {"role": "user", "content": "My name is Dana."}) == Persona("Dana")
+    assert told(system, {"role": "user", "content": "I come in.", "name": "User"}) is None
+
+
 def test_whoever_a_reply_named_before_is_called_and_not_the_player() -> None:
     reply = {"role": "assistant", "content": "Marget wipes her hands."}
     assert (
