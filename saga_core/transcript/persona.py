@@ -8,7 +8,7 @@ from the most to the least reliable, and the first name found is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -46,10 +46,8 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
     for name in (_plain(said), _speaker(transcript, told), *told[:1]):
         if name and fold_name(name) not in _player_words():  # a persona may be called "User"
             return Persona(name, sure=True)
-    if found := about or next(_of_words(transcript, _introduced), ""):
-        return Persona(found)
-    claims = tuple(dict.fromkeys(_of_words(transcript, _claimed)))
-    return Persona("", claims=claims) if claims else None
+    name, claims = (about, ()) if about else _of_words(transcript)
+    return Persona(name, claims=claims) if name or claims else None
 
 
 @lru_cache(maxsize=64)
@@ -127,28 +125,34 @@ def _player_words() -> frozenset[str]:
     return frozenset(fold_name(word) for each in every() for word in each.names.player)
 
 
-def _of_words(transcript: Transcript, names: Callable[[str], Sequence[str]]) -> Iterator[str]:
-    """Yield the names that the player's words give the character. Names that an earlier reply has are skipped."""
+def _of_words(transcript: Transcript) -> tuple[str, tuple[str, ...]]:
+    """Return the name with which the player introduces the character, and without one, those that the words claim.
+
+    Names that an earlier reply has are skipped.
+    """
+    claims: list[str] = []
     for said in transcript.utterances:
         if said.role != "user":
             continue
-        for name in names(said.sent[:_INTRODUCED]):
+        own, claimed = _introduced(said.sent[:_INTRODUCED])
+        for name in own:
             if not _known_before(transcript, said, name):
-                yield name
+                return name, ()
+        claims += [name for name in claimed if not _known_before(transcript, said, name)]
+    return "", tuple(dict.fromkeys(claims))
 
 
 @lru_cache(maxsize=512)
-def _introduced(beginning: str) -> tuple[str, ...]:
-    """Return the names with which a speaker introduces herself. Cached: each request sends the whole history again."""
-    found = (pattern.search(beginning) for pattern in _own(languages_in(beginning)))
-    return tuple(name for each in found if each and (name := _plain(each["name"])))
-
-
-@lru_cache(maxsize=512)
-def _claimed(beginning: str) -> tuple[str, ...]:
-    """Return the names with which a speaker may introduce herself. Cached, as above."""
-    found = (each for pattern in _claims(languages_in(beginning)) for each in pattern.finditer(beginning))
-    return tuple(name for each in found if (name := _plain(each["name"])) and not _means_nobody(name))
+def _introduced(beginning: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names with which a speaker introduces herself, and those with which she may. Cached: each request
+    sends the whole history again."""
+    languages = languages_in(beginning)
+    own = (pattern.search(beginning) for pattern in _own(languages))
+    claims = (each for pattern in _claims(languages) for each in pattern.finditer(beginning))
+    return (
+        tuple(name for each in own if each and (name := _plain(each["name"]))),
+        tuple(name for each in claims if (name := _plain(each["name"])) and not _means_nobody(name)),
+    )
 
 
 @cache
