@@ -98,6 +98,22 @@ def _acting(fields: BlockFields) -> Iterator[str]:
     yield from (status.name for status in fields.status_changes)
 
 
+_OPENS, _ENDS = "“\"「『‘'", ",，、?？!！…—.。”\"」』’'"
+
+
+def is_addressed(name: str, told: str) -> bool:
+    """Whether a text addresses somebody by this name, at the beginning of a speech or at its end."""
+    at = told.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if told[end : end + 1] in set(_ENDS) and (
+            told[at - 1 : at] in set(_OPENS) or told[end + 1 : end + 2] in set(_ENDS)
+        ):
+            return True
+        at = told.find(name, end)
+    return False
+
+
 def second_person(state: WorldState, name: str = "") -> str | None:
     """The id of another character named ``name``, or None. The default is the client's name for the player.
 

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.other_names import OtherNames
-from saga_core.extraction.player import named_by_report, the_player
+from saga_core.extraction.player import is_addressed, named_by_report, the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular
@@ -242,12 +242,29 @@ class _Reports:
 
         A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
         """
+        if transfer.giver and transfer.receiver and self._is_the_players_act(transfer.giver, transfer.item):
+            self.names.learn(self.state.player, transfer.giver)
         giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
         if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
             giver, receiver = giver if transfer.giver else None, receiver if transfer.receiver else None
         if giver is None:
             return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
         return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
+
+    def _is_the_players_act(self, giver: str, item: str) -> bool:
+        """Whether ``giver`` is a name of the player that was not known, such as a cover name.
+
+        Nobody of this name is reported as there, but somebody is addressed by it in the scene, and hands over what the
+        player has.
+        """
+        fields, names = self.fields, self.names
+        told = (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
+        return (
+            not names.knows(Kind.CHARACTER, giver)
+            and names.held_by(self.state.player, item) is not None
+            and giver not in (name for each in told for name in names.joined(each))
+            and is_addressed(giver, self.told)
+        )
 
     def _handed(self, giver: str, name: str, quantity: int) -> tuple[str, int]:
         """The thing that leaves the giver's hands, and its quantity.

@@ -126,6 +126,35 @@ def test_a_shorter_form_that_the_player_gave_means_the_player_too() -> None:
     assert carried(state) == {"剣": 1} and characters(state) == ["春日ハルト", "リーゼ"]
 
 
+GIVES = "present: [顾曼云]\nitems_transferred: [{item: 旗袍, from: 陈师傅, to: 顾曼云}]"
+
+
+def told(state: WorldState, body: str, said: str) -> WorldState:
+    return after(state, read_delta(read_reply(f"{said}\n\n```state\n{body}\n```"), state, told=said))
+
+
+@pytest.mark.parametrize("said", ["“陈师傅，我的扣子呢？”她笑。", "“有劳了，陈师傅。”她笑。", "“陈师傅？”"])
+def test_who_is_addressed_and_gives_what_the_player_has_is_the_player(said: str) -> None:
+    state = told(play(OPENING, "items_gained: [旗袍]", name=""), GIVES, said)
+    assert carried(state) == {} and len(characters(state)) == 2
+    assert "陈师傅" in state.entities[state.player].names
+    assert state.name(next(who for who, own in state.belongings.items() if own)) == "顾曼云"
+
+
+@pytest.mark.parametrize(
+    ("had", "body", "said"),
+    [
+        ("items_gained: [旗袍]", GIVES, "陈师傅把旗袍递给了她。"),  # told of, and not addressed
+        ("items_gained: [铜钱]", GIVES, "“陈师傅，我的扣子呢？”"),  # the player does not have it
+        ("items_gained: [旗袍]", GIVES.replace("[顾曼云]", "[顾曼云, 陈师傅]"), "“陈师傅，我的扣子呢？”"),
+        ("items_gained: [旗袍]\nnpc_met: [陈师傅]", GIVES, "“陈师傅，我的扣子呢？”"),
+    ],
+)
+def test_whoever_is_there_or_known_or_only_told_of_gives_for_herself(had: str, body: str, said: str) -> None:
+    state = told(play(OPENING, had, name=""), body, said)
+    assert len(characters(state)) == 3 and "陈师傅" not in state.entities[state.player].names
+
+
 def test_another_persona_is_another_character_beside_the_old_one() -> None:
     state = play(OPENING, "location: Gate\nitems_gained: [ring]")
     state = play(state, "items_gained: [lamp]", name="Robin")
