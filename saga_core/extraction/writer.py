@@ -12,7 +12,7 @@ from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
-from saga_core.naming import Evidence, Names, is_last_part, is_particular
+from saga_core.naming import Evidence, Names, is_last_part, is_particular, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
@@ -278,7 +278,8 @@ class _Reports:
             return None
         called = {thing: self.state.name(thing).casefold() for thing in hands}
         kind = name.casefold().split()[-1]
-        found = [thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told]
+        near = (thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told)
+        found = [thing for thing in near if not told_apart(name, called[thing])]
         return found[0] if len(found) == 1 else None
 
     def _hand(self, told: str | None) -> str | None:

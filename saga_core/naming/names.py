@@ -11,6 +11,7 @@ from attrs import define, field
 from saga_core.ids import entity_id
 from saga_core.language import caseless, clean_name, every, fold_name, mentions
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
+from saga_core.naming.apart import differ_in_han, told_apart
 from saga_core.naming.by_name import ByName, by_name, folded_once, note
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
@@ -31,7 +32,7 @@ from saga_core.naming.forms import (
     uncommon,
     words_of,
 )
-from saga_core.naming.things import may_be, words_of_thing
+from saga_core.naming.things import may_be, same_thing
 from saga_core.naming.titled import bears, is_bare_title, may_be_called, may_call
 from saga_core.stores import Value
 
@@ -119,12 +120,7 @@ class Names:
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
-        words = words_of_thing(name)
-        same = {
-            each.id
-            for each in self._every(Kind.ITEM)
-            if words and any(words_of_thing(known) == words for known in each.names)
-        }
+        same = {each.id for each in self._every(Kind.ITEM) if any(same_thing(name, known) for known in each.names)}
         return same.pop() if len(same) == 1 else None
 
     def held_by(self, owner: str, name: str) -> str | None:
@@ -244,17 +240,19 @@ class Names:
         near = {
             index[known][0]
             for known in spelled.get(spelling(folded), ())
-            if mistyped(folded, known) and not (kind is Kind.CHARACTER and self._are_two(name, known, index[known][0]))
+            if mistyped(folded, known) and not self._are_two(kind, name, known, index[known][0])
         }
         return near.pop() if len(near) == 1 else None
 
-    def _are_two(self, name: str, known: str, id_: str) -> bool:
-        """Whether ``name`` and the folded name ``known`` of ``id_`` are two people's names and not a misspelling."""
-        bearer = self._entity(id_)
-        return known in self.people or any(
-            folded_once(each) == known and are_two(bare(clean_name(name)), each)
-            for each in (bearer.names if bearer else ())
-        )
+    def _are_two(self, kind: Kind, name: str, known: str, id_: str) -> bool:
+        """Whether ``name`` and the folded name ``known`` of ``id_`` are names of two and not a misspelling."""
+        bearer, plain = self._entity(id_), bare(clean_name(name))
+        called = [each for each in (bearer.names if bearer else ()) if known in map(folded_once, (each, bare(each)))]
+        if any(told_apart(plain, each) for each in called):
+            return True
+        if kind is not Kind.CHARACTER:
+            return any(differ_in_han(plain, each) for each in called)
+        return known in self.people or any(are_two(plain, each) for each in called)
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` refers to the player's character, by a word for it or by one of its names."""
