@@ -44,7 +44,7 @@ def read_delta(
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(reading.fields))
+    names = Names(state, later, evidence, _people(reading.fields), _listed(reading.fields))
     events = tuple(_Reports(reading.fields, state, names, source, told, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
@@ -66,6 +66,11 @@ def _taken_over(delta: Delta) -> frozenset[tuple[str, str]]:
         for event in delta.events
         if isinstance(event, deltas.ItemTransferred) and event.quantity == 1
     )
+
+
+def _listed(fields: BlockFields) -> Iterator[str]:
+    """The names in the lists of who is present and who has left."""
+    yield from (*(fields.present or ()), *fields.npc_separated)
 
 
 def _people(fields: BlockFields) -> Iterator[str]:

@@ -33,7 +33,7 @@ from saga_core.naming.forms import (
     words_of,
 )
 from saga_core.naming.things import may_be, same_thing
-from saga_core.naming.titled import bears, is_bare_title, may_be_called, may_call
+from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
@@ -51,6 +51,10 @@ def is_word_for_player(name: str) -> bool:
 
 def _folded(names: Iterable[str]) -> frozenset[str]:
     return frozenset(folded_once(bare(clean_name(name))) for name in names)
+
+
+def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(clean_name, names))
 
 
 @define
@@ -72,6 +76,8 @@ class Names:
     """Texts that may link a title or a nickname to a name."""
     people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
     """Names of people in one report. None of them is taken for a misspelling of another."""
+    listed: tuple[str, ...] = field(default=(), converter=_cleaned)
+    """The names in the report's lists of who is present and who has left. Two of them are two people."""
     introduced: list[Event] = field(factory=list)
     _index: ByName = field(factory=dict)
     _strangers: dict[str, Entity] = field(factory=dict)
@@ -114,6 +120,9 @@ class Names:
                 return self._one_of(ids, form)
         if kind is Kind.ITEM:
             return self._thing(name)
+        if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
+            ids = self._bearers(kind, entitled)
+            return self._one_of(ids, entitled) if ids else self._titled(entitled)
         found = (self._titled(name) or self._by_title(name)) if kind is Kind.CHARACTER else None
         found = found or (self._mistyped(kind, name) if kind in _FUZZY else None)
         return found or (self._by_evidence(name) if kind is Kind.CHARACTER else None)
@@ -155,7 +164,20 @@ class Names:
         fits = [each.id for each in everybody if any(may_be_called(name, known) for known in each.names)]
         if not fits and is_bare_title(name):
             fits = [each.id for each in self._every(Kind.CHARACTER) if any(bears(known, name) for known in each.names)]
-        return self._one_of(sorted(fits), name) if fits else None
+        left = self._not_beside(sorted(fits), name)
+        given = [id_ for id_ in left if any(self.evidence.is_titled_in(name, each) for each in self._names_of([id_]))]
+        return self._one_of(given or left, name) if left else None
+
+    def _not_beside(self, ids: list[str], name: str) -> list[str]:
+        """``ids`` without those whom the report lists beside ``name`` under another name."""
+        plain = clean_name(name)
+        others = [each for each in self.listed if each != plain] if plain in self.listed else []
+        if not others or plain in map(clean_name, self._names_of(ids)):
+            return ids
+        return [id_ for id_ in ids if not any(is_name_of(each, self._names_of([id_])) for each in others)]
+
+    def _names_of(self, ids: Iterable[str]) -> list[str]:
+        return [name for id_ in ids if (known := self._entity(id_)) is not None for name in known.names]
 
     def _by_evidence(self, name: str) -> str | None:
         """The one character to whom the texts link ``name``: side by side, as a nickname, or in the card."""
@@ -287,7 +309,7 @@ class Names:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
             if fits:
-                return self._one_of(sorted(fits), form)
+                return self._one_of(self._not_beside(sorted(fits), name), form)
         return None
 
     def is_other(self, id_: str, words: list[str]) -> bool:
@@ -343,7 +365,8 @@ class Names:
             return [name]
         if (remark := remarked(name)) is not None and not any(map(str.isdigit, remark[1])):
             name = remark[0]
-        described = self.evidence.described_as(next((form for form in forms(name) if form != name), name))
+        plain = next((form for form in forms(name) if form != name), name)
+        described = self.evidence.entitled(name) or self.evidence.described_as(plain)
         if described and folded_once(described) != folded_once(name) and not self.is_player(described):
             return [described, name]
         return [name]
