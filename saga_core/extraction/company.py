@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
-from saga_core.naming import Names, fold, is_full_name, same_name, words_of
+from saga_core.naming import Names, fold, is_full_name, same_name, told_apart, words_of
 
 _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
@@ -55,7 +55,7 @@ def _akin(one: str, other: str) -> bool:
 def _mistyped(name: str, known: Iterable[str]) -> bool:
     """Whether ``name`` is a known name with one letter of a word mistyped, or one such word of it."""
     words = name.split(" ")
-    for theirs in (each.split(" ") for each in known):
+    for theirs in (each.split(" ") for each in known if not told_apart(name, each)):
         if len(words) == len(theirs):
             apart = [pair for pair in zip(words, theirs, strict=True) if fold(pair[0]) != fold(pair[1])]
         else:

@@ -12,7 +12,7 @@ from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, named_by_report, the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
-from saga_core.naming import Evidence, Names, is_last_part, is_particular
+from saga_core.naming import Evidence, Names, is_last_part, is_particular, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
@@ -46,7 +46,7 @@ def read_delta(
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(reading.fields))
+    names = Names(state, later, evidence, _people(reading.fields), _listed(reading.fields))
     events = tuple(_Reports(reading.fields, state, names, source, told, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
@@ -68,6 +68,11 @@ def _taken_over(delta: Delta) -> frozenset[tuple[str, str]]:
         for event in delta.events
         if isinstance(event, deltas.ItemTransferred) and event.quantity == 1
     )
+
+
+def _listed(fields: BlockFields) -> Iterator[str]:
+    """The names in the lists of who is present and who has left."""
+    yield from (*(fields.present or ()), *fields.npc_separated)
 
 
 def _people(fields: BlockFields) -> Iterator[str]:
@@ -297,7 +302,8 @@ class _Reports:
             return None
         called = {thing: self.state.name(thing).casefold() for thing in hands}
         kind = name.casefold().split()[-1]
-        found = [thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told]
+        near = (thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told)
+        found = [thing for thing in near if not told_apart(name, called[thing])]
         return found[0] if len(found) == 1 else None
 
     def _hand(self, told: str | None) -> str | None:

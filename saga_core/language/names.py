@@ -53,6 +53,10 @@ class NameWords:
     """Particles between a given and a family name."""
     ordinal: str = "(?!)"
     """A pattern of ordinals that distinguish people of the same name."""
+    apart: tuple[str, ...] = ()
+    """Patterns of the words that tell two of a kind apart, one for each sort: the first floor and the second. A group
+    holds the ways to write one mark; without groups each match is its own mark. Names are in lower case, and Han
+    characters in simplified form."""
     joint: str = "(?!)"
     """A pattern of a conjunction between two names."""
     letters: str = field(default="(?!)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.naming.apart import told_apart
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import fold, is_full_name, is_last_part, same_name, words_of
 from saga_core.naming.names import Names, is_word_for_player
@@ -16,5 +17,6 @@ __all__ = [
     "is_particular",
     "is_word_for_player",
     "same_name",
+    "told_apart",
     "words_of",
 ]

@@ -9,13 +9,21 @@ from functools import cache, cached_property, lru_cache
 from attrs import define
 
 from saga_core.language import caseless, every, fold_name, is_hangul, particle_stems
-from saga_core.naming.titled import is_bare_title, may_be_called, title_of
+from saga_core.naming.forms import remarked
+from saga_core.naming.roles import is_entitled
+from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
 
 _LINE = re.compile(
-    r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—][^:：\n]{0,30}?)[ \t*\]】]{0,4}(?:[:：]|[ \t][-–—][ \t])"
+    r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—][^:：\n]{0,30}?)[ \t*\]】]{0,4}(?:[:：]|[ \t][-–—][ \t]|——|--)"
     r"[ \t]*(?P<about>[^\n]{1,400})",
     re.M,
 )
+_HEADED = re.compile(
+    r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—(（][^:：\n(（]{0,30}?)[ \t*]{0,4}"
+    r"[(（](?P<about>[^()（）\n]{2,60})[)）]",
+    re.M,
+)
+"""A line that begins with a name and a remark behind it."""
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
 _AND = re.compile(r"\band ")
@@ -61,6 +69,11 @@ class Evidence:
         full = f"{name} {title}"
         return bool(title) and may_be_called(full, known) and any(full in text for text in (self.told, self.card))
 
+    def is_titled_in(self, name: str, known: str) -> bool:
+        """Whether the texts put the title of ``name`` beside the name ``known``: 掌柜周伯安, for 周掌柜."""
+        title = title_in(name)
+        return bool(title) and self.is_beside(title, known)
+
     def is_nickname(self, name: str, known: str) -> bool:
         """Whether a text says that ``name`` is a nickname of ``known``: ``石磊，外号小石头``."""
         if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
@@ -74,12 +87,20 @@ class Evidence:
 
         Also "" if ``title`` is in a list and another line begins with it: the card then describes it as a character.
         """
+        if entitled := self.entitled(title):
+            return entitled
         wanted = fold_name(title)
         if wanted in _listed(self.card) and _begins_a_line(self.card, title):
             return ""
         found = {name for name, words in self._described if wanted in words}
         if not found:
             found = {name for name, _ in self._described if caseless(title) and may_be_called(title, name)}
+        return found.pop() if len(found) == 1 else ""
+
+    def entitled(self, name: str) -> str:
+        """The name of the one character to whom the card gives the title in ``name``, a family or full name with it:
+        ``秦副官`` for ``秦少白——76号副官``. "" if there is none, or several."""
+        found = {who for who, about in _given_roles(self.card) if is_entitled(name, who, about)}
         return found.pop() if len(found) == 1 else ""
 
     @cached_property
@@ -161,6 +182,17 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
             name, about = _COMMA.split(about, maxsplit=1)[0].strip(" \t*"), f"{about} {name[: mine.start()]}"
         found.setdefault(name, set()).update(_words(about))
     return tuple((name, frozenset(words)) for name, words in found.items())
+
+
+@lru_cache(maxsize=8)
+def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
+    """The people to whom a text gives a role in a line of their own, each with the first clause about them."""
+    found = dict.fromkeys((line["name"].strip(" \t*"), line["about"]) for line in _HEADED.finditer(text))
+    for line in _LINE.finditer(text):
+        name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
+        if not _group().fullmatch(name) and not _are_names(about):
+            found[(remark[0] if (remark := remarked(name)) else name), about] = None
+    return tuple(found)
 
 
 @lru_cache(maxsize=8)

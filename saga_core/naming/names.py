@@ -11,6 +11,7 @@ from attrs import define, field
 from saga_core.ids import entity_id
 from saga_core.language import caseless, clean_name, every, fold_name, mentions
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
+from saga_core.naming.apart import differ_in_han, told_apart
 from saga_core.naming.by_name import ByName, by_name, folded_once, note
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
@@ -31,8 +32,8 @@ from saga_core.naming.forms import (
     uncommon,
     words_of,
 )
-from saga_core.naming.things import may_be, words_of_thing
-from saga_core.naming.titled import bears, is_bare_title, may_be_called, may_call
+from saga_core.naming.things import may_be, same_thing
+from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
@@ -50,6 +51,10 @@ def is_word_for_player(name: str) -> bool:
 
 def _folded(names: Iterable[str]) -> frozenset[str]:
     return frozenset(folded_once(bare(clean_name(name))) for name in names)
+
+
+def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(clean_name, names))
 
 
 @define
@@ -71,6 +76,8 @@ class Names:
     """Texts that may link a title or a nickname to a name."""
     people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
     """Names of people in one report. None of them is taken for a misspelling of another."""
+    listed: tuple[str, ...] = field(default=(), converter=_cleaned)
+    """The names in the report's lists of who is present and who has left. Two of them are two people."""
     introduced: list[Event] = field(factory=list)
     _index: ByName = field(factory=dict)
     _strangers: dict[str, Entity] = field(factory=dict)
@@ -113,18 +120,16 @@ class Names:
                 return self._one_of(ids, form)
         if kind is Kind.ITEM:
             return self._thing(name)
+        if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
+            ids = self._bearers(kind, entitled)
+            return self._one_of(ids, entitled) if ids else self._titled(entitled)
         found = (self._titled(name) or self._by_title(name)) if kind is Kind.CHARACTER else None
         found = found or (self._mistyped(kind, name) if kind in _FUZZY else None)
         return found or (self._by_evidence(name) if kind is Kind.CHARACTER else None)
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
-        words = words_of_thing(name)
-        same = {
-            each.id
-            for each in self._every(Kind.ITEM)
-            if words and any(words_of_thing(known) == words for known in each.names)
-        }
+        same = {each.id for each in self._every(Kind.ITEM) if any(same_thing(name, known) for known in each.names)}
         return same.pop() if len(same) == 1 else None
 
     def held_by(self, owner: str, name: str) -> str | None:
@@ -159,7 +164,20 @@ class Names:
         fits = [each.id for each in everybody if any(may_be_called(name, known) for known in each.names)]
         if not fits and is_bare_title(name):
             fits = [each.id for each in self._every(Kind.CHARACTER) if any(bears(known, name) for known in each.names)]
-        return self._one_of(sorted(fits), name) if fits else None
+        left = self._not_beside(sorted(fits), name)
+        given = [id_ for id_ in left if any(self.evidence.is_titled_in(name, each) for each in self._names_of([id_]))]
+        return self._one_of(given or left, name) if left else None
+
+    def _not_beside(self, ids: list[str], name: str) -> list[str]:
+        """``ids`` without those whom the report lists beside ``name`` under another name."""
+        plain = clean_name(name)
+        others = [each for each in self.listed if each != plain] if plain in self.listed else []
+        if not others or plain in map(clean_name, self._names_of(ids)):
+            return ids
+        return [id_ for id_ in ids if not any(is_name_of(each, self._names_of([id_])) for each in others)]
+
+    def _names_of(self, ids: Iterable[str]) -> list[str]:
+        return [name for id_ in ids if (known := self._entity(id_)) is not None for name in known.names]
 
     def _by_evidence(self, name: str) -> str | None:
         """The one character to whom the texts link ``name``: side by side, as a nickname, or in the card."""
@@ -244,17 +262,19 @@ class Names:
         near = {
             index[known][0]
             for known in spelled.get(spelling(folded), ())
-            if mistyped(folded, known) and not (kind is Kind.CHARACTER and self._are_two(name, known, index[known][0]))
+            if mistyped(folded, known) and not self._are_two(kind, name, known, index[known][0])
         }
         return near.pop() if len(near) == 1 else None
 
-    def _are_two(self, name: str, known: str, id_: str) -> bool:
-        """Whether ``name`` and the folded name ``known`` of ``id_`` are two people's names and not a misspelling."""
-        bearer = self._entity(id_)
-        return known in self.people or any(
-            folded_once(each) == known and are_two(bare(clean_name(name)), each)
-            for each in (bearer.names if bearer else ())
-        )
+    def _are_two(self, kind: Kind, name: str, known: str, id_: str) -> bool:
+        """Whether ``name`` and the folded name ``known`` of ``id_`` are names of two and not a misspelling."""
+        bearer, plain = self._entity(id_), bare(clean_name(name))
+        called = [each for each in (bearer.names if bearer else ()) if known in map(folded_once, (each, bare(each)))]
+        if any(told_apart(plain, each) for each in called):
+            return True
+        if kind is not Kind.CHARACTER:
+            return any(differ_in_han(plain, each) for each in called)
+        return known in self.people or any(are_two(plain, each) for each in called)
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` refers to the player's character, by a word for it or by one of its names."""
@@ -289,7 +309,7 @@ class Names:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
             if fits:
-                return self._one_of(sorted(fits), form)
+                return self._one_of(self._not_beside(sorted(fits), name), form)
         return None
 
     def is_other(self, id_: str, words: list[str]) -> bool:
@@ -345,7 +365,8 @@ class Names:
             return [name]
         if (remark := remarked(name)) is not None and not any(map(str.isdigit, remark[1])):
             name = remark[0]
-        described = self.evidence.described_as(next((form for form in forms(name) if form != name), name))
+        plain = next((form for form in forms(name) if form != name), name)
+        described = self.evidence.entitled(name) or self.evidence.described_as(plain)
         if described and folded_once(described) != folded_once(name) and not self.is_player(described):
             return [described, name]
         return [name]

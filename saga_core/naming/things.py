@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from saga_core.language import clean_name, content_words
+from saga_core.naming.apart import told_apart
 
 _POSSESSIVE = re.compile(r"['’]s\b")
 _CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
@@ -30,11 +31,19 @@ def may_be(one: str, other: str) -> bool:
 
     Use it only to choose among a few candidates. A match by itself does not prove that the things are the same.
     """
+    if told_apart(one, other):
+        return False
     short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
     if short and short <= long:
         return True
     little, large = sorted((_joined(one), _joined(other)), key=len)
     return len(little) >= 2 and not little.isascii() and little in large
+
+
+def same_thing(one: str, other: str) -> bool:
+    """Whether two names of things have the same words, and nothing that tells two of a kind apart."""
+    words = words_of_thing(one)
+    return bool(words) and words == words_of_thing(other) and not told_apart(one, other)
 
 
 def _joined(name: str) -> str:

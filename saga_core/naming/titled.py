@@ -6,6 +6,7 @@ person fits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -88,6 +89,23 @@ def may_be_called(name: str, known: str) -> bool:
         return short.titled or len(short.text) > 1 or len(long.text) > 2
     # The first two of three Han characters count as a part of the name only if a title was removed.
     return long.text.startswith(short.text) and (short.titled or (len(short.text) > 1 and len(long.text) > 3))
+
+
+def is_name_of(name: str, known: Iterable[str]) -> bool:
+    """Whether ``name`` is one of the ``known`` names, or the given name of one: 小满 of 周小满."""
+    plain = match_text(fold_name(name))
+    return any(
+        plain == whole or (1 < len(plain) == len(whole) - 1 < _LONGEST_FULL and whole.endswith(plain))
+        if (whole := match_text(fold_name(each))) and not whole.isascii()
+        else fold_name(name) in (whole, *map(fold_name, each.split(" ")[:1]))
+        for each in known
+    )
+
+
+def title_in(name: str) -> str:
+    """The title behind the family name: 掌柜 of 周掌柜; "" if there is none."""
+    plain, inner = match_text(fold_name(name)), core(name)
+    return plain.removeprefix(inner.text) if inner.titled and plain.startswith(inner.text) else ""
 
 
 def _is_part_in_korean(part: str, full: str) -> bool:

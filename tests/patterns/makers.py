@@ -15,7 +15,7 @@ from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
-from saga_core.naming import evidence, forms
+from saga_core.naming import apart, evidence, forms
 from saga_core.projection import story
 from saga_core.recall import amounts, looking_back, time_words
 from saga_core.state_block import amounts as quantities
@@ -71,6 +71,7 @@ def call_all() -> None:
     time_words._languages()
     time_words._hints()
     for language in every():
+        apart._sorts(language.names.apart)
         time_words._dated(language.past.date)
     for name in _named_in(time_words):
         time_words._any(name)

@@ -47,5 +47,16 @@ NAMES = NameWords(
     ),
     between=frozenset("von van de la der den del di da du le".split()),
     ordinal=r"[ivx]{1,5}|(?:1st|2nd|3rd|\dth)",
+    apart=(
+        r"\b(?:(left)|(right))\b",
+        r"\b(?:(upper|top)|(middle)|(lower|bottom))\b",
+        r"\b(?:(inner)|(outer))\b",
+        r"\b(?:(front)|(back|rear))\b",
+        r"\b(?:(big|large)|(small|little))\b",
+        r"\b(?:(old)|(new))\b",
+        r"\b(?:(male)|(female))\b",
+        r"\b(?:(mr|mister)|(mrs|ms|miss))\b",
+        r"(?<=\w )(?:[ivx]{2,5}|[b-z]|a\Z)(?![\w.'’])",
+    ),
     joint=r"(?<!\s)\s+and\s+",
 )
