@@ -80,6 +80,7 @@ def _people(fields: BlockFields) -> Iterator[str]:
 
 _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
 _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
+_SUPPOSED = re.compile("|".join(each.block.supposed for each in every()))
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
@@ -91,9 +92,15 @@ _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.s
 def _status(word: str) -> str:
     """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
     folded = fold_name(word).strip(".!。！")
-    if folded in _DEAD_WORDS or (_DEAD_ENDS and folded.endswith(_DEAD_ENDS)):
+    if folded in _DEAD_WORDS or _ends_dead(folded):
         return DEAD
     return ALIVE if folded in _ALIVE_WORDS or folded in _WELL_WORDS else word
+
+
+def _ends_dead(status: str) -> bool:
+    """Whether a longer status ends in a word for dead, and nothing before it says that the death is only supposed."""
+    ending = next((word for word in _DEAD_ENDS if status.endswith(word)), "")
+    return bool(ending) and _SUPPOSED.search(status.removesuffix(ending).rstrip()) is None
 
 
 def _is_gone(word: str) -> bool:

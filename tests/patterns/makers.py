@@ -62,6 +62,7 @@ def call_all() -> None:
     records._labels()
     records._gives()
     records._ended()
+    records._supposed()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
     amounts._patterns(every())
     looking_back._asking(every())
