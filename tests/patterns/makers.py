@@ -55,6 +55,7 @@ def call_all() -> None:
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     evidence._mine()
+    evidence._role()
     debts._patterns(every())
     quantities._amounts()
     quantities._quantities()
