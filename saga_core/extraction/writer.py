@@ -16,6 +16,8 @@ from saga_core.naming import Evidence, Names, is_last_part, is_particular
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
+_Given = tuple[str | None, str | None, str, int]
+"""A transfer: giver, receiver, thing and quantity. None is an unknown side."""
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
 
@@ -217,12 +219,13 @@ class _Reports:
         elif fields.hp_change:
             yield deltas.HpChanged(player, fields.hp_change)
         given = [self._transfer(transfer) for transfer in fields.items_transferred]
-        handed = {(giver, thing) for giver, _, thing, _ in given} | {(taker, thing) for _, taker, thing, _ in given}
+        taken = {(taker, thing) for _, taker, thing, _ in given}
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
             # Otherwise this block reports the transfer twice, or repeats it from the block before.
-            if (owner, thing) not in handed and not self._repeats(owner, thing, item.quantity):
+            told_twice = (owner, thing) in taken or self._is_all_given(owner, thing, item.quantity, given)
+            if not told_twice and not self._repeats(owner, thing, item.quantity):
                 yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
@@ -242,7 +245,7 @@ class _Reports:
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
-    def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
+    def _transfer(self, transfer: ItemTransfer) -> _Given:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.
 
         A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
@@ -290,6 +293,12 @@ class _Reports:
 
     def _hand(self, told: str | None) -> str | None:
         return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+
+    def _is_all_given(self, owner: str, thing: str, gained: int, given: list[_Given]) -> bool:
+        """Whether a gain is a transfer from the owner in other words. It is not if the two are of different size, or if
+        the owner did not have enough to give: "gained two, gave one"."""
+        passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
+        return gained == passed <= self._count(owner, thing)
 
     def _repeats(self, owner: str, thing: str, quantity: int) -> bool:
         """Whether a gain is the transfer of a specific thing that the block before has reported."""

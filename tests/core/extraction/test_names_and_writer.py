@@ -370,3 +370,33 @@ def test_somebody_taken_for_dead_comes_back_by_a_living_status_alone() -> None:
     now = _folded(dead, back)
     assert not now.entities["e"].dead
     assert now.present == ("e",)
+
+
+@pytest.mark.parametrize(
+    ("had", "gained", "given", "mine", "theirs"),
+    [
+        (0, 2, 1, 1, 1),
+        (0, 2, 2, 0, 2),
+        (1, 2, 2, 1, 2),
+        (5, 2, 1, 6, 1),
+        (5, 1, 3, 3, 3),
+        (5, 2, 2, 3, 2),  # the transfer is reported twice
+    ],
+)
+def test_what_is_gained_and_given_in_one_block_is_counted_once(
+    had: int, gained: int, given: int, mine: int, theirs: int
+) -> None:
+    state = after(STATE, f"items_gained: [walkie-talkie x{had}]") if had else STATE
+    passed = f"{{item: walkie-talkie, from: Player, to: 에르겐, quantity: {given}}}"
+    now = after(state, f"items_gained: [walkie-talkie x{gained}]\nitems_transferred: [{passed}]")
+    assert hands(now).get("walkie-talkie", 0) == mine
+    assert hands(now, "e").get("walkie-talkie", 0) == theirs
+    assert not now.problems
+
+
+def test_a_gain_of_what_was_handed_over_is_the_same_gain() -> None:
+    state = after(STATE, "items_gained: [{name: 은화 (에르겐), quantity: 5}]")
+    now = after(
+        state, "items_gained: [은화 x3]\nitems_transferred: [{item: 은화, from: 에르겐, to: Player, quantity: 3}]"
+    )
+    assert (hands(now)["은화"], hands(now, "e")["은화"]) == (3, 2)
