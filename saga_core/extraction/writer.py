@@ -16,6 +16,8 @@ from saga_core.naming import Evidence, Names, is_last_part, is_particular, told_
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
+_Given = tuple[str | None, str | None, str, int]
+"""A transfer: giver, receiver, thing and quantity. None is an unknown side."""
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
 
@@ -87,6 +89,7 @@ def _people(fields: BlockFields) -> Iterator[str]:
 
 _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
 _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
+_SUPPOSED = re.compile("|".join(each.block.supposed for each in every()))
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
@@ -98,9 +101,15 @@ _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.s
 def _status(word: str) -> str:
     """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
     folded = fold_name(word).strip(".!。！")
-    if folded in _DEAD_WORDS or (_DEAD_ENDS and folded.endswith(_DEAD_ENDS)):
+    if folded in _DEAD_WORDS or _ends_dead(folded):
         return DEAD
     return ALIVE if folded in _ALIVE_WORDS or folded in _WELL_WORDS else word
+
+
+def _ends_dead(status: str) -> bool:
+    """Whether a longer status ends in a word for dead, and nothing before it says that the death is only supposed."""
+    ending = next((word for word in _DEAD_ENDS if status.endswith(word)), "")
+    return bool(ending) and _SUPPOSED.search(status.removesuffix(ending).rstrip()) is None
 
 
 def _is_gone(word: str) -> bool:
@@ -217,12 +226,13 @@ class _Reports:
         elif fields.hp_change:
             yield deltas.HpChanged(player, fields.hp_change)
         given = [self._transfer(transfer) for transfer in fields.items_transferred]
-        handed = {(giver, thing) for giver, _, thing, _ in given} | {(taker, thing) for _, taker, thing, _ in given}
+        taken = {(taker, thing) for _, taker, thing, _ in given}
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
             # Otherwise this block reports the transfer twice, or repeats it from the block before.
-            if (owner, thing) not in handed and not self._repeats(owner, thing, item.quantity):
+            told_twice = (owner, thing) in taken or self._is_all_given(owner, thing, item.quantity, given)
+            if not told_twice and not self._repeats(owner, thing, item.quantity):
                 yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
@@ -242,7 +252,7 @@ class _Reports:
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
-    def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
+    def _transfer(self, transfer: ItemTransfer) -> _Given:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.
 
         A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
@@ -308,6 +318,12 @@ class _Reports:
 
     def _hand(self, told: str | None) -> str | None:
         return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+
+    def _is_all_given(self, owner: str, thing: str, gained: int, given: list[_Given]) -> bool:
+        """Whether a gain is a transfer from the owner in other words. It is not if the two are of different size, or if
+        the owner did not have enough to give: "gained two, gave one"."""
+        passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
+        return gained == passed <= self._count(owner, thing)
 
     def _repeats(self, owner: str, thing: str, quantity: int) -> bool:
         """Whether a gain is the transfer of a specific thing that the block before has reported."""

@@ -137,4 +137,7 @@ class BlockWords:
     """The same for statuses that hardly ever describe a person. An unknown name with one is a thing or a place."""
     dead_ends: tuple[str, ...] = ()
     """Words for dead at the end of a longer status, in languages without spaces: 坠楼身亡."""
+    supposed: str = NEVER
+    """A pattern of words before a word for dead. They say that the death is a rumour, a guess or feigned, or that it
+    did not happen: 传闻已死, presumed dead."""
     alive: str = ""

@@ -41,6 +41,8 @@ class NameWords:
     """A pattern of a sentence or clause that tells under which name somebody goes for a while, with the same groups."""
     group: str = "(?!)"
     """A pattern of a card's heading under which several people are listed: ``Party members``."""
+    role: str = "(?!)"
+    """A pattern of a card's heading that says what somebody is, before the name: ``Leader: Marcus Oyelaran, 41``."""
     women: frozenset[str] = _NONE
     men: frozenset[str] = _NONE
     families: frozenset[str] = _NONE

@@ -32,6 +32,8 @@ _STOP = re.compile(r"[\n。.]")
 _MARKS = frozenset(":：“\"'「『‘")
 _REACH, _MARKS_BETWEEN = 24, 3
 """The maximum number of characters between a name and a word for a nickname, and between that word and the nickname."""
+_MOST_WORDS, _LONGEST_CASELESS = 4, 12
+"""The maximum number of words of a name behind a heading, and of its characters in a script without capitals."""
 _SEARCHED = 60_000
 """The maximum number of characters of a text that are searched."""
 
@@ -177,9 +179,12 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
         if _group().fullmatch(name) or _are_names(about):
             continue
+        first = _COMMA.split(about, maxsplit=1)[0].strip(" \t*")
         if mine := _mine().search(name):
             # The heading holds the description, and the name follows it.
-            name, about = _COMMA.split(about, maxsplit=1)[0].strip(" \t*"), f"{about} {name[: mine.start()]}"
+            name, about = first, f"{about} {name[: mine.start()]}"
+        elif _is_label(name) and _looks_like_a_name(first):
+            continue
         found.setdefault(name, set()).update(_words(about))
     return tuple((name, frozenset(words)) for name, words in found.items())
 
@@ -228,6 +233,38 @@ def _are_names(clause: str) -> bool:
 def _group() -> re.Pattern[str]:
     """Matches headings under which several people are listed."""
     return re.compile("|".join(each.names.group for each in every()), re.I)
+
+
+def _is_label(heading: str) -> bool:
+    """Whether a heading says what somebody is and is nobody's name: "Leader", "Known survivors", 리더.
+
+    A Latin heading of several words is no name if all but the first are written small.
+    """
+    words = heading.split()
+    if _role().fullmatch(heading) or all(fold_name(word.strip(".")) in _title_words() for word in words):
+        return True
+    return len(words) > 1 and not caseless(heading) and all(map(str.isalpha, words[1:])) and heading[1:].islower()
+
+
+def _looks_like_a_name(text: str) -> bool:
+    """Whether a text may be a name: capitalized words, or a short word in a script without capitals; no title."""
+    words = text.split()
+    if not words or len(words) > _MOST_WORDS or all(fold_name(word.strip(".")) in _title_words() for word in words):
+        return False
+    if caseless(text):
+        return len(text) <= _LONGEST_CASELESS and not is_bare_title(text)
+    return words[0][0].isupper() and words[-1][0].isupper()
+
+
+@cache
+def _role() -> re.Pattern[str]:
+    """Matches headings that say what somebody is."""
+    return re.compile("|".join(each.names.role for each in every()), re.I)
+
+
+@cache
+def _title_words() -> frozenset[str]:
+    return frozenset(fold_name(word) for each in every() for word in (*each.names.titles, *each.names.titles_around))
 
 
 @cache

@@ -88,6 +88,11 @@ def _ended() -> re.Pattern[str]:
     )
 
 
+@cache
+def _supposed() -> re.Pattern[str]:
+    return re.compile(rf"\s(?:{'|'.join(each.supposed for each in _WORDS)})\Z", re.I)
+
+
 def read_destination(node: Node, templates: Placeholders) -> str | None:
     """One place. In ``from -> to`` it is the second one. Raises ``Unreadable`` for several arrows."""
     way = sole(node)
@@ -375,7 +380,10 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
             parts = _ended().fullmatch(element.text)
         if parts is None:
             raise Unreadable(f"{shown(element)} does not give a name and a status")
-        name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))
+        called, told = parts["name"], parts["status"]
+        if parts.re is _ended() and (words := _supposed().search(called)):
+            called, told = called[: words.start()], f"{words[0].strip()} {told}"
+        name, status = read_name(Scalar(called), field.templates), read_name(Scalar(told))
     if status and not isinstance(element, Pairs) and len(ways := ARROW.split(status)) > 1:
         status = ways[-1].strip()  # in "alive -> dead" the last one is the current status
     return [StatusChange(name, status)] if name and status else []

@@ -18,6 +18,7 @@ _BOUNDS = {
     "saga_core/state_block/records.py": 1_000,  # an element
     "saga_core/state_block/records.py:_gives": 120,
     "saga_core/state_block/records.py:_ended": 240,
+    "saga_core/state_block/records.py:_supposed": 240,
     "saga_core/state_block/values.py": 200,  # a flag, a number, a level
     "saga_core/state_block/amounts.py": 200,  # a quantity by itself
     "saga_core/state_block/amounts.py:_amounts": 220,

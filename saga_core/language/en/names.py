@@ -35,8 +35,23 @@ NAMES = NameWords(
         r"[\"'“‘]?(?P<other>[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
     ),
     group=(
-        r"(?:the |group |party |main |side |other |current |chat ){0,2}(?:members?|party|group|crew|cast|characters?|"
-        r"people|participants|npcs|present|players|companions)"
+        r"(?:(?:the|group|party|main|side|other|current|chat|known|surviving|remaining|important|notable|key|recurring|"
+        r"supporting|named|local|secondary|minor|major|your|our|their|his|her|my|fellow|new|old) ){0,3}"
+        r"(?:members?|party|group|crew|cast|characters?|people|participants|npcs|present|players|companions|"
+        r"survivors|allies|enemies|friends|foes|rivals|neighbou?rs|villagers|townsfolk|guests|passengers|soldiers|"
+        r"guards|students|classmates|teachers|colleagues|co-?workers|roommates|housemates|staff|team|squad|residents|"
+        r"inhabitants|locals|suspects|witnesses|siblings|brothers|sisters|children|parents|family|relatives|"
+        r"love interests|leaders|followers|servants|prisoners|hostages|heroes|villains|antagonists|protagonists)"
+    ),
+    role=(
+        r"(?:(?:the|your|our|their|his|her|my|party|group|team|squad|gang|guild|crew|village|main|current|possible|"
+        r"potential|secondary|best|closest|older|younger|little|big|former|ex) ){0,3}"
+        r"(?:leader|boss|head|interest|love interest|crush|protagonist|antagonist|villain|rival|hero|heroine|ally|"
+        r"enemy|"
+        r"partner|survivor|friend|neighbou?r|wife|husband|spouse|girlfriend|boyfriend|fiancée?|lover|son|daughter|"
+        r"cousin|mentor|companion|sidekick|medic|paramedic|mechanic|pilot|engineer|driver|hunter|trader|teacher|student|"
+        r"owner|landlord|landlady|roommate|housemate|classmate|colleague|co-?worker|client|target|suspect|victim|"
+        r"witness|contact|informant|deputy|second[- ]in[- ]command|prisoner|hostage|bodyguard|servant|narrator)"
     ),
     women=frozenset(
         "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame "

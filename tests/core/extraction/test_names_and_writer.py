@@ -314,3 +314,89 @@ def test_it_is_told_in_the_language_of_the_debt(kind: str, note: str, now: str) 
 def test_of_two_debts_a_note_that_names_nobody_settles_none() -> None:
     state = after(STATE, OWES, OWES.replace("에르겐", "크룩"), "notes: 빚을 모두 갚았다.")
     assert kinds(state) == {("p", "e"): "빚", ("p", "k"): "빚"}
+
+
+SUPPOSED = """
+传闻已死 可能已死 传说已死 传闻身亡 疑似死亡 恐怕已死 恐已死亡 听说死了 好像死了 以为死了 看似死了 看似已死 謠傳已死
+傳聞已死 據說已死 据报身亡
+被认为已死 误传身亡 對外宣稱身亡 假装死亡 诈死 没有死亡 并未死亡 险些身亡 濒临死亡 害怕死亡 目睹同伴死亡 似乎已死
+應該已死 推定死亡 死亡？
+おそらく死亡 推定死亡 噂では死亡 死亡と推定 死んだと思われる 死亡説 死んだらしい 表向きは死亡 死亡したとされる
+戦死と報じられる 偽装死亡 危うく死亡 仮死
+사망_추정 죽은_것으로_알려짐 죽었다는_소문 사망설 죽은_듯함 생사_불명 사망_(추정) 거의_죽음
+presumed_dead allegedly_dead reported_dead feared_dead believed_dead left_for_dead dead? half_dead not_dead
+possibly_dead rumored_dead
+""".split()
+CERTAIN = """
+死亡 坠楼身亡 中弹而死 已死 感染传染病死亡 误服毒药身亡 恐怖袭击中身亡 不治身亡 不幸身亡 睡梦中去世 确认死亡
+已证实死亡 装甲车爆炸身亡 在据点身亡 爲國犧牲
+死亡 刺されて死亡 眠るように死去 男らしく戦死 病死により死亡 사망 죽음 dead killed
+""".split()
+
+
+def _folded(state: WorldState, reply: str) -> WorldState:
+    return fold(state, read_delta(read_reply(reply), state), turn="t", depth=1)
+
+
+@pytest.mark.parametrize("said", SUPPOSED)
+def test_a_death_that_is_only_supposed_is_no_death(said: str) -> None:
+    block = f"{{name: 에르겐, status: {said.replace('_', ' ')}}}"
+    now = _folded(STATE, f"```state\nstatus_changes: [{block}]\n```")
+    assert not now.entities["e"].dead
+    assert now.entities["e"].get("status")
+
+
+@pytest.mark.parametrize("said", CERTAIN)
+def test_a_death_that_is_told_as_certain_is_one(said: str) -> None:
+    block = f"{{name: 에르겐, status: {said}}}"
+    now = _folded(STATE, f"```state\nstatus_changes: [{block}]\n```")
+    assert now.entities["e"].dead
+
+
+@pytest.mark.parametrize(
+    "told", ["에르겐 추정 사망", "에르겐 presumed dead", "에르겐 reportedly killed", "에르겐 (传闻已死)"]
+)
+def test_a_supposition_beside_a_name_is_no_part_of_it(told: str) -> None:
+    now = _folded(STATE, f"```state\nstatus_changes: [{told}]\n```")
+    assert not now.entities["e"].dead
+    assert now.entities.keys() == STATE.entities.keys()
+
+
+def test_somebody_taken_for_dead_comes_back_by_a_living_status_alone() -> None:
+    dead = _folded(STATE, "```state\nstatus_changes: [{name: 에르겐, status: 死亡}]\n```")
+    listed = _folded(dead, "```state\npresent: [에르겐]\n```")
+    assert listed.entities["e"].dead
+    back = "```state\npresent: [에르겐]\nstatus_changes: [{name: 에르겐, status: 存活}]\n```"
+    now = _folded(dead, back)
+    assert not now.entities["e"].dead
+    assert now.present == ("e",)
+
+
+@pytest.mark.parametrize(
+    ("had", "gained", "given", "mine", "theirs"),
+    [
+        (0, 2, 1, 1, 1),
+        (0, 2, 2, 0, 2),
+        (1, 2, 2, 1, 2),
+        (5, 2, 1, 6, 1),
+        (5, 1, 3, 3, 3),
+        (5, 2, 2, 3, 2),  # the transfer is reported twice
+    ],
+)
+def test_what_is_gained_and_given_in_one_block_is_counted_once(
+    had: int, gained: int, given: int, mine: int, theirs: int
+) -> None:
+    state = after(STATE, f"items_gained: [walkie-talkie x{had}]") if had else STATE
+    passed = f"{{item: walkie-talkie, from: Player, to: 에르겐, quantity: {given}}}"
+    now = after(state, f"items_gained: [walkie-talkie x{gained}]\nitems_transferred: [{passed}]")
+    assert hands(now).get("walkie-talkie", 0) == mine
+    assert hands(now, "e").get("walkie-talkie", 0) == theirs
+    assert not now.problems
+
+
+def test_a_gain_of_what_was_handed_over_is_the_same_gain() -> None:
+    state = after(STATE, "items_gained: [{name: 은화 (에르겐), quantity: 5}]")
+    now = after(
+        state, "items_gained: [은화 x3]\nitems_transferred: [{item: 은화, from: 에르겐, to: Player, quantity: 3}]"
+    )
+    assert (hands(now)["은화"], hands(now, "e")["은화"]) == (3, 2)

@@ -61,6 +61,49 @@ def test_who_is_listed_is_not_what_the_heading_says(card: str, name: str) -> Non
     assert Evidence(card=card).described_as(name) == ""
 
 
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("[Known survivors: Marcus Oyelaran, 41, ex-paramedic. Ruth Feld, 70s.]", "Marcus"),
+        ("Known survivors: Marcus Oyelaran, 41, ex-paramedic, calm.", "Marcus Oyelaran"),
+        ("Known Survivors: Marcus Oyelaran (41), ex-paramedic", "Marcus"),
+        ("SURVIVORS: Marcus, 41, calm", "Marcus"),
+        ("- Leader: Marcus Oyelaran, 41.", "Marcus"),
+        ("**Leader:** Marcus Oyelaran, 41.", "Marcus"),
+        ("Captain: Teo Vance, thirty-one", "Teo"),
+        ("[Love interest: Marcus Oyelaran, 41]", "Marcus"),
+        ("Lighthouse keeper: Agnes Bell, 60, deaf", "Agnes"),
+        ("Marcus's wife: Lena Oyelaran, 38", "Lena"),
+        ("생존자: 박두칠, 41세, 전직 구급대원", "박두칠"),
+        ("리더: 박두칠, 41세", "박두칠"),
+        ("팀장: 박두칠, 41세", "박두칠"),
+        ("생존자들: 박두칠(41세), 막례(20세)", "막례"),
+        ("生存者：朝倉渚、二十八歳、記者", "朝倉渚"),
+        ("リーダー：ガルム、ドワーフ", "ガルム"),
+        ("幸存者：林清，四十一岁，医生", "林清"),
+        ("隊長：顾长风，三十二岁", "顾长风"),
+    ],
+)
+def test_a_heading_that_says_what_somebody_is_names_nobody(card: str, name: str) -> None:
+    assert Evidence(card=card).described_as(name) == ""
+
+
+@pytest.mark.parametrize(
+    ("card", "title", "name"),
+    [
+        ("Marcus: Paramedic, 41, calm", "paramedic", "Marcus"),
+        ("Marcus Oyelaran: ex-army sergeant, 41", "sergeant", "Marcus Oyelaran"),
+        ("Old Tom: ferryman, deaf", "ferryman", "Old Tom"),
+        ("The innkeeper: widow, 50", "widow", "The innkeeper"),
+        ("박두칠: 대장, 41세", "대장", "박두칠"),
+        ("朝倉渚：記者、二十八歳", "記者", "朝倉渚"),
+        ("林清：医生，四十一岁", "医生", "林清"),
+    ],
+)
+def test_a_name_before_what_somebody_is_stays_a_name(card: str, title: str, name: str) -> None:
+    assert Evidence(card=card).described_as(title) == name
+
+
 def test_a_list_of_titles_is_still_a_description() -> None:
     assert Evidence(card="鲍师傅：船匠、轮机手。").described_as("轮机手") == "鲍师傅"
     assert Evidence(card="Mara: innkeeper, widow, healer.").described_as("healer") == "Mara"
