@@ -163,7 +163,7 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
 
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
-_OWN |= dict.fromkeys(("is_player", "status_since"), "another attribute: SAGA counts with this one itself")
+_OWN |= dict.fromkeys(("is_player", "claims", "status_since"), "another attribute: SAGA counts with this one itself")
 """Attributes that are not text, and the correction to use instead."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from saga_core.ids import entity_id
-from saga_core.language import every, fold_name
+from saga_core.language import caseless, every, fold_name
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_word_for_player
 from saga_core.state_block import BlockFields
@@ -15,6 +15,10 @@ from saga_core.values import Value
 
 PERSONA = "persona"
 """The attribute that holds the name under which the client plays a character."""
+CLAIMS = "claims"
+"""The attribute that holds the names that the player's own words may have given the character, latest last. They are
+kept because the history of a request may not reach back to these words."""
+_MOST_CLAIMS = 8
 
 
 def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Event, ...]:
@@ -54,18 +58,33 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
     return (deltas.Introduced(fresh, Kind.CHARACTER, name, (), attributes), deltas.Played(fresh))
 
 
-def named_by_report(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> tuple[Event, ...]:
-    """The events for the name that a report tells of the player's character, if the character has none yet.
+def player_events(
+    fields: BlockFields, state: WorldState, name: str, sure: bool, claims: Sequence[str]
+) -> tuple[Event, ...]:
+    """The events for the names of the player's character at one turn, before its report is read.
 
-    Either a note says it, or the report has somebody own or do something under one of ``claims``, the names that the
-    player's own words may have given the character, and this person was never company: neither before nor in this
-    report.
+    ``name`` and ``sure`` come from the client (see ``the_player``). Without a name, the report tells it: in a note, or
+    by bearing out one of ``claims``, the names that the player's own words may have given the character. The other
+    names that it bears out become other names of the character. A report bears out a name if somebody owns or does
+    something under it who was never company: neither before nor in this report.
     """
-    name = (_noted_name(fields.notes or "") or _claimed(fields, state, claims)) if nameless(state) else ""
-    if not name:
+    player = state.entities.get(state.player)
+    if player is None:
         return ()
-    parts = tuple(claim for claim in claims if len(claim) > 1 and claim != name and claim in name)
-    return (*the_player(state, name), deltas.Introduced(state.player, Kind.CHARACTER, name, parts))
+    before = player.get(CLAIMS)
+    kept = tuple(map(str, before)) if isinstance(before, tuple) else ()
+    claims = tuple(dict.fromkeys((*kept, *claims)))[-_MOST_CLAIMS:]
+    borne_out = _borne_out(fields, state, claims)
+    if not name and nameless(state):
+        name, sure = _noted_name(fields.notes or "") or next(iter(borne_out), ""), True
+    head = the_player(state, name, sure=sure)
+    if any(isinstance(event, deltas.Played) for event in head):
+        return head  # the words may have been another character's
+    others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
+    if others or claims != kept:
+        attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
+        head += (deltas.Introduced(player.id, Kind.CHARACTER, player.name, tuple(others), attributes),)
+    return head + tuple(deltas.Merged(who, player.id) for who in dict.fromkeys(others.values()) if who)
 
 
 def _noted_name(notes: str) -> str:
@@ -79,14 +98,37 @@ def _noted() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for each in every() for pattern in each.persona.noted)
 
 
-def _claimed(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> str:
+def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> dict[str, str]:
+    """The names of ``claims`` that a report bears out, and the parts of them that it uses.
+
+    Each has the id of the character that it was taken for until now, or "".
+    """
     if not claims:
-        return ""
+        return {}
     company = set(map(fold_name, (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)))
-    strangers = {fold_name(state.name(id_)) for id_ in owners_never_met(state)}
-    known = {fold_name(name) for each in state.of_kind(Kind.CHARACTER) for name in each.names} - strangers
-    wanted = ({fold_name(name) for name in _acting(fields)} | strangers) - company - known
-    return next((claim for claim in claims if fold_name(claim) in wanted), "")
+    strangers: dict[str, str] = {}
+    known: set[str] = set()
+    placeless = state.location is None  # then nobody's whereabouts are known
+    for each in state.of_kind(Kind.CHARACTER):
+        names = map(fold_name, each.names)
+        if placeless or each.id in (state.player, *state.present) or each.id in state.whereabouts or each.get(PERSONA):
+            known.update(names)
+        else:
+            strangers.update(dict.fromkeys(names, each.id))
+    acting = [name for name in _acting(fields) if fold_name(name) not in company | known]
+    found: dict[str, str] = {}
+    for claim in claims:
+        for name in (name for name in acting if _is_part(name, claim)):
+            found.setdefault(claim, strangers.get(fold_name(claim), ""))
+            found.setdefault(name, strangers.get(fold_name(name), ""))
+    return found
+
+
+def _is_part(name: str, whole: str) -> bool:
+    """Whether ``name`` is the whole name, one of its words, or the given name at its end in scripts without spaces."""
+    if fold_name(name) in map(fold_name, (whole, *whole.split(" "))):
+        return True
+    return caseless(name) and len(name) > 1 and whole.endswith(name)
 
 
 def _acting(fields: BlockFields) -> Iterator[str]:

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.other_names import OtherNames
-from saga_core.extraction.player import is_addressed, named_by_report, the_player
+from saga_core.extraction.player import is_addressed, player_events
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, told_apart
@@ -37,19 +37,20 @@ def read_delta(
     """Convert a report to events on ``state``, with names resolved and new entities introduced.
 
     ``player_name`` is the client's name for the player, if it sends one, and ``sure`` whether the client is sure of it
-    (see ``the_player``). ``claims`` are names that the player may have without one (see ``named_by_report``). The name
-    is applied before the names in the block are resolved. ``source`` says where the report comes from. ``later`` is a
+    (see ``the_player``). ``claims`` are other names that the player may have (see ``player_events``). The name is
+    applied before the names in the block are resolved. ``source`` says where the report comes from. ``later`` is a
     state further down the path, whose names are known too. ``told`` is the player's message and the reply, ``card`` the
     client's description of the characters. They are evidence that a title and a name belong to one person; ``told``
     also shows who comes along to another place. ``above`` is the delta of the turn before: a block may repeat what it
     reported.
     """
-    head = the_player(state, player_name, sure=sure) if player_name else named_by_report(reading.fields, state, claims)
+    fields = reading.fields
+    head = player_events(fields, state, player_name, sure, claims)
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(reading.fields), _listed(reading.fields))
-    events = tuple(_Reports(reading.fields, state, names, source, told, _taken_over(above)).events())
+    names = Names(state, later, evidence, _people(fields), _listed(fields))
+    events = tuple(_Reports(fields, state, names, source, told, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value

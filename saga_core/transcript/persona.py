@@ -8,7 +8,7 @@ from the most to the least reliable, and the first name found is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -34,7 +34,7 @@ class Persona:
     name: str
     sure: bool = False
     claims: tuple[str, ...] = ()
-    """Without a name: names that the player's words may give the character."""
+    """Other names that the player's words give the character, or may give."""
 
 
 def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
@@ -43,11 +43,16 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
     ``said`` is a name that the client gave explicitly.
     """
     told, about = _of_system(transcript.system_text[:_SEARCHED])
+    own, claims = _of_words(transcript)
     for name in (_plain(said), _speaker(transcript, told), *told[:1]):
         if name and fold_name(name) not in _player_words():  # a persona may be called "User"
-            return Persona(name, sure=True)
-    name, claims = (about, ()) if about else _of_words(transcript)
-    return Persona(name, claims=claims) if name or claims else None
+            return Persona(name, True, _others((*own, *claims), name))
+    found = about or next(iter(own), "")
+    return Persona(found, claims=_others((*own, *claims), found)) if found or claims else None
+
+
+def _others(names: Iterable[str], name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for each in names if fold_name(each) != fold_name(name)))
 
 
 @lru_cache(maxsize=64)
@@ -125,21 +130,21 @@ def _player_words() -> frozenset[str]:
     return frozenset(fold_name(word) for each in every() for word in each.names.player)
 
 
-def _of_words(transcript: Transcript) -> tuple[str, tuple[str, ...]]:
-    """Return the name with which the player introduces the character, and without one, those that the words claim.
+def _of_words(transcript: Transcript) -> tuple[list[str], list[str]]:
+    """Return the names with which the player introduces the character, and those with which the player may.
 
-    Names that an earlier reply has are skipped.
+    A name that an earlier reply has is not taken for an introduction: somebody is addressed. The words of other players
+    in one chat are skipped.
     """
-    claims: list[str] = []
+    own, claims = list[str](), list[str]()
+    speaker = transcript.words[-1].speaker if transcript.words else ""
     for said in transcript.utterances:
-        if said.role != "user":
+        if said.role != "user" or said.speaker != speaker:
             continue
-        own, claimed = _introduced(said.sent[:_INTRODUCED])
-        for name in own:
-            if not _known_before(transcript, said, name):
-                return name, ()
-        claims += [name for name in claimed if not _known_before(transcript, said, name)]
-    return "", tuple(dict.fromkeys(claims))
+        introduced, claimed = _introduced(said.sent[:_INTRODUCED])
+        own += [name for name in introduced if not _known_before(transcript, said, name)]
+        claims += claimed
+    return own, claims
 
 
 @lru_cache(maxsize=512)

@@ -27,7 +27,19 @@ _NAMES = 12
 _CONDITIONS, _CONDITION = 3, 60
 """Maximum conditions that are listed per entity, and maximum characters of each."""
 _TOLD_ELSEWHERE = frozenset(
-    {"is_player", "persona", "hp", "max_hp", "mood", "status", "status_since", "occupation", "traits", "background"}
+    {
+        "is_player",
+        "persona",
+        "claims",
+        "hp",
+        "max_hp",
+        "mood",
+        "status",
+        "status_since",
+        "occupation",
+        "traits",
+        "background",
+    }
 )
 
 

@@ -44,6 +44,7 @@ PERSONA = PersonaWords(
     claims=(
         r"\b(?:I['’]m|I am|[Ii]t['’]s|[Tt]his is) (?P<name>[A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{1,24})?)"
         r"(?=[.,!?…;:\"”*]|['’](?!\w)|\s*\Z)",
+        r"\A[\s\"“'‘*_]*(?P<name>[A-Z][a-z'’-]{1,24} [A-Z][a-z'’-]{1,24})[.,]",
     ),
     noted=(
         r"\b(?:[Uu]ser|[Pp]layer|PC|MC|[Pp]rotagonist|[Mm]ain character)(?: character)?(?:['’]s)? "

@@ -126,6 +126,31 @@ def test_a_shorter_form_that_the_player_gave_means_the_player_too() -> None:
     assert carried(state) == {"剣": 1} and characters(state) == ["春日ハルト", "リーゼ"]
 
 
+def test_a_name_that_comes_later_and_a_second_person_of_it_are_the_player() -> None:
+    """A nickname: the reports use it before the player's words do."""
+    state = play(OPENING, "location: 대피소\npresent: [지섭]", name="하린")
+    given = "present: [지섭]\nitems_transferred: [{item: 귤, from: 지섭, to: 다람}]"
+    state = after(state, read_delta(read_reply(reply(given)), state, player_name="하린"))
+    assert len(characters(state)) == 3
+    back = "present: [지섭]\nitems_transferred: [{item: 귤, from: 다람, to: 지섭}]"
+    state = after(state, read_delta(read_reply(reply(back)), state, player_name="하린", claims=("다람",)))
+    assert sorted(characters(state)) == ["지섭", "하린"] and carried(state) == {}
+    state = play(state, "items_transferred: [{item: 끈, from: 지섭, to: 다람}]", name="하린")
+    assert carried(state) == {"끈": 1}
+
+
+def test_claims_are_kept_for_later_reports() -> None:
+    state = claiming(OPENING, "location: dock", "Rosalind Vance")
+    state = claiming(state, "items_transferred: [{item: pistol, from: Ezra, to: Rosalind}]")
+    assert carried(state) == {"pistol": 1} and state.name(state.player) == "Rosalind Vance"
+
+
+def test_another_persona_does_not_take_over_the_words_of_the_first() -> None:
+    state = play(OPENING, "location: Gate", name="Alex")
+    state = after(state, read_delta(read_reply(reply("mood: calm")), state, player_name="Robin", claims=("Alex", "Al")))
+    assert state.name(state.player) == "Robin" and state.entities[state.player].names == ("Robin",)
+
+
 GIVES = "present: [顾曼云]\nitems_transferred: [{item: 旗袍, from: 陈师傅, to: 顾曼云}]"
 
 
