@@ -26,6 +26,7 @@ _HEADED = re.compile(
 """A line that begins with a name and a remark behind it."""
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
+_LISTED = re.compile(r"[,，、]")
 _AND = re.compile(r"\band ")
 _WORD = re.compile(r"[\w’'-]+")
 _STOP = re.compile(r"[\n。.]")
@@ -118,14 +119,17 @@ def _says_nickname(text: str, name: str, known: str) -> bool:
 def _is_near(text: str, known: str, start: int) -> bool:
     """Whether ``known`` occurs before ``start``, in the same clause."""
     at = text.rfind(known, max(0, start - _REACH - len(known)), start)
-    return at >= 0 and _STOP.search(text, at + len(known), start) is None
+    if at < 0 or _STOP.search(text, at + len(known), start) is not None:
+        return False
+    before, opened, _ = text[at + len(known) : start].replace("（", "(").rpartition("(")
+    return not opened or _LISTED.search(before) is None  # of several names, a remark is about the last
 
 
 def _follows(text: str, name: str, end: int) -> bool:
     """Whether ``name`` begins at ``end``, or after a few spaces or punctuation marks there."""
     for at in range(end, end + _MARKS_BETWEEN + 1):
         if text.startswith(name, at):
-            return True
+            return not name.isascii() or not text[at + len(name) : at + len(name) + 1].isalnum()
         if not (text[at : at + 1].isspace() or text[at : at + 1] in _MARKS):
             return False
     return False

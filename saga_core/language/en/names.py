@@ -16,7 +16,19 @@ NAMES = NameWords(
         "countess baroness man woman boy girl ser nurse widow cook maid butler private agent sailor bosun scout "
         "ranger archer champion seer oracle shaman".split()
     ),
-    nicknames=("called", "nicknamed", "known as", "goes by", "alias", "aka", "under the name"),
+    nicknames=(
+        "called",
+        "nicknamed",
+        "nickname",
+        "short for",
+        "codename",
+        "code name",
+        "known as",
+        "goes by",
+        "alias",
+        "aka",
+        "under the name",
+    ),
     same=(
         r"(?P<names>[^.;:!?\n]{3,80}?) (?:are|were|is|was) (?:all |both |in truth |in fact |really |actually |indeed )?"
         r"(?:one and )?the same (?:person|man|woman|one|girl|boy)[.!]?"

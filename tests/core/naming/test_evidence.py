@@ -120,3 +120,27 @@ def test_a_list_of_titles_is_still_a_description() -> None:
 )
 def test_a_heading_about_the_players_own_character_is_her_title(card: str, title: str, name: str) -> None:
     assert Evidence(card=card).described_as(title) == name
+
+
+@pytest.mark.parametrize(
+    ("card", "name", "known"),
+    [
+        ("リーゼロッテ・フォン・アイゼン（愛称リーゼ）：十七歳。", "リーゼ", "リーゼロッテ"),
+        ("リーゼロッテ（あだ名：リゼ）は剣士。", "リゼ", "リーゼロッテ"),
+        ("Elisabeth von Eisen (nickname Liz): a knight.", "Liz", "Elisabeth von Eisen"),
+        ("Liz (short for Elisabeth) is a knight.", "Elisabeth", "Liz"),
+        ("박두칠 (별명 두칠이): 젊은 내관.", "두칠이", "박두칠"),
+        ("한도현(애칭: 도야): 금부도사.", "도야", "한도현"),
+        ("石磊（昵称小石头）：十二岁。", "小石头", "石磊"),
+        ("石磊（外号：石头）——十二岁。", "石头", "石磊"),
+        ("石磊（綽號「石頭」）", "石頭", "石磊"),
+    ],
+)
+def test_a_nickname_in_parentheses(card: str, name: str, known: str) -> None:
+    assert Evidence(card=card).is_nickname(name, known)
+
+
+def test_a_nickname_in_parentheses_is_of_the_name_before_it() -> None:
+    evidence = Evidence(card="ガルム、リーゼロッテ（愛称リーゼ）。 Robert (nickname Lizard) left.")
+    assert evidence.is_nickname("リーゼ", "リーゼロッテ") and not evidence.is_nickname("リーゼ", "ガルム")
+    assert evidence.is_nickname("Lizard", "Robert") and not evidence.is_nickname("Liz", "Robert")
