@@ -85,6 +85,8 @@ class BlockWords:
 
     counters: str = NEVER
     """A pattern of counter words behind a number of things."""
+    counters_behind: str = NEVER
+    """The same for counter words that are read only behind a name. Before one they mostly belong to it: 三节棍."""
     money: str = NEVER
     """A pattern of things that are counted but never numbered. A bare number behind them is a quantity."""
     numbers: Mapping[str, int] = field(factory=dict)

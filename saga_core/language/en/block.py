@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
 
+_TO_TWENTY = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty"
+).split()
+
 BLOCK = BlockWords(
     request=Request(
         lead=(
@@ -125,7 +130,16 @@ BLOCK = BlockWords(
         r"|archives|tales|chronicles|works|rules|laws|stairs|gates|docks) )"
         r"[A-Za-z][a-z'’-]*[a-hj-rtv-z]s"
     ),
-    plurals={word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
+    counters_behind=r"pairs?|loaf|loaves|pieces?|pcs\.?|units?|copies|sets?",
+    plurals={
+        "half a dozen": 6,
+        "two dozen": 24,
+        "three dozen": 36,
+        "a dozen": 12,
+        "dozen": 12,
+        **{word: number for number, word in enumerate(_TO_TWENTY, 2)},
+        **{word: number for number, word in zip((30, 40, 50), ("thirty", "forty", "fifty"), strict=True)},
+    },
     labels=r"\b(?:type|delta|relation|strength)\b",
     debt=r"\bdebt|\bow(?:e[sd]?|ing)\b|\bindebted\b|\bcreditor|\bloan|\bi\.?o\.?u\b",
     paid=r"(?<!be )\b(?:paid|repaid|settled|cleared|forgiven|squared|quits)\b",

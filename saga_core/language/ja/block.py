@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
-from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, apart, value
 
 _NUMBERS = "一 二 三 四 五 六 七 八 九 十".split()
 
@@ -94,6 +94,10 @@ BLOCK = BlockWords(
     becomes="から",
     became="へ|に",
     counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分|振り|振|挺|台|通|缶|皿|膳|俵|片|滴|株|錠|両|円|斤",
+    counters_behind=(
+        r"羽|包み|人前|艘|軒|樽|巻き|揃い|(?:日|食)分|食"
+        + apart("輪|(?<!九)尾|折|服|棹|面|筋|升|斗|(?<!百)合|献|反|疋|領|房|(?<![百千万])葉|珠|連|旒|山")
+    ),
     money="小判|金貨|銀貨|銅貨|ゴールド|矢",
     numbers={word: number for number, word in enumerate(_NUMBERS, 1)},
     spelled=SPELLED,
@@ -101,7 +105,8 @@ BLOCK = BlockWords(
     joined=f"{BEHIND}{SPELLED}",
     named=(
         rf"(?:\d[\d,]*+|{SPELLED})円(?!の?現金)|十文字|[十八]束の?剣|二枚貝|一枚岩|[二三]枚[舌目]|二本差|三本柱"
-        r"|一本(?:道|気|槍|釣|松|杉|桜|橋)|[一二三四五六七八九\d]丁目|[三八九][頭头](?:龍|竜|龙|蛇)"
+        r"|七支刀|百足|[一二三四]本足|一張羅|[二四]足歩行|双頭"
+        r"|一本(?:道|気|槍|釣|松|杉|桜|橋)|[一二三四五六七八九\d]丁目|[三八九][頭头](?:龍|竜|龙|蛇|犬|狼|獣|鸟|鳥|六臂)"
         r"|[一二三四五六七八九]つ(?:目|葉|編|折|子|道具|巴|揃|橋)"
     ),
     countable=COUNTABLE,

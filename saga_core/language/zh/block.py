@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
-from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, apart, value
 
 _NUMBERS = {
     **{word: number for number, word in enumerate("一 二 三 四 五 六 七 八 九 十".split(), 1)},
@@ -102,6 +102,10 @@ BLOCK = BlockWords(
         r"|台|盏|盞|副|套|捆|罐|桶|叠|疊|沓|对|對|朵|枝|片|滴|锭|錠|柄|口|顶|頂|锅|鍋|盘|盤|篮|籃|筐|斤|吊|挂|掛|发|發|挺|幅"
         r"|株|棵|圆|圓|剂|劑|帖|尊|块钱|塊錢|(?<!\d)(?<!\d )卷"
     ),
+    counters_behind=(
+        "册|冊|头|頭|贴|貼|钱|錢|炷|辆|輛|艘|架|缕|縷|瓣|堵|袭|襲|听|聽|缸|道|升|斗|[天日]份"
+        + apart("门|門|面|扇|床|石|尺|丈|股|炉|爐|服|味|担|擔|节|節|管|领|領|柱")
+    ),
     money="金币|金幣|银币|銀幣|铜币|銅幣|箭|大洋|银元|銀元|银圆|銀圓|铜板|銅板|铜钱|銅錢",
     numbers=_NUMBERS,
     spelled=SPELLED,
@@ -110,7 +114,7 @@ BLOCK = BlockWords(
     named=(
         rf"{_N}(?:元|圆|圓)(?!现金|現金|钱|錢|人民|大洋)|{_N}(?:块|塊|文|两|兩|贯|貫).*(?:{_OWED})"
         r"|[百千万萬](?!\d|[一二三四五六七八九十百千万萬])(?!.{1,2}[的の\s])"
-        rf"|{_N}(?:件套|套(?:房|间|間|餐|票))|三[张張]机|七匹狼|三[只隻]松鼠|六[个個]核桃|九把刀|一[条條](?:街|龙|龍|心)"
+        rf"|{_N}(?:件套|套(?:房|间|間|餐|票))|三[张張]机|一把手|七匹狼|三[只隻]松鼠|六[个個]核桃|九把刀|一[条條](?:街|龙|龍|心)"
     ),
     countable=COUNTABLE,
     currency="块钱|塊錢|块|塊|元|圆|圓|文钱|文錢",
