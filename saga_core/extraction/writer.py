@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
+from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import the_player
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
@@ -47,7 +48,9 @@ def read_delta(
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
     names = Names(state, later, evidence, _people(reading.fields))
-    events = tuple(_Reports(reading.fields, state, names, source, told, _taken_over(above)).events())
+    events = tuple(
+        _Reports(here_and_now(reading.fields, names), state, names, source, told, _taken_over(above)).events()
+    )
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value

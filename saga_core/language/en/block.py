@@ -151,6 +151,26 @@ BLOCK = BlockWords(
     ),
     tells_giving=r"\b(?:gives|gave|handed|hands)\b",
     statuses="dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded",
+    unreal=(
+        r"(?:(?:only|just|in|a|an|the|her|his|their|my|your|from|as|old|recurring|childhood|fever|bad|"
+        r"[\w-]+['’]s) ){0,5}"
+        r"(?:dreams?|dreamed|dreamt|dream sequence|dreamscape|nightmare|daydream|flashback|memory|memories|"
+        r"remembered|recalled|recollection|vision|visions|hallucination|hallucinated|illusion|imagination|imagined|"
+        r"imaginary|mind'?s eye|past|dream version)(?: only)?(?:[,;:].*)?"
+    ),
+    remote=(
+        r"(?:(?:only|just|voice|heard|seen|speaking|talking|calling|present) ){0,3}"
+        r"(?:over|by|via|through|from|across|using) (?:(?:the|a|an|his|her|their|your|my) )?(?:[\w-]+ ){0,2}"
+        r"(?:radio|phone|telephone|cell|comms?|comlink|intercom|walkie[- ]?talkie|handset|line|call|video|videocall|"
+        r"hologram|holo|screen|speaker|speakerphone|earpiece|headset|telepathy|text|message|letter|zoom|skype)"
+        r"(?: only)?|voice(?: only)?|remote(?:ly)?|telepathic(?:ally)?|hologram|"
+        r"absent|not (?:present|here|there)|off-?screen|elsewhere"
+    ),
+    calling=(
+        r"(?:(?:talking|speaking) )?on (?:(?:the|a|his|her|their) )?(?:[\w-]+ )?(?:radio|phone|telephone|comms?|"
+        r"intercom|"
+        r"line|call|video|speaker|speakerphone|headset|screen)|calling|(?:phone|video|radio) call"
+    ),
     well="ok okay fine normal healthy well recovered healed cured unharmed stable rested",
     gone="burn(?:ed|t)(?: (?:up|to ashes|down))?$|consumed|vanished",
     broken=r"destroyed|shattered|smashed|crumbled|demolished|wrecked|\bsunk\b|blown (?:up|apart)",
