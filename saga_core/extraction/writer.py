@@ -90,6 +90,7 @@ _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.blo
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
 _GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
+_PARTS = re.compile(r"[,，、;；]")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
@@ -97,9 +98,12 @@ _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.s
 def _status(word: str) -> str:
     """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
     folded = fold_name(word).strip(".!。！")
-    if folded in _DEAD_WORDS or _ends_dead(folded):
-        return DEAD
-    return ALIVE if folded in _ALIVE_WORDS or folded in _WELL_WORDS else word
+    if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
+        return ALIVE
+    first, *rest = (part.strip() for part in _PARTS.split(folded))
+    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded)
+    taken_back = any(part in _ALIVE_WORDS or _SUPPOSED.fullmatch(part) for part in rest)
+    return DEAD if dead and not taken_back else word
 
 
 def _ends_dead(status: str) -> bool:

@@ -176,7 +176,7 @@ BLOCK = BlockWords(
     broken=r"destroyed|shattered|smashed|crumbled|demolished|wrecked|\bsunk\b|blown (?:up|apart)",
     dead="dead died deceased killed slain dies perished",
     supposed=(
-        r"(?:allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly|probably"
+        r"(?:unconfirmed|allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly|probably"
         r"|possibly|likely|maybe|perhaps|believed|feared|thought|said|rumou?red|assumed|suspected|considered"
         r"|(?:given up|left) for|nearly|almost|half|not|never|as good as|playing|faked|feigned)(?: to (?:be|have))?"
     ),
