@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
+from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
@@ -50,7 +51,8 @@ def read_delta(
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
     names = Names(state, later, evidence, _people(fields), _listed(fields))
-    events = tuple(_Reports(fields, state, names, source, told, _taken_over(above)).events())
+    real = here_and_now(fields, names)
+    events = tuple(_Reports(real, state, names, source, told, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
@@ -95,6 +97,7 @@ _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.blo
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
 _GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
+_PARTS = re.compile(r"[,，、;；]")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
@@ -102,9 +105,12 @@ _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.s
 def _status(word: str) -> str:
     """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
     folded = fold_name(word).strip(".!。！")
-    if folded in _DEAD_WORDS or _ends_dead(folded):
-        return DEAD
-    return ALIVE if folded in _ALIVE_WORDS or folded in _WELL_WORDS else word
+    if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
+        return ALIVE
+    first, *rest = (part.strip() for part in _PARTS.split(folded))
+    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded)
+    taken_back = any(part in _ALIVE_WORDS or _SUPPOSED.fullmatch(part) for part in rest)
+    return DEAD if dead and not taken_back else word
 
 
 def _ends_dead(status: str) -> bool:

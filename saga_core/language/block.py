@@ -85,6 +85,8 @@ class BlockWords:
 
     counters: str = NEVER
     """A pattern of counter words behind a number of things."""
+    counters_behind: str = NEVER
+    """The same for counter words that are read only behind a name. Before one they mostly belong to it: 三节棍."""
     money: str = NEVER
     """A pattern of things that are counted but never numbered. A bare number behind them is a quantity."""
     numbers: Mapping[str, int] = field(factory=dict)
@@ -127,6 +129,12 @@ class BlockWords:
     subject: str = NEVER
     """A pattern of particles between a name and a status without a space. Put ranges of thousands of letters into
     ``(?-i:...)``, because compiling them case-insensitively takes long."""
+    unreal: str = NEVER
+    """A pattern of a whole remark behind a place or a person: it is a dream, a memory or a vision."""
+    remote: str = NEVER
+    """A pattern of a whole remark behind a person who is not there: ``over the radio``."""
+    calling: str = NEVER
+    """The same for remarks that also fit somebody who is there and makes a call: ``on the phone``."""
     dead: str = ""
     """Statuses of a character who died."""
     well: str = ""

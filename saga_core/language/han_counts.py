@@ -37,6 +37,12 @@ _BY_UNITS = re.compile(rf"(?:{_ONE}?千)?零?(?:{_ONE}?百)?零?(?:{_ONE}?十)?{
 _IN_DIGITS = re.compile(rf"(\d+)(千)?((?<=千){_ONE}?百)?")
 
 
+def apart(words: str) -> str:
+    """An alternative, with its bar, of counter words that need a number in digits or one with a space before it. Such a
+    word and a number often end a name: 八门, 三山."""
+    return rf"|(?:(?<=\d)|(?<=\s[{_DIGITS}{_UNITS}])|(?<=\s[{_DIGITS}{_UNITS}]{{2}}))(?:{words})"
+
+
 def value(written: str) -> int | None:
     """The value of a text that matches ``SPELLED``, the lowest for an approximate number; None if it is no number."""
     plain = written.replace(",", "").rstrip(_MORE).translate(_PLAIN)

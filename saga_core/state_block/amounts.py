@@ -13,6 +13,7 @@ _WORDS = tuple(each.block for each in every())
 _MAX_WRITTEN = 200
 """Characters of a quantity as it is written."""
 _COUNTERS = "|".join(each.counters for each in _WORDS)
+_BEHIND = "|".join((_COUNTERS, *(each.counters_behind for each in _WORDS)))
 _MONEY = "|".join(each.money for each in _WORDS)
 _NATIVE = {word: number for each in _WORDS for word, number in each.numbers.items()}
 _PLURALS = {word: number for each in _WORDS for word, number in each.plurals.items()}
@@ -33,12 +34,12 @@ _NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 def _amounts() -> tuple[re.Pattern[str], ...]:
     """Names with amounts. Made when they are first needed, as they take long."""
     patterns = (
-        rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?\s*[)）]",
-        rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
-        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
-        rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
-        rf"(?!(?:{_SPELLED})\s*(?:{_COUNTERS})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
-        rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_COUNTERS})",
+        rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?\s*[)）]",
+        rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?",
+        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_BEHIND})?",
+        rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_BEHIND})",
+        rf"(?!(?:{_SPELLED})\s*(?:{_BEHIND})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_BEHIND})",
+        rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_BEHIND})",
         rf"(?!{_NAMED}){_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"(?!{_NAMED}){_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"{_N}\s*(?P<name>{_CURRENCY})",
@@ -46,10 +47,11 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
+        rf"(?P<name>{_MONEY})\s+{_NATIVE_N}",
         rf"{_NATIVE_N}\s*(?P<name>{_MONEY})",
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
-        rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
+        rf"(?P<n>{'|'.join(_PLURALS)})\s+(?!of )(?P<name>[a-z][a-z' -]*s|[a-z'-]+s of [a-z][a-z' -]*)",
         rf"(?P<name>{_COUNTABLE})\s+(?P<n>[1-9]\d{{0,2}})",
     )
     return tuple(map(re.compile, patterns))
@@ -58,7 +60,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
 @cache
 def _quantities() -> re.Pattern[str]:
     return re.compile(
-        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})?"
+        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_BEHIND})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_BEHIND})?"
     )
 
 

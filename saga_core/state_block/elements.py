@@ -63,13 +63,17 @@ def _elements(node: Node, kind: Kind) -> Iterator[Node]:
 def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
     """The records in ``node``. A repeated key begins the next record; a value without a key is an element.
 
-    A different word for a key that is already present does not begin a record.
+    A different word for a key that is already present does not begin a record. The rest of a status or of a relation
+    that was split at a comma belongs to it: ``{name: Joan, status: alive, sprained ankle}``.
     """
     pairs: list[tuple[str, Node]] = []
     seen: set[str] = set()
     for key, value in node.pairs:
         if not key:
-            yield from _elements(value, kind)
+            if pairs and (whole := _continued(*pairs[-1], value, kind)) is not None:
+                pairs[-1] = (pairs[-1][0], whole)
+            else:
+                yield from _elements(value, kind)
             continue
         if record_key(kind, key) and squash(key) in seen:
             yield Pairs(tuple(pairs))
@@ -78,6 +82,17 @@ def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
         seen.add(squash(key))
     if pairs:
         yield Pairs(tuple(pairs))
+
+
+def _continued(key: str, value: Node, rest: Node, kind: Kind) -> Scalar | None:
+    """The value of a key together with the rest that stands behind a comma; None if that is no part of it."""
+    if kind not in (Kind.STATUSES, Kind.RELATIONS) or record_key(kind, key) not in (None, "status", "type"):
+        return None
+    if not isinstance(value, Scalar) or not isinstance(rest, Scalar) or not value.text:
+        return None
+    if value.quoted is not rest.quoted or ARROW.search(rest.text) or _PAIR.fullmatch(rest.text):
+        return None
+    return Scalar(f"{value.text}, {rest.text}", value.quoted, value.literal or rest.literal)
 
 
 def _loose_pair(element: Node, kind: Kind) -> tuple[str, Node] | None:

@@ -13,6 +13,7 @@ _BOUNDS = {
     "saga_backends/chat/offline/verbs_en.py": 200,
     "saga_backends/chat/offline/verbs_ko.py": 200,
     "saga_backends/chat/offline/sentences.py": 2_000,  # the player's words: request.py
+    **{f"saga_core/extraction/here_and_now.py:{each}": 60 for each in ("_unreal", "_remote", "_calling")},  # a remark
     "saga_core/language/persona.py": 220,  # a window beside fixed words
     "saga_core/state_block/markup.py": 2_000,  # a line
     "saga_core/state_block/records.py": 1_000,  # an element

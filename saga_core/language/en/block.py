@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
 
+_TO_TWENTY = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty"
+).split()
+
 BLOCK = BlockWords(
     request=Request(
         lead=(
@@ -125,7 +130,16 @@ BLOCK = BlockWords(
         r"|archives|tales|chronicles|works|rules|laws|stairs|gates|docks) )"
         r"[A-Za-z][a-z'’-]*[a-hj-rtv-z]s"
     ),
-    plurals={word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
+    counters_behind=r"pairs?|loaf|loaves|pieces?|pcs\.?|units?|copies|sets?",
+    plurals={
+        "half a dozen": 6,
+        "two dozen": 24,
+        "three dozen": 36,
+        "a dozen": 12,
+        "dozen": 12,
+        **{word: number for number, word in enumerate(_TO_TWENTY, 2)},
+        **{word: number for number, word in zip((30, 40, 50), ("thirty", "forty", "fifty"), strict=True)},
+    },
     labels=r"\b(?:type|delta|relation|strength)\b",
     debt=r"\bdebt|\bow(?:e[sd]?|ing)\b|\bindebted\b|\bcreditor|\bloan|\bi\.?o\.?u\b",
     paid=r"(?<!be )\b(?:paid|repaid|settled|cleared|forgiven|squared|quits)\b",
@@ -137,12 +151,32 @@ BLOCK = BlockWords(
     ),
     tells_giving=r"\b(?:gives|gave|handed|hands)\b",
     statuses="dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded",
+    unreal=(
+        r"(?:(?:only|just|in|a|an|the|her|his|their|my|your|from|as|old|recurring|childhood|fever|bad|"
+        r"[\w-]+['’]s) ){0,5}"
+        r"(?:dreams?|dreamed|dreamt|dream sequence|dreamscape|nightmare|daydream|flashback|memory|memories|"
+        r"remembered|recalled|recollection|vision|visions|hallucination|hallucinated|illusion|imagination|imagined|"
+        r"imaginary|mind'?s eye|past|dream version)(?: only)?(?:[,;:].*)?"
+    ),
+    remote=(
+        r"(?:(?:only|just|voice|heard|seen|speaking|talking|calling|present) ){0,3}"
+        r"(?:over|by|via|through|from|across|using) (?:(?:the|a|an|his|her|their|your|my) )?(?:[\w-]+ ){0,2}"
+        r"(?:radio|phone|telephone|cell|comms?|comlink|intercom|walkie[- ]?talkie|handset|line|call|video|videocall|"
+        r"hologram|holo|screen|speaker|speakerphone|earpiece|headset|telepathy|text|message|letter|zoom|skype)"
+        r"(?: only)?|voice(?: only)?|remote(?:ly)?|telepathic(?:ally)?|hologram|"
+        r"absent|not (?:present|here|there)|off-?screen|elsewhere"
+    ),
+    calling=(
+        r"(?:(?:talking|speaking) )?on (?:(?:the|a|his|her|their) )?(?:[\w-]+ )?(?:radio|phone|telephone|comms?|"
+        r"intercom|"
+        r"line|call|video|speaker|speakerphone|headset|screen)|calling|(?:phone|video|radio) call"
+    ),
     well="ok okay fine normal healthy well recovered healed cured unharmed stable rested",
     gone="burn(?:ed|t)(?: (?:up|to ashes|down))?$|consumed|vanished",
     broken=r"destroyed|shattered|smashed|crumbled|demolished|wrecked|\bsunk\b|blown (?:up|apart)",
     dead="dead died deceased killed slain dies perished",
     supposed=(
-        r"(?:allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly|probably"
+        r"(?:unconfirmed|allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly|probably"
         r"|possibly|likely|maybe|perhaps|believed|feared|thought|said|rumou?red|assumed|suspected|considered"
         r"|(?:given up|left) for|nearly|almost|half|not|never|as good as|playing|faked|feigned)(?: to (?:be|have))?"
     ),

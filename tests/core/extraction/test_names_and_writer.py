@@ -400,3 +400,35 @@ def test_a_gain_of_what_was_handed_over_is_the_same_gain() -> None:
         state, "items_gained: [은화 x3]\nitems_transferred: [{item: 은화, from: 에르겐, to: Player, quantity: 3}]"
     )
     assert (hands(now)["은화"], hands(now, "e")["은화"]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("status_changes: [{name: 에르겐, status: 생존, 발목 부상}]", "생존, 발목 부상"),
+        ('{"status_changes": [{"name": "에르겐", "status": "생존", "발목 부상"}]}', "생존, 발목 부상"),
+        ("status_changes: [{status: alive, sprained ankle, name: 에르겐}]", "alive, sprained ankle"),
+        ("status_changes: [{name: 에르겐, status: 受伤，很虚弱}]", "受伤, 很虚弱"),
+        ("status_changes: {에르겐: 생존, 발목 부상}", "생존, 발목 부상"),
+        ("status_changes: [{name: 에르겐, status: 사망, 물에 빠짐}]", "dead"),
+        ("status_changes: [{name: 에르겐, status: dead, drowned}]", "dead"),
+        ("status_changes: [{name: 에르겐, status: dead, unconfirmed}]", "dead, unconfirmed"),
+        ("status_changes: [{name: 에르겐, status: 死亡，推定}]", "死亡, 推定"),
+        ("status_changes: [{name: 에르겐, status: 사망, 부활}]", "사망, 부활"),
+    ],
+)
+def test_the_rest_of_a_status_behind_a_comma_is_no_name(said: str, status: str) -> None:
+    now = after(STATE, said)
+    assert now.entities["e"].get("status") == status
+    assert now.entities.keys() == STATE.entities.keys()
+
+
+def test_the_rest_of_a_relation_behind_a_comma_belongs_to_it() -> None:
+    now = after(STATE, "relationship_changes: [{from: 에르겐, to: 크룩, type: friend, ally, delta: 5}]")
+    assert now.relations["e", "k"].type == "friend, ally"
+
+
+def test_two_records_in_one_map_stay_two() -> None:
+    now = after(STATE, "status_changes: {에르겐: 사망, 크룩: 부상}")
+    assert now.entities["e"].dead
+    assert now.entities["k"].get("status") == "부상"

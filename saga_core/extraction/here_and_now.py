@@ -1,0 +1,90 @@
+"""What a report says of the place and the company as they really are.
+
+A remark behind a name may say otherwise. ``Mom's kitchen (dream)`` is no place that the player went to, and
+``Marcus (over the radio)`` is not with the player.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from attrs import evolve
+
+from saga_core.language import every
+from saga_core.model import Kind
+from saga_core.naming import Names
+from saga_core.state_block import BlockFields
+
+_REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【】]{1,60})[)）\]】]{1,3}[.。]?\Z")
+"""Matches the end of a name with a remark. In ``Joan (the kitchen (dream))`` the innermost remark counts."""
+
+
+def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
+    """``fields`` without places and people of dreams, and without people who only speak from elsewhere.
+
+    If the place itself is dreamed, so is the company. If only dreamed people are listed as present, the report does
+    not say who is really there.
+    """
+    dreamed = fields.location is not None and _says(_unreal(), fields.location)
+    real = [name for name in fields.present or () if not _is_unreal(name, names)]
+    present = None if dreamed or (fields.present and not real) else fields.present
+    return evolve(
+        fields,
+        location=None if dreamed else fields.location,
+        present=present and _those_here(present, names),
+        npc_met=() if dreamed else _those_here(fields.npc_met, names),
+        npc_separated=() if dreamed else tuple(name for name in fields.npc_separated if not _is_unreal(name, names)),
+        status_changes=tuple(each for each in fields.status_changes if not _is_unreal(each.name, names)),
+    )
+
+
+def _those_here(told: Iterable[str], names: Names) -> tuple[str, ...]:
+    return tuple(name for name in told if not _is_unreal(name, names) and not _is_remote(name, names))
+
+
+def _is_unreal(name: str, names: Names) -> bool:
+    return _says(_unreal(), name) and not _is_somebody(name, names)
+
+
+def _is_remote(name: str, names: Names) -> bool:
+    """Whether somebody is only heard or seen from elsewhere. Who was with the player and calls somebody is there."""
+    if _is_somebody(name, names):
+        return False
+    if _says(_remote(), name):
+        return not _is_with_the_player(name, names) or not _says(_calling(), name)
+    return _says(_calling(), name) and not _is_with_the_player(name, names)
+
+
+def _is_with_the_player(name: str, names: Names) -> bool:
+    return names.find(Kind.CHARACTER, name) in names.state.present
+
+
+def _is_somebody(name: str, names: Names) -> bool:
+    """Whether the remark behind a name is the name of a known character: ``Morpheus (Dream)``."""
+    found = _REMARK.search(name)
+    return found is not None and names.knows(Kind.CHARACTER, found[1].strip())
+
+
+def _says(pattern: re.Pattern[str], name: str) -> bool:
+    found = _REMARK.search(name)
+    return found is not None and pattern.fullmatch(found[1].strip()) is not None
+
+
+@cache
+def _unreal() -> re.Pattern[str]:
+    """Matches remarks that something is dreamed, remembered or imagined. Compiled on first use."""
+    return re.compile("|".join(each.block.unreal for each in every()), re.I)
+
+
+@cache
+def _remote() -> re.Pattern[str]:
+    """Matches remarks that somebody is not there, but only heard or seen from elsewhere. Compiled on first use."""
+    return re.compile("|".join(each.block.remote for each in every()), re.I)
+
+
+@cache
+def _calling() -> re.Pattern[str]:
+    """Matches remarks that somebody makes a call, from here or from elsewhere. Compiled on first use."""
+    return re.compile("|".join(each.block.calling for each in every()), re.I)
