@@ -34,6 +34,12 @@ def _alias() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(each.names.alias) for each in every() if each.names.alias)
 
 
+@cache
+def _nicknaming() -> tuple[re.Pattern[str], ...]:
+    """Parts of sentences that tell that somebody gets a nickname. Made when first needed."""
+    return tuple(re.compile(each.names.nicknaming) for each in every() if each.names.nicknaming)
+
+
 @frozen
 class OtherNames:
     """Learns other names of people. ``told`` is the player's message and the reply.
@@ -59,6 +65,7 @@ class OtherNames:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
         for sentence in _SENTENCE.findall(notes):
             yield from self._also_called(sentence.strip())
+            yield from self._nicknamed(sentence)
             found = _same().fullmatch(sentence.strip())
             if found is None or found.lastgroup is None:
                 continue
@@ -68,6 +75,15 @@ class OtherNames:
                 for part in parts:
                     if part != known[0]:
                         yield from self.revealed(known[0], part)
+
+    def _nicknamed(self, sentence: str) -> Iterator[Event]:
+        """Somebody who gets a nickname. It must be new, or be known only from reports of what its bearer did."""
+        for found in (found for pattern in _nicknaming() if (found := pattern.search(sentence))):
+            name, other = found["name"].strip(), found["other"].strip()
+            bearer, state = self.names.find(Kind.CHARACTER, other), self.names.state
+            met = bearer is not None and (bearer in state.whereabouts or bearer in state.present)
+            if self.names.knows(Kind.CHARACTER, name) and not met and not self.names.knows(Kind.LOCATION, other):
+                yield from self.revealed(name, other)
 
     def _also_called(self, sentence: str) -> Iterator[Event]:
         """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""

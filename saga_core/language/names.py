@@ -39,6 +39,8 @@ class NameWords:
     counts."""
     alias: str = ""
     """A pattern of a sentence or clause that tells under which name somebody goes for a while, with the same groups."""
+    nicknaming: str = ""
+    """A pattern of a part of a sentence that says that somebody gets a nickname, with the same groups."""
     group: str = "(?!)"
     """A pattern of a card's heading under which several people are listed: ``Party members``."""
     role: str = "(?!)"

@@ -52,6 +52,7 @@ def call_all() -> None:
     other_names._same()
     other_names._also()
     other_names._alias()
+    other_names._nicknaming()
     player._noted()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()

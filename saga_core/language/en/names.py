@@ -46,6 +46,10 @@ NAMES = NameWords(
         r"name(?: of)?|,? (?:now )?calls (?:him|her|them)sel(?:f|ves)) "
         r"[\"'“‘]?(?P<other>[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
     ),
+    nicknaming=(
+        r"\b(?:nicknames|nicknamed|dubs|dubbed) (?P<name>[A-Z][\w'’-]{1,24}),? "
+        r"[\"'“‘]?(?P<other>[A-Z]\w{1,24}(?:['’-]\w{1,24})?)"
+    ),
     group=(
         r"(?:(?:the|group|party|main|side|other|current|chat|known|surviving|remaining|important|notable|key|recurring|"
         r"supporting|named|local|secondary|minor|major|your|our|their|his|her|my|fellow|new|old) ){0,3}"

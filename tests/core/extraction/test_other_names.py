@@ -1,0 +1,53 @@
+"""Other names of people, as notes of reports tell them."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.extraction import read_delta
+from saga_core.model import Delta, Kind, WorldState, fold
+from saga_core.state_block import read_reply
+from saga_core.world import EMPTY_WORLD, opening_state
+
+
+def play(*blocks: str) -> WorldState:
+    state = opening_state(EMPTY_WORLD, "root")
+    for number, block in enumerate(blocks, 1):
+        delta: Delta = read_delta(read_reply(f"The story goes on.\n\n```state\n{block}\n```"), state)
+        state = fold(state, delta, turn=f"t{number}", depth=number)
+    return state
+
+
+def people(state: WorldState) -> dict[str, tuple[str, ...]]:
+    return {each.name: each.aliases for each in state.of_kind(Kind.CHARACTER) if each.id != state.player}
+
+
+NICKNAMED = pytest.mark.parametrize(
+    ("name", "other", "note"),
+    [
+        ("Ezra", "Owl", "Ned laughs and nicknames Ezra 'Owl'."),
+        ("하린", "다람", "지섭이 하린에게 다람이라는 별명을 지어 주었다."),
+        ("小春", "こはく", "兄は小春にこはくというあだ名をつけた。"),
+        ("林溪", "小骆驼", "胖婶给林溪起了外号小骆驼。"),
+        ("林溪", "小駱駝", "胖嬸給林溪取了個外號叫小駱駝。"),
+    ],
+)
+
+
+@NICKNAMED
+def test_who_gets_a_nickname_has_it(name: str, other: str, note: str) -> None:
+    state = play(f"location: X\npresent: [{name}]", f"present: [{name}]\nnotes: {note}")
+    assert other in people(state)[name]
+
+
+@NICKNAMED
+def test_who_acted_under_the_nickname_in_the_same_report_is_its_bearer(name: str, other: str, note: str) -> None:
+    handed = f"items_transferred: [{{item: key, from: {other}, to: Player}}]"
+    state = play(f"location: X\npresent: [{name}]", f"present: [{name}]\n{handed}\nnotes: {note}")
+    assert list(people(state)) == [name] and other in people(state)[name]
+
+
+@NICKNAMED
+def test_somebody_who_was_met_under_this_name_stays_somebody_else(name: str, other: str, note: str) -> None:
+    state = play(f"location: X\npresent: [{name}, {other}]", f"present: [{name}, {other}]\nnotes: {note}")
+    assert sorted(people(state)) == sorted((name, other))
