@@ -39,12 +39,21 @@ NAMES = NameWords(
         r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|(?:,| is| was) (?:really|in truth|actually|"
         r"secretly|also called|also known as|known as|nicknamed|called)(?: called| named)?|"
         r" (?:also )?goes by(?: the name(?: of)?)?) "
-        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
+        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?"
+        r"(?:, (?:an?|the|his|her|their) [^.,;:!?\n]{1,60})?[.!]?"
     ),
     alias=(
         r"(?P<name>[A-Z][^.,;:!?\n]{1,40}?)(?:,? alias|,? (?:[a-z]+ ){0,3}(?:under|by) the (?:false |assumed |cover )?"
         r"name(?: of)?|,? (?:now )?calls (?:him|her|them)sel(?:f|ves)) "
         r"[\"'“‘]?(?P<other>[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
+    ),
+    unmasks=(
+        r"(?:really|actually|in truth|secretly) (?P<name>[A-Z][\w'’. -]{1,40})|"
+        r"(?:the )?(?:true |real |secret )?identity of (?P<whose>(?:the )?[A-Z][\w'’. -]{1,40})"
+    ),
+    posing=(
+        r"(?:the )?(?:false|fake|so-called|supposed|self-styled) (?P<name>[A-Z][\w'’. -]{1,40})|"
+        r"(?:who )?(?:posing|posed|disguised) as (?P<whose>(?:the )?[A-Z][\w'’. -]{1,40})"
     ),
     group=(
         r"(?:the |group |party |main |side |other |current |chat ){0,2}(?:members?|party|group|crew|cast|characters?|"
