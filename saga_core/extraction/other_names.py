@@ -10,10 +10,10 @@ from attrs import frozen
 
 from saga_core.language import every
 from saga_core.model import Event, Kind, deltas
-from saga_core.naming import Names
+from saga_core.naming import Names, unmasked_in
 
 _SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
-_CLAUSE = re.compile(r"[^,，、;；]+")
+_CLAUSE = re.compile(r"[^,，、;；:：]+")
 
 
 @cache
@@ -38,6 +38,11 @@ def _alias() -> tuple[re.Pattern[str], ...]:
 def _nicknaming() -> tuple[re.Pattern[str], ...]:
     """Parts of sentences that tell that somebody gets a nickname. Made when first needed."""
     return tuple(re.compile(each.names.nicknaming) for each in every() if each.names.nicknaming)
+
+
+def _identity() -> tuple[re.Pattern[str], ...]:
+    """Clauses that tell that two are one person. Made when first needed."""
+    return tuple(re.compile(each.names.identity) for each in every() if each.names.identity)
 
 
 @frozen
@@ -90,6 +95,7 @@ class OtherNames:
         found = next((found for pattern in _also() if (found := pattern.fullmatch(sentence))), None)
         if found is None:
             yield from self._under_other_names(sentence)
+            yield from self._one_and_the_same(sentence)
             return
         words = found["name"].split(" ")
         # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
@@ -115,3 +121,26 @@ class OtherNames:
                 and not self.names.knows(Kind.LOCATION, other)
             ):
                 yield from self.revealed(name, other)
+
+    def _one_and_the_same(self, sentence: str) -> Iterator[Event]:
+        """Two of whom a clause of the sentence tells that they are one person: 夜莺就是秦少白.
+
+        The second must be known, for what stands there may be no name. The first may occur in the texts only.
+        """
+        for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
+            found = next((found for pattern in _identity() if (found := pattern.fullmatch(clause.strip()))), None)
+            name, really = (found["name"].strip(), found["other"].strip()) if found else ("", "")
+            is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
+            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._is_told(name)):
+                yield from self.revealed(really, name)
+
+    def _is_told(self, name: str) -> bool:
+        """Whether the texts have a name, and it is not that of a thing or a place."""
+        elsewhere = self.names.knows(Kind.ITEM, name) or self.names.knows(Kind.LOCATION, name)
+        return not elsewhere and (name in self.told or self.names.evidence.has(name))
+
+    def in_remark(self, name: str, remark: str) -> Iterator[Event]:
+        """Whom somebody turns out to be, by the remark on her status: 生存（黒騎士の正体）."""
+        other = unmasked_in(remark)
+        if other and self.names.knows(Kind.CHARACTER, other):
+            yield from self.revealed(name, other)

@@ -13,7 +13,7 @@ from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
-from saga_core.naming import Evidence, Names, is_last_part, is_particular, told_apart
+from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
@@ -424,7 +424,11 @@ class _Reports:
             if revealed is not None and revealed.lastgroup is not None:
                 yield from self._other_names().revealed(status.name, revealed[revealed.lastgroup].strip())
                 continue
-            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(status.status))
+            said, remark = remarked(status.status) or (status.status, "")
+            unmasked = list(self._other_names().in_remark(status.name, remark))
+            yield from unmasked
+            told = said if unmasked else status.status
+            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(told))
 
     def _participants(self, event: str) -> tuple[str, ...]:
         """The ids of the characters whom an event names; the player if it names nobody."""

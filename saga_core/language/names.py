@@ -41,6 +41,13 @@ class NameWords:
     """A pattern of a sentence or clause that tells under which name somebody goes for a while, with the same groups."""
     nicknaming: str = ""
     """A pattern of a part of a sentence that says that somebody gets a nickname, with the same groups."""
+    identity: str = ""
+    """A pattern of a sentence or clause that tells that two are one person, with the same groups: 夜莺就是秦少白."""
+    unmasks: str = ""
+    """A pattern of a remark that tells whom somebody turns out to be, with the group ``name``, or the group ``whose``
+    where words follow the name: 黒騎士の正体."""
+    posing: str = ""
+    """A pattern of a remark that tells as whom somebody has posed, with the same groups: the false Father Quinn."""
     group: str = "(?!)"
     """A pattern of a card's heading under which several people are listed: ``Party members``."""
     role: str = "(?!)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from saga_core.naming.apart import told_apart
 from saga_core.naming.evidence import Evidence
-from saga_core.naming.forms import fold, forms, is_full_name, is_last_part, same_name, words_of
+from saga_core.naming.forms import fold, forms, is_full_name, is_last_part, remarked, same_name, words_of
+from saga_core.naming.masks import unmasked_in
 from saga_core.naming.names import Names, is_word_for_player
 from saga_core.naming.things import is_particular
 
@@ -17,7 +18,9 @@ __all__ = [
     "is_last_part",
     "is_particular",
     "is_word_for_player",
+    "remarked",
     "same_name",
     "told_apart",
+    "unmasked_in",
     "words_of",
 ]

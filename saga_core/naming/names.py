@@ -32,6 +32,7 @@ from saga_core.naming.forms import (
     uncommon,
     words_of,
 )
+from saga_core.naming.masks import posed_as, unmasked_in
 from saga_core.naming.things import may_be, same_thing
 from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
@@ -153,8 +154,19 @@ class Names:
         remark = remarked(name)
         if remark is None:
             return None
-        ids = self._bearers(Kind.CHARACTER, remark[1])
+        ids = self._bearers(Kind.CHARACTER, remark[1]) or self._bearers(Kind.CHARACTER, self._mask_in(*remark))
         return ids[0] if len(ids) == 1 else None
+
+    def _mask_in(self, name: str, remark: str) -> str:
+        """The name under which the bearer of ``name`` was known, as the remark tells.
+
+        Whoever has posed as somebody was met under that name only if her own is new, and the report names nobody else
+        by it.
+        """
+        posed = posed_as(remark)
+        if posed and not self.knows(Kind.CHARACTER, name) and not _folded((posed,)) & self.people:
+            return posed
+        return unmasked_in(remark)
 
     def _by_title(self, name: str) -> str | None:
         """The one character whom a name with a title fits, or whose known name contains this bare title."""

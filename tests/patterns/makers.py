@@ -15,7 +15,7 @@ from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
-from saga_core.naming import apart, evidence, forms
+from saga_core.naming import apart, evidence, forms, masks
 from saga_core.projection import story
 from saga_core.recall import amounts, looking_back, time_words
 from saga_core.state_block import amounts as quantities
@@ -54,6 +54,9 @@ def call_all() -> None:
     other_names._alias()
     other_names._nicknaming()
     player._noted()
+    other_names._identity()
+    masks._unmasking()
+    masks._posing()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     here_and_now._unreal()

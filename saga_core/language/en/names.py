@@ -39,7 +39,8 @@ NAMES = NameWords(
         r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|(?:,| is| was) (?:really|in truth|actually|"
         r"secretly|also called|also known as|known as|nicknamed|called)(?: called| named)?|"
         r" (?:also )?goes by(?: the name(?: of)?)?) "
-        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
+        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?"
+        r"(?:, (?:an?|the|his|her|their) [^.,;:!?\n]{1,60})?[.!]?"
     ),
     alias=(
         r"(?P<name>[A-Z][^.,;:!?\n]{1,40}?)(?:,? alias|,? (?:[a-z]+ ){0,3}(?:under|by) the (?:false |assumed |cover )?"
@@ -49,6 +50,14 @@ NAMES = NameWords(
     nicknaming=(
         r"\b(?:nicknames|nicknamed|dubs|dubbed) (?P<name>[A-Z][\w'’-]{1,24}),? "
         r"[\"'“‘]?(?P<other>[A-Z]\w{1,24}(?:['’-]\w{1,24})?)"
+    ),
+    unmasks=(
+        r"(?:really|actually|in truth|secretly) (?P<name>[A-Z][\w'’. -]{1,40})|"
+        r"(?:the )?(?:true |real |secret )?identity of (?P<whose>(?:the )?[A-Z][\w'’. -]{1,40})"
+    ),
+    posing=(
+        r"(?:the )?(?:false|fake|so-called|supposed|self-styled) (?P<name>[A-Z][\w'’. -]{1,40})|"
+        r"(?:who )?(?:posing|posed|disguised) as (?P<whose>(?:the )?[A-Z][\w'’. -]{1,40})"
     ),
     group=(
         r"(?:(?:the|group|party|main|side|other|current|chat|known|surviving|remaining|important|notable|key|recurring|"

@@ -432,3 +432,72 @@ def test_two_records_in_one_map_stay_two() -> None:
     now = after(STATE, "status_changes: {에르겐: 사망, 크룩: 부상}")
     assert now.entities["e"].dead
     assert now.entities["k"].get("status") == "부상"
+
+
+def everybody(state: WorldState) -> list[set[str]]:
+    """The names of each character, except the player's and those of ``STATE``."""
+    return [set(each.names) for each in state.of_kind(Kind.CHARACTER) if each.id not in STATE.entities]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "told"),
+    [
+        (
+            ("present: [Father Quinn]", 'present: [Cole Raddick]\nnpc_met: ["Cole Raddick (the false Father Quinn)"]'),
+            "",
+        ),
+        (
+            ("present: [Father Quinn]", 'present: [Cole Raddick]\nnpc_met: ["Cole Raddick (posing as Father Quinn)"]'),
+            "",
+        ),
+        (
+            (
+                "present: [Father Quinn]",
+                "present: [Cole Raddick]\nnotes: Father Quinn is really Cole Raddick, an escaped convict.",
+            ),
+            "",
+        ),
+        (
+            (
+                "present: [黒騎士]",
+                "present: [クラウス]\nstatus_changes: [{name: クラウス, status: 生存（黒騎士の正体）}]",
+            ),
+            "",
+        ),
+        (("present: [黒騎士]", "npc_met: [クラウス（黒騎士の正体）]\npresent: [クラウス]"), ""),
+        (("present: [秦少白]", "notes: 夜莺就是秦少白：袖口少一颗扣子。"), "“夜莺的扣子也少一颗。”"),
+        (("present: [夜莺, 秦少白]", "notes: 夜莺就是秦少白。"), ""),
+        (("present: [夜莺]", "npc_met: [秦少白（夜莺的真实身份）]"), ""),
+        (("present: [흑기사]", "present: [강도윤]\nnotes: 흑기사의 정체는 강도윤이다."), "강도윤이 웃었다."),
+        (("present: [흑기사]", "npc_met: [강도윤 (흑기사의 정체)]"), ""),
+        (("present: [흑기사, 강도윤]", "notes: 흑기사는 바로 강도윤이다."), ""),
+    ],
+)
+def test_who_turns_out_to_be_whom_is_one_person_under_both_names(blocks: tuple[str, ...], told: str) -> None:
+    (names,) = everybody(after(STATE, *blocks, told=told))
+    assert len(names) == 2
+
+
+def test_a_remark_that_unmasks_is_no_part_of_the_status() -> None:
+    status = "status_changes: [{name: クラウス, status: 生存（黒騎士の正体）}, {name: ガルム, status: 重傷（左腕）}]"
+    state = after(STATE, "present: [黒騎士, ガルム]", status)
+    told = {each.name: each.get("status") for each in state.of_kind(Kind.CHARACTER) if each.id not in STATE.entities}
+    assert told == {"クラウス": "alive", "ガルム": "重傷（左腕）"}
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        ("present: [Father Quinn, Cole Raddick]", 'npc_met: ["Cole Raddick (the false Father Quinn)"]'),
+        ("present: [Father Quinn]", 'present: [Father Quinn]\nnpc_met: ["Cole Raddick (the false Father Quinn)"]'),
+        ("present: [Father Quinn]", 'npc_met: ["Cole Raddick (the real Father Quinn)"]'),
+        ("present: [夜莺, 秦少白]", "notes: 沈墨怀疑夜莺就是秦少白。"),
+        ("present: [夜莺, 秦少白]", "notes: 夜莺可能就是秦少白。"),
+        ("present: [夜莺, 秦少白]", "notes: 夜莺不是秦少白。"),
+        ("present: [夜莺, 秦少白]", "notes: 下一个目标就是秦少白。"),
+        ("present: [흑기사, 강도윤]", "notes: 흑기사는 바로 강도윤의 형이다."),
+        ("present: [黒騎士, クラウス]", "notes: 黒騎士の正体は不明。"),
+    ],
+)
+def test_an_impostor_or_a_suspicion_makes_nobody_one(blocks: tuple[str, ...]) -> None:
+    assert len(everybody(after(STATE, *blocks))) == 2
