@@ -11,7 +11,8 @@ from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
-from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
+from saga_core.extraction.statuses import is_supposed_death, status_of
+from saga_core.language import Says, every, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
@@ -90,33 +91,10 @@ def _people(fields: BlockFields) -> Iterator[str]:
     yield from (status.name for status in fields.status_changes)
 
 
-_DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
-_DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
-_SUPPOSED = re.compile("|".join(each.block.supposed for each in every()))
-_WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
 _GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
-_PARTS = re.compile(r"[,，、;；]")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
-_ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
-
-
-def _status(word: str) -> str:
-    """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
-    folded = fold_name(word).strip(".!。！")
-    if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
-        return ALIVE
-    first, *rest = (part.strip() for part in _PARTS.split(folded))
-    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded)
-    taken_back = any(part in _ALIVE_WORDS or _SUPPOSED.fullmatch(part) for part in rest)
-    return DEAD if dead and not taken_back else word
-
-
-def _ends_dead(status: str) -> bool:
-    """Whether a longer status ends in a word for dead, and nothing before it says that the death is only supposed."""
-    ending = next((word for word in _DEAD_ENDS if status.endswith(word)), "")
-    return bool(ending) and _SUPPOSED.search(status.removesuffix(ending).rstrip()) is None
 
 
 def _is_gone(word: str) -> bool:
@@ -189,6 +167,15 @@ class _Reports:
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
+        yield from self._seen_alive(present or ())
+
+    def _seen_alive(self, present: Iterable[str]) -> Iterator[Event]:
+        """The company of whom it was only said that they may be dead."""
+        told = {self.names.find(Kind.CHARACTER, status.name) for status in self.fields.status_changes}
+        for who in present:
+            known = self.state.entities.get(who)
+            if known is not None and who not in told and is_supposed_death(str(known.get("status") or "")):
+                yield deltas.StatusChanged(who, ALIVE)
 
     def _place(self, told: str) -> str:
         """The id of the place of that name. The last part of its name is enough for the player's current place."""
@@ -428,7 +415,7 @@ class _Reports:
             unmasked = list(self._other_names().in_remark(status.name, remark))
             yield from unmasked
             told = said if unmasked else status.status
-            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(told))
+            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), status_of(told))
 
     def _participants(self, event: str) -> tuple[str, ...]:
         """The ids of the characters whom an event names; the player if it names nobody."""

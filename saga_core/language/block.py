@@ -146,6 +146,8 @@ class BlockWords:
     dead_ends: tuple[str, ...] = ()
     """Words for dead at the end of a longer status, in languages without spaces: 坠楼身亡."""
     supposed: str = NEVER
-    """A pattern of words before a word for dead. They say that the death is a rumour, a guess or feigned, or that it
-    did not happen: 传闻已死, presumed dead."""
+    """A pattern of words before a word for dead. They say that the death is a rumour or a guess: 传闻已死, presumed
+    dead."""
+    averted: str = NEVER
+    """The same for words that say that somebody did not die, or feigned to: 险些身亡, left for dead."""
     alive: str = ""

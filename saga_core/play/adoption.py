@@ -15,7 +15,6 @@ from saga_core.model import Delta, Status, Timeline, Tree, Turn, TurnKind, fold,
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession
 from saga_core.state_block import thinks_only
-from saga_core.transcript import INHERIT as INHERIT
 from saga_core.transcript import SHORT, Utterance, identity, identity_key, likeness, words_key
 
 _SIBLINGS = 32
@@ -171,6 +170,6 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequenc
         grown = known != "" and (now.startswith(known) or now.endswith(known))
         # An edit of a continued reply is an edit of the whole, though it contains the first part unchanged.
         alike = likeness(turn.reply, text)
-        if (grown or alike >= INHERIT) and (alike, len(known)) > score:
+        if (grown or alike) and (alike, len(known)) > score:
             best, twin, score = live.effective(turn), turn.id, (alike, len(known))
     return best, twin

@@ -22,12 +22,11 @@ from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.model.relations import SCHEMA
 from saga_core.model.turn_delta import Status
 from saga_core.model.world_state import WorldState
-from saga_core.play import adoption
 from saga_core.projection.kv import render_kv
 from saga_core.recall import fusion
 from saga_core.sessions import live_session, live_sessions
+from saga_core.transcript import INHERIT, matching
 from saga_core.transcript import identities as identity
-from saga_core.transcript import matching
 from saga_core.views import projector
 from tests.docs.pages import ROOT, page
 
@@ -71,7 +70,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     config = Config()
     assert ", ".join(map(str, identity.LADDER[:-1])) + f" or {identity.LADDER[-1]} characters" in PROSE
     assert f"A reply of {matching.SHORT} characters or more" in PROSE
-    assert f"at least {adoption.INHERIT:.0%} alike".replace("%", " %") in PROSE
+    assert f"at least {INHERIT:.0%} alike".replace("%", " %") in PROSE
     assert f"The sessions used last, {live_sessions.LiveSessions.__attrs_attrs__.limit.default} of them" in PROSE
     assert f"its last {live_session._STATES} turns" in PROSE
     assert f"at most {projector._NEAR} turns away" in PROSE

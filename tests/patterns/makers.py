@@ -10,7 +10,7 @@ from saga_backends.chat import lessons
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
-from saga_core.extraction import here_and_now, other_names, player, window
+from saga_core.extraction import here_and_now, other_names, player, statuses, window
 from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
@@ -59,6 +59,8 @@ def call_all() -> None:
     masks._posing()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
+    statuses._told_dead()
+    statuses._supposed()
     here_and_now._unreal()
     here_and_now._remote()
     here_and_now._calling()

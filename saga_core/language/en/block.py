@@ -176,9 +176,10 @@ BLOCK = BlockWords(
     broken=r"destroyed|shattered|smashed|crumbled|demolished|wrecked|\bsunk\b|blown (?:up|apart)",
     dead="dead died deceased killed slain dies perished",
     supposed=(
-        r"(?:unconfirmed|allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly|probably"
-        r"|possibly|likely|maybe|perhaps|believed|feared|thought|said|rumou?red|assumed|suspected|considered"
-        r"|(?:given up|left) for|nearly|almost|half|not|never|as good as|playing|faked|feigned)(?: to (?:be|have))?"
+        r"(?:unconfirmed|allegedly|reportedly|reported|presumably|presumed|supposedly|supposed|apparently|seemingly"
+        r"|probably|possibly|likely|maybe|perhaps|believed|feared|thought|said|rumou?red|assumed|suspected|considered)"
+        r"(?: to (?:be|have))?"
     ),
+    averted=r"(?:given up|left) for|nearly|almost|half|not|never|as good as|playing|faked|feigned",
     alive="alive living revived resurrected",
 )

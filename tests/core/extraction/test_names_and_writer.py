@@ -501,3 +501,32 @@ def test_a_remark_that_unmasks_is_no_part_of_the_status() -> None:
 )
 def test_an_impostor_or_a_suspicion_makes_nobody_one(blocks: tuple[str, ...]) -> None:
     assert len(everybody(after(STATE, *blocks))) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "传闻已死",
+        "可能已死",
+        "presumed dead",
+        "believed to be dead",
+        "사망 추정",
+        "推定死亡",
+        "死亡と推定",
+        "아마 사망",
+    ],
+)
+def test_who_is_seen_is_no_longer_said_to_be_dead(said: str) -> None:
+    told = after(STATE, f"status_changes: [{{name: 에르겐, status: {said}}}]")
+    assert told.entities["e"].get("status") == said
+    assert after(told, "present: [에르겐]").entities["e"].get("status") == "alive"
+    assert after(told, "present: [크룩]").entities["e"].get("status") == said
+    again = after(told, f"present: [에르겐]\nstatus_changes: [{{name: 에르겐, status: {said}}}]")
+    assert again.entities["e"].get("status") == said
+
+
+@pytest.mark.parametrize("said", ["half dead", "left for dead", "injured", "假死", "差点死亡", "부상", "死亡"])
+def test_who_is_seen_keeps_another_status(said: str) -> None:
+    told = after(STATE, f"status_changes: [{{name: 에르겐, status: {said}}}]")
+    kept = told.entities["e"].get("status")
+    assert after(told, "present: [에르겐]").entities["e"].get("status") == kept

@@ -1,0 +1,53 @@
+"""What a reported status says: whether somebody is dead, alive, or only said to be dead."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from saga_core.language import every, fold_name
+from saga_core.model import ALIVE, DEAD
+
+_DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
+_DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
+_WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
+_ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
+_NO_DEATH = re.compile("|".join(f"{each.block.supposed}|{each.block.averted}" for each in every()))
+_PARTS = re.compile(r"[,，、;；]")
+
+
+def status_of(word: str) -> str:
+    """A status in the state's own word: a word for dead becomes ``DEAD``, a word for alive or well ``ALIVE``."""
+    folded = fold_name(word).strip(".!。！")
+    if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
+        return ALIVE
+    first, *rest = (part.strip() for part in _PARTS.split(folded))
+    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded)
+    taken_back = any(part in _ALIVE_WORDS or _NO_DEATH.fullmatch(part) for part in rest)
+    return DEAD if dead and not taken_back else word
+
+
+def _ends_dead(status: str) -> bool:
+    """Whether a longer status ends in a word for dead, and nothing before it says that the death is only supposed."""
+    ending = next((word for word in _DEAD_ENDS if status.endswith(word)), "")
+    return bool(ending) and _NO_DEATH.search(status.removesuffix(ending).rstrip()) is None
+
+
+def is_supposed_death(status: str) -> bool:
+    """Whether a status says that somebody may be dead: ``presumed dead``, 传闻已死. Seeing the person refutes it."""
+    if status == DEAD or _told_dead().search(status) is None:
+        return False
+    return _supposed().search(_told_dead().sub(" ", status).strip()) is not None
+
+
+@cache
+def _told_dead() -> re.Pattern[str]:
+    """Matches a word for dead in a longer status. Compiled on first use."""
+    words = sorted({*_DEAD_WORDS, *_DEAD_ENDS}, key=lambda word: (-len(word), word))
+    return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words if len(word) > 1), re.I)
+
+
+@cache
+def _supposed() -> re.Pattern[str]:
+    """Matches words that say that a death is a rumour or a guess. Compiled on first use."""
+    return re.compile("|".join(each.block.supposed for each in every()), re.I)
