@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
-from saga_core.naming import Names, fold, is_full_name, same_name, told_apart, words_of
+from saga_core.naming import Names, fold, is_full_name, remarked, same_name, told_apart, words_of
 
 _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
@@ -31,12 +31,22 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
     # A name that matches a known character only by title or family may be the newcomer's: 김 형사, with 김복자 known.
     told = [each for each in present if known[each] is None or names.knows(Kind.CHARACTER, each)] if new else []
     for name in new:
+        masked = next((each for each in present if _is_remark(name, each) and not names.is_player(each)), None)
+        if masked is not None:
+            names.learn(names.ensure(Kind.CHARACTER, masked), name)
+            continue
         fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
         if len(fits) != 1 or sum(_akin(fits[0], each) for each in new) != 1:
             continue
         bearer = known[fits[0]]
         if bearer is None or not names.is_other(bearer, words_of(clean_name(name))):
             names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
+
+
+def _is_remark(name: str, listed: str) -> bool:
+    """Whether ``name`` is the remark behind a listed name: ``Sister Agnes (Odile Marchand)``."""
+    remark = remarked(clean_name(listed))
+    return remark is not None and fold(clean_name(remark[1])) == fold(clean_name(name))
 
 
 def _akin(one: str, other: str) -> bool:

@@ -51,3 +51,19 @@ def test_who_acted_under_the_nickname_in_the_same_report_is_its_bearer(name: str
 def test_somebody_who_was_met_under_this_name_stays_somebody_else(name: str, other: str, note: str) -> None:
     state = play(f"location: X\npresent: [{name}, {other}]", f"present: [{name}, {other}]\nnotes: {note}")
     assert sorted(people(state)) == sorted((name, other))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "present: [Sister Agnes (Odile Marchand)]\nnpc_met: [Odile Marchand]",
+        "npc_met: [Odile Marchand]\n{status}",
+        "present: [Sister Agnes (Odile Marchand)]\nnpc_met: [Odile Marchand]\n{status}\n{note}",
+    ],
+)
+def test_who_is_revealed_by_name_is_one_person(report: str) -> None:
+    status = 'status_changes: [{name: Sister Agnes, status: "is really Odile Marchand, a Pinkerton agent"}]'
+    note = "notes: Sister Agnes is Odile Marchand, a Pinkerton detective."
+    state = play("location: X\npresent: [Sister Agnes]", report.replace("{status}", status).replace("{note}", note))
+    (names,) = [{name, *aliases} for name, aliases in people(state).items()]
+    assert names == {"Sister Agnes", "Odile Marchand"}
