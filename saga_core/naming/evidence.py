@@ -10,7 +10,7 @@ from attrs import define
 
 from saga_core.language import caseless, every, fold_name, is_hangul, particle_stems
 from saga_core.naming.forms import remarked
-from saga_core.naming.roles import is_entitled
+from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
 
 _LINE = re.compile(
@@ -103,7 +103,9 @@ class Evidence:
     def entitled(self, name: str) -> str:
         """The name of the one character to whom the card gives the title in ``name``, a family or full name with it:
         ``秦副官`` for ``秦少白——76号副官``. "" if there is none, or several."""
-        found = {who for who, about in _given_roles(self.card) if is_entitled(name, who, about)}
+        roles = _roles_by_key(self.card)
+        near = (each for key in keys_of(name) for each in roles.get(key, ()))
+        found = {who for who, about in near if is_entitled(name, who, about)}
         return found.pop() if len(found) == 1 else ""
 
     @cached_property
@@ -202,6 +204,14 @@ def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
         if not _group().fullmatch(name) and not _are_names(about):
             found[(remark[0] if (remark := remarked(name)) else name), about] = None
     return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _roles_by_key(text: str) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for who, about in _given_roles(text):
+        found.setdefault(key_of(who), []).append((who, about))
+    return found
 
 
 @lru_cache(maxsize=8)

@@ -37,6 +37,16 @@ def is_entitled(name: str, known: str, about: str) -> bool:
     return len(title) >= _LEAST and any(match_text(fold_name(part)).endswith(title) for part in parts)
 
 
+def key_of(known: str) -> str:
+    """What every name with a title has of ``known``: the last word in Latin script, otherwise the first letter."""
+    return words_of(known)[-1] if known.isascii() else match_text(fold_name(known))[:1]
+
+
+def keys_of(name: str) -> set[str]:
+    """The keys of everybody whom ``name`` may mean."""
+    return {words_of(name)[-1], *match_text(fold_name(name))}
+
+
 def _shared(one: str, other: str) -> str:
     """The letters with which both texts begin."""
     return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
