@@ -33,7 +33,10 @@ NAMES = NameWords(
         r"(?P<names>[^.;:!?\n]{3,80}?) (?:are|were|is|was) (?:all |both |in truth |in fact |really |actually |indeed )?"
         r"(?:one and )?the same (?:person|man|woman|one|girl|boy)[.!]?"
     ),
-    reveals=r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) (?P<name>[A-Z][^,;(]*?)(?:\s*[,;(].*)?",
+    reveals=(
+        r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) "
+        r"(?P<name>[A-Z][^,;(]*?)(?:\s*[,;(].*)?"
+    ),
     also=(
         r"(?P<name>[^.,;:!?\n]{2,60}?)(?:['’]s (?:real|true|actual|full|given|first|other|birth)? ?"
         r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|(?:,| is| was) (?:really|in truth|actually|"
