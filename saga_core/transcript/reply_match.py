@@ -207,15 +207,21 @@ class ReplyMatcher:
     def _rank(self, candidate: Candidate) -> _Rank:
         """Return the rank: longest verified run, most player words, fewest strays, a depth like that in the history.
 
-        The depth counts if the history is known to begin with the session's greeting, or may begin where the session
-        did. Of a history that is cut off, the newest turn is meant.
+        The depth counts if the history may begin where the session did. Of a history that is cut off, the newest turn
+        is meant.
         """
-        greeting = candidate.tree.get(candidate.tree.root).reply_key
         difference = 0
-        if greeting in self.history.places or not (greeting or self.history.greeting):
+        if self._is_whole(candidate.tree):
             depth = bisect_right(self.history.replies, candidate.position) - self.history.greeting
             difference = abs(depth - candidate.node.depth)
         return candidate.run, candidate.users, -candidate.strays, -difference
+
+    def _is_whole(self, tree: Tree) -> bool:
+        """Whether the history may begin where the session did: with its greeting, or with one that nobody recorded."""
+        greeting = tree.get(tree.root).reply_key
+        if greeting or not self.history.greeting:
+            return not greeting or greeting in self.history.places
+        return next(iter(self.history.places)) not in self._shown_of(tree)
 
     def _most_matches(self, tree: Tree, position: int) -> tuple[int, int]:
         """Return how many positions above ``position`` show a reply of the session, and at how many of them it answers
