@@ -95,8 +95,14 @@ class ChatMachine(RuleBasedStateMachine):
         return f"*{mark}.* " + ". ".join(words) + "."
 
     def provable(self) -> bool:
-        """Whether the chat still proves where it stands: a reply as it was, or at least its first words."""
+        """Whether the chat still proves where it stands: a reply as it was, or at least its first words.
+
+        A stopped reply proves nothing against the replies above it, if some are shown that were hidden then.
+        """
         seen = self.chat.visible()
+        deepest = max((at for at, line in enumerate(seen) if not line.edited), default=0)
+        if seen and (under := seen[deepest].under) is not None and under < deepest:
+            return False
         if not seen or any(not line.edited for line in seen):
             return True
         return seen[0] is self.chat.lines[0] and seen[0].user == seen[0].beat.user
@@ -275,7 +281,8 @@ class ChatMachine(RuleBasedStateMachine):
         self.expect(self.request(words, reply, Change(), stop=kept + 3), beat)
         text = reply[:kept]
         made = Beat(text, words, Change(), beat)
-        self.chat.lines.append(Line(words, made, text, swipes=[made]))
+        under = len(self.chat.visible())
+        self.chat.lines.append(Line(words, made, text, swipes=[made], under=under))
 
     @precondition(lambda self: self.chat.visible())
     @rule(hurt=damage)

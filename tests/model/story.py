@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 START_HP = 100
 
@@ -68,6 +68,8 @@ class Line:
     """The reply as it stands in the chat, which a person may have edited."""
     hidden: bool = False
     swipes: list[Beat] = field(factory=list)
+    under: int | None = None
+    """Of a reply that was stopped: how many replies were shown above it."""
 
     @property
     def edited(self) -> bool:
@@ -86,7 +88,7 @@ class Chat:
 
     def copy(self, count: int) -> Chat:
         """A branch: another file with the first lines."""
-        lines = [Line(line.user, line.beat, line.text, line.hidden, list(line.swipes)) for line in self.lines[:count]]
+        lines = [evolve(line, swipes=list(line.swipes)) for line in self.lines[:count]]
         return Chat(self.greeting, lines)
 
     def messages(self, words: str | None, skip: int = 0, note: str = "") -> list[dict[str, str]]:
