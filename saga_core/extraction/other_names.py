@@ -37,7 +37,12 @@ def _alias() -> tuple[re.Pattern[str], ...]:
 @cache
 def _nicknaming() -> tuple[re.Pattern[str], ...]:
     """Parts of sentences that tell that somebody gets a nickname. Made when first needed."""
-    return tuple(re.compile(each.names.nicknaming) for each in every() if each.names.nicknaming)
+    words = "|".join(re.escape(word) for each in every() for word in each.names.nicknames)
+    aside = (
+        rf"(?P<name>[^\s()（）,，、.。:：;；]{{1,24}}) ?[(（](?:{words})[ :：]{{0,2}}[\"'“‘「『]?"
+        r"(?P<other>[^()（）\"'“”‘’「」『』]{1,20})[\"'”’」』]?[)）]"
+    )
+    return (re.compile(aside), *(re.compile(each.names.nicknaming) for each in every() if each.names.nicknaming))
 
 
 def _identity() -> tuple[re.Pattern[str], ...]:
@@ -87,7 +92,8 @@ class OtherNames:
             name, other = found["name"].strip(), found["other"].strip()
             bearer, state = self.names.find(Kind.CHARACTER, other), self.names.state
             met = bearer is not None and (bearer in state.whereabouts or bearer in state.present)
-            if self.names.knows(Kind.CHARACTER, name) and not met and not self.names.knows(Kind.LOCATION, other):
+            known = self.names.find(Kind.CHARACTER, name) is not None
+            if known and not met and not self.names.knows(Kind.LOCATION, other):
                 yield from self.revealed(name, other)
 
     def _also_called(self, sentence: str) -> Iterator[Event]:

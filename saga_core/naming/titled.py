@@ -130,9 +130,12 @@ def bears(known: str, title: str) -> bool:
 
 
 def _unaddressed(title: str) -> str:
-    """A title without the form of address after it: ``황후`` for ``황후 마마``."""
+    """A title without the form of address after it: ``황후`` for ``황후 마마`` and ``황후마마``."""
     words = title.split()
-    return words[0] if len(words) == 2 and fold_name(words[1]) in _addresses() else title
+    if len(words) == 2 and fold_name(words[1]) in _addresses():
+        return words[0]
+    heads = (title.removesuffix(address) for address in _addresses() if len(words) == 1)
+    return next((head for head in heads if head != title and match_text(fold_name(head)) in _titles()), title)
 
 
 @cache

@@ -34,7 +34,7 @@ NAMES = NameWords(
         r"(?:one and )?the same (?:person|man|woman|one|girl|boy)[.!]?"
     ),
     reveals=(
-        r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) "
+        r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?|(?:now )?(?:named|christened)) "
         r"(?P<name>[A-Z][^,;(]*?)(?:\s*[,;(].*)?"
     ),
     also=(

@@ -26,6 +26,8 @@ NICKNAMED = pytest.mark.parametrize(
     ("name", "other", "note"),
     [
         ("Ezra", "Owl", "Ned laughs and nicknames Ezra 'Owl'."),
+        ("Ezra", "Owl", "Ezra (nickname Owl) saw a man run into cabin 7."),
+        ("박두칠", "쥐방울", "박두칠(별명 쥐방울)이 길을 안다."),
         ("하린", "다람", "지섭이 하린에게 다람이라는 별명을 지어 주었다."),
         ("小春", "こはく", "兄は小春にこはくというあだ名をつけた。"),
         ("林溪", "小骆驼", "胖婶给林溪起了外号小骆驼。"),
@@ -67,3 +69,19 @@ def test_who_is_revealed_by_name_is_one_person(report: str) -> None:
     state = play("location: X\npresent: [Sister Agnes]", report.replace("{status}", status).replace("{note}", note))
     (names,) = [{name, *aliases} for name, aliases in people(state).items()]
     assert names == {"Sister Agnes", "Odile Marchand"}
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "other"),
+    [
+        ("the slime", "named Bubbles", "Bubbles"),
+        ("スライム", "ぷるんと命名", "ぷるん"),
+        ("강아지", "보리라고 이름을 지음", "보리"),
+        ("小狗", "取名豆豆", "豆豆"),
+    ],
+)
+def test_who_gets_a_name_is_the_same_under_it(name: str, status: str, other: str) -> None:
+    named = f"present: [{name}]\nstatus_changes: [{{name: {name}, status: {status}}}]"
+    state = play(f"location: X\npresent: [{name}]", named, f"present: [{other}]")
+    (names,) = [{each, *aliases} for each, aliases in people(state).items()]
+    assert other in names and len(names) == 2
