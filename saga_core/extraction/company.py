@@ -7,12 +7,20 @@ misspelling of a company member's name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
 from saga_core.naming import Names, fold, is_full_name, remarked, same_name, told_apart, words_of
 
+_SOUNDS = tuple(
+    (re.compile(pattern), sound)
+    for pattern, sound in (("ph", "f"), ("ck|c(?![eiyh])|q(?=u)", "k"), ("(?<=.)h", ""), ("y", "i"), (r"(.)\1+", r"\1"))
+)
+_SHORTEST = 3
+"""The minimum number of letters of a name that may be spelled in two ways."""
 _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 
@@ -24,6 +32,9 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
     for name in (each for each in present if known[each] is None and fold(each) not in announced):
         missing = (who for who in state.present if who not in there and who in state.entities)
         meant = [who for who in missing if _mistyped(name, state.entities[who].names)]
+        if not meant:  # another spelling of a name, wherever its bearer was
+            others = (each for each in state.of_kind(Kind.CHARACTER) if each.id not in there)
+            meant = [each.id for each in others if any(_spelled_otherwise(name, known) for known in each.names)]
         if len(meant) == 1:
             names.learn(meant[0], name)
     listed = set(map(fold, present))
@@ -74,6 +85,24 @@ def _mistyped(name: str, known: Iterable[str]) -> bool:
         if slipped and (len(slipped) == len(apart) or len(words) != len(theirs)):
             return True
     return False
+
+
+def _spelled_otherwise(one: str, other: str) -> bool:
+    """Whether two names in Latin letters are spellings of one: Teo and Theo, Sara and Sarah. ``one`` may be a part."""
+    mine, theirs = ([_sound(word) for word in name.split(" ")] for name in (one, other))
+    alike = mine == theirs or (len(mine) == 1 and mine[0] in theirs)
+    return alike and all(len(sound) >= _SHORTEST for sound in mine)
+
+
+@lru_cache(maxsize=1_024)
+def _sound(word: str) -> str:
+    """How a Latin word sounds, roughly; "" for others."""
+    plain = fold(word)
+    if not (plain.isascii() and plain.isalpha()):
+        return ""
+    for pattern, sound in _SOUNDS:
+        plain = pattern.sub(sound, plain)
+    return plain
 
 
 def _letters(name: str) -> str:

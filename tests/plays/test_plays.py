@@ -8,9 +8,16 @@ Those in ``fresh`` came last. As two authors wrote the first five, they held 92.
 the authors, and the rest came down to some twenty faults. Worst were a heading of four people taken for one, an unknown
 hand taken for the player's, names that only a note joins, and counts in Chinese words.
 
-The last four are ``en_post_office``, ``ko_island_clinic``, ``ja_theatre`` and ``zh_steppe``. As they were written they
-held 95.1 % of 7,710 checks. The worst faults were titles with a full stop, a family name and a title for a full name,
-and a transfer that the next block repeats as a gain.
+Then came ``en_post_office``, ``ko_island_clinic``, ``ja_theatre`` and ``zh_steppe``. As they were written they held
+95.1 % of 7,710 checks. The worst faults were titles with a full stop, a family name and a title for a full name, and a
+transfer that the next block repeats as a gain.
+
+``en_outbreak``, ``ko_uinyeo``, ``ja_guild`` and ``zh_spy`` are chats in which the frontend sends no name, and the player
+is named within the story. As they were written they held 82.2 % of 5,979 checks. Half of the rest was one fault: the
+player became a second person. Others were a wrong member of a family, floors that differ in a Han number only, and a
+heading of the card taken for a name. The last four, ``en_riverboat``, ``ko_mountain_rescue``, ``ja_mansion_maid`` and
+``zh_cave_dig``, were written meanwhile. They held 91.7 % of 5,430 checks before that work, 92.6 % at first sight after
+it, and 97.5 % once their own faults were mended.
 """
 
 from __future__ import annotations
@@ -29,6 +36,13 @@ LEAST = {
     "ja_ninja": 0.975,
     "ja_inn": 0.98,
     "en_group_house": 0.975,
+    "ko_uinyeo": 0.89,  # half of its model's blocks translate names: Queen Yun
+    "ja_guild": 0.975,
+    "zh_spy": 0.975,
+    "en_riverboat": 0.97,
+    "ja_mansion_maid": 0.98,
+    "ko_mountain_rescue": 0.95,
+    "zh_cave_dig": 0.965,
 }
 """The share of checks that hold, where it is below 98.5 %. ``python -m tests.plays.run FILE`` tells what does not."""
 
@@ -42,7 +56,7 @@ LAWS = (
 
 
 def test_the_library_is_large_enough_to_say_something() -> None:
-    assert len(PLAYS) >= 25
+    assert len(PLAYS) >= 33
     assert {load(path).language[:2] for path in PLAYS} == {"en", "ja", "ko", "zh"}
 
 

@@ -49,13 +49,34 @@ def test_two_of_one_family_stay_two() -> None:
 
 @pytest.mark.parametrize(
     ("known", "written"),
-    [("세이라", "세이랴"), ("Brannick Sole", "Brannic"), ("치유사 세이라", "세이랴")],
+    [
+        ("세이라", "세이랴"),
+        ("Brannick Sole", "Brannic"),
+        ("치유사 세이라", "세이랴"),
+        ("Teo", "Theo"),
+        ("Sara", "Sarah"),
+        ("Jon Marsh", "John"),
+        ("Katherine", "Catherine"),
+        ("Erik", "Eric"),
+    ],
 )
 def test_a_name_of_the_company_is_mistyped_where_nobody_came(known: str, written: str) -> None:
     met = f"present: [{known}, Dace]\nnpc_met: [{known}, Dace]"
     assert len(people(after(met, f"present: [{written}, Dace]"))) == 2
     assert len(people(after(met, f"present: [{written}, Dace]\nnpc_met: [{written}]"))) == 3, "somebody came"
     assert len(people(after(met, f"present: [{known}, {written}, Dace]"))) == 3, "both are there"
+
+
+@pytest.mark.parametrize(("known", "written"), [("Tom", "Tim"), ("Ida", "Ada"), ("Ron", "Rob"), ("Al", "Hal")])
+def test_short_names_that_sound_otherwise_are_two(known: str, written: str) -> None:
+    assert len(people(after(f"present: [{known}, Dace]", f"present: [{written}, Dace]"))) == 3
+
+
+def test_another_spelling_is_known_after_a_time_apart() -> None:
+    state = after(
+        "location: Roof\npresent: [Teo, Dace]", "location: Shop\npresent: []", "location: Roof\npresent: [Theo]"
+    )
+    assert ("Teo", "Theo") in people(state)
 
 
 @pytest.mark.parametrize(
