@@ -9,7 +9,7 @@ from functools import cache
 from saga_core.ids import entity_id
 from saga_core.language import caseless, every, fold_name
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names, forms, is_word_for_player
+from saga_core.naming import Names, is_form_of, is_word_for_player
 from saga_core.state_block import BlockFields
 from saga_core.values import Value
 
@@ -126,7 +126,7 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
 
 def _is_part(name: str, whole: str) -> bool:
     """Whether ``name`` is the whole name, one of its words, or the given name at its end in scripts without spaces."""
-    if not {fold_name(form) for form in forms(name)}.isdisjoint(map(fold_name, (whole, *whole.split(" ")))):
+    if any(is_form_of(name, each) for each in (whole, *whole.split(" "))):
         return True
     return caseless(name) and len(name) > 1 and whole.endswith(name)
 

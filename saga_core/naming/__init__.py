@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.naming.apart import told_apart
 from saga_core.naming.evidence import Evidence
-from saga_core.naming.forms import fold, forms, is_full_name, is_last_part, remarked, same_name, words_of
+from saga_core.naming.forms import fold, is_form_of, is_full_name, is_last_part, remarked, same_name, words_of
 from saga_core.naming.masks import unmasked_in
 from saga_core.naming.names import Names, is_word_for_player
 from saga_core.naming.things import is_particular
@@ -13,7 +13,7 @@ __all__ = [
     "Evidence",
     "Names",
     "fold",
-    "forms",
+    "is_form_of",
     "is_full_name",
     "is_last_part",
     "is_particular",

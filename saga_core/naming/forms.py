@@ -75,6 +75,11 @@ def forms(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for form in _forms(clean_name(name)) if form))
 
 
+def is_form_of(name: str, known: str) -> bool:
+    """Whether ``name`` is ``known``, maybe with one of these behind or before it: ``다람이`` for ``다람``."""
+    return fold(known) in map(fold, forms(name))
+
+
 def _forms(name: str) -> Iterator[str]:
     yield from particle_stems(name)
     for stem in particle_stems(name):  # "서연이는" is "서연이" with a particle
