@@ -73,9 +73,9 @@ class OtherNames:
 
     def told_in(self, notes: str) -> Iterator[Event]:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
+        yield from self.nicknames_in(notes)
         for sentence in _SENTENCE.findall(notes):
             yield from self._also_called(sentence.strip())
-            yield from self._nicknamed(sentence)
             found = _same().fullmatch(sentence.strip())
             if found is None or found.lastgroup is None:
                 continue
@@ -86,9 +86,10 @@ class OtherNames:
                     if part != known[0]:
                         yield from self.revealed(known[0], part)
 
-    def _nicknamed(self, sentence: str) -> Iterator[Event]:
-        """Somebody who gets a nickname. It must be new, or be known only from reports of what its bearer did."""
-        for found in (found for pattern in _nicknaming() if (found := pattern.search(sentence))):
+    def nicknames_in(self, notes: str) -> Iterator[Event]:
+        """Those who get a nickname. It must be new, or be known only from reports of what its bearer did."""
+        sentences = _SENTENCE.findall(notes)
+        for found in (found for each in sentences for pattern in _nicknaming() if (found := pattern.search(each))):
             name, other = found["name"].strip(), found["other"].strip()
             bearer, state = self.names.find(Kind.CHARACTER, other), self.names.state
             met = bearer is not None and (bearer in state.whereabouts or bearer in state.present)

@@ -122,6 +122,8 @@ class _Reports:
 
     def events(self) -> Iterator[Event]:
         """The events in the order that the fold needs: separations, the move, meetings, then the rest."""
+        if self.fields.notes:  # the report may use a nickname that it tells of only in its notes
+            yield from self._other_names().nicknames_in(self.fields.notes)
         told = list(self._statuses())
         statuses = [each for each in told if isinstance(each, deltas.StatusChanged)]
         yield from (each for each in told if not isinstance(each, deltas.StatusChanged))

@@ -49,6 +49,17 @@ def test_who_acted_under_the_nickname_in_the_same_report_is_its_bearer(name: str
     assert list(people(state)) == [name] and other in people(state)[name]
 
 
+def test_what_is_given_under_a_new_nickname_leaves_the_bearers_hands() -> None:
+    had = "location: X\npresent: [하린]\nitems_transferred: [{item: 귤, from: Player, to: 하린, quantity: 2}]"
+    note = "notes: 지섭이 하린에게 다람이라는 별명을 지어 주었다."
+    gives = f"items_transferred: [{{item: 귤 1개, from: 다람, to: Player}}]\n{note}"
+    state = play("items_gained: [귤 2개]", had, gives)
+    hands = {
+        state.name(who): [stack.quantity for stack in own.values()] for who, own in state.belongings.items() if own
+    }
+    assert hands == {"하린": [1], state.name(state.player): [1]}
+
+
 @NICKNAMED
 def test_somebody_who_was_met_under_this_name_stays_somebody_else(name: str, other: str, note: str) -> None:
     state = play(f"location: X\npresent: [{name}, {other}]", f"present: [{name}, {other}]\nnotes: {note}")
