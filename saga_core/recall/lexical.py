@@ -96,7 +96,7 @@ class LexicalIndex:
         weights = weights_of(counted.values(), length, self._pivot)
         postings, common = self._postings, self._common
         if common and self._segments:
-            self._gather_uncommon(counted)
+            self._gather_uncommon(counted.keys())
         for term, times in counted.items():
             weight = weights[times]
             known = postings.get(term)
@@ -142,11 +142,11 @@ class LexicalIndex:
             self._gather(term)
         return self._postings.get(term)
 
-    def _gather_uncommon(self, added: Iterable[str]) -> None:
+    def _gather_uncommon(self, added: AbstractSet[str]) -> None:
         """Gather those of the ``added`` terms that may become common, because ``add`` counts their postings."""
         common = self._common[max(self._common)]
-        for term in added:
-            if term not in common and term not in self._gathered:
+        for term in added - self._gathered:
+            if term not in common:
                 self._gather(term)
 
     def _gather(self, term: str) -> None:
