@@ -100,8 +100,7 @@ class ChatMachine(RuleBasedStateMachine):
         A stopped reply proves nothing against the replies above it, if some are shown that were hidden then.
         """
         seen = self.chat.visible()
-        deepest = max((at for at, line in enumerate(seen) if not line.edited), default=0)
-        if seen and (under := seen[deepest].under) is not None and under < deepest:
+        if any(line.under is not None and line.under < at for at, line in enumerate(seen)):
             return False
         if not seen or any(not line.edited for line in seen):
             return True
