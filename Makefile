@@ -30,7 +30,8 @@ endif
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SAGA needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade 'pip>=26'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade 'pip>=26' \
+		|| echo "pip could not be brought up to date; setting up takes longer with the old one."
 
 $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $(VENV)/.saga-scale: $(VENV)/.saga-%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Setting up $(VENV) for the profile $*."

@@ -33,6 +33,7 @@ def read_delta(
     source: Source = Source.BLOCK,
     later: WorldState | None = None,
     told: str = "",
+    words: str = "",
     card: str = "",
     above: Delta = _NOTHING,
 ) -> Delta:
@@ -41,10 +42,10 @@ def read_delta(
     ``player_name`` is the client's name for the player, if it sends one, and ``sure`` whether the client is sure of it
     (see ``the_player``). ``claims`` are other names that the player may have (see ``player_events``). The name is
     applied before the names in the block are resolved. ``source`` says where the report comes from. ``later`` is a
-    state further down the path, whose names are known too. ``told`` is the player's message and the reply, ``card`` the
-    client's description of the characters. They are evidence that a title and a name belong to one person; ``told``
-    also shows who comes along to another place. ``above`` is the delta of the turn before: a block may repeat what it
-    reported.
+    state further down the path, whose names are known too. ``told`` is the player's message and the reply, ``words``
+    the message alone, ``card`` the client's description of the characters. They are evidence that a title and a name
+    belong to one person; ``told`` also shows who comes along to another place. ``above`` is the delta of the turn
+    before: a block may repeat what it reported.
     """
     fields = reading.fields
     head = player_events(fields, state, player_name, sure, claims)
@@ -53,7 +54,7 @@ def read_delta(
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
     names = Names(state, later, evidence, _people(fields), _listed(fields))
     real = here_and_now(fields, names)
-    events = tuple(_Reports(real, state, names, source, told, _taken_over(above)).events())
+    events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
@@ -117,6 +118,7 @@ class _Reports:
     names: Names
     source: Source
     told: str
+    words: str
     taken_over: frozenset[tuple[str, str]]
     """What changed hands in the turn before, each as its new owner and the thing."""
 
@@ -253,7 +255,7 @@ class _Reports:
 
         A side that the block omits is the player, unless the other side is the player too. None is an unknown side.
         """
-        if transfer.giver and transfer.receiver and self._is_the_players_act(transfer.giver, transfer.item):
+        if self._is_the_players_act(transfer) and transfer.giver:
             self.names.learn(self.state.player, transfer.giver)
         giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
         if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
@@ -262,18 +264,20 @@ class _Reports:
             return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
         return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
 
-    def _is_the_players_act(self, giver: str, item: str) -> bool:
-        """Whether ``giver`` is a name of the player that was not known, such as a cover name.
+    def _is_the_players_act(self, transfer: ItemTransfer) -> bool:
+        """Whether the giver is the player under a name that was not known, such as a cover name.
 
-        Nobody of this name is reported as there, but somebody is addressed by it in the scene, and hands over what the
-        player has.
+        Nobody of this name is reported as there, and the player addresses nobody by it. But the reply addresses
+        somebody by it, who hands over what the player has.
         """
-        fields, names = self.fields, self.names
-        told = (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
+        fields, names, giver = self.fields, self.names, transfer.giver
+        if not giver or not transfer.receiver or names.is_player(transfer.receiver) or giver in self.words:
+            return False
+        listed = (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
         return (
             not names.knows(Kind.CHARACTER, giver)
-            and names.held_by(self.state.player, item) is not None
-            and giver not in (name for each in told for name in names.joined(each))
+            and names.held_by(self.state.player, transfer.item) is not None
+            and giver not in (name for each in listed for name in names.joined(each))
             and is_addressed(giver, self.told)
         )
 

@@ -240,6 +240,7 @@ class _Readings:
             sure=sure,
             claims=claims,
             told=f"{words}\n{said}",
+            words=words,
             card=transcript.system_text,
             above=above,
         )

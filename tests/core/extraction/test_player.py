@@ -154,8 +154,9 @@ def test_another_persona_does_not_take_over_the_words_of_the_first() -> None:
 GIVES = "present: [顾曼云]\nitems_transferred: [{item: 旗袍, from: 陈师傅, to: 顾曼云}]"
 
 
-def told(state: WorldState, body: str, said: str) -> WorldState:
-    return after(state, read_delta(read_reply(f"{said}\n\n```state\n{body}\n```"), state, told=said))
+def told(state: WorldState, body: str, said: str, words: str = "") -> WorldState:
+    report = read_reply(f"{said}\n\n```state\n{body}\n```")
+    return after(state, read_delta(report, state, told=f"{words}\n{said}", words=words))
 
 
 @pytest.mark.parametrize("said", ["“陈师傅，我的扣子呢？”她笑。", "“有劳了，陈师傅。”她笑。", "“陈师傅？”"])
@@ -178,6 +179,27 @@ def test_who_is_addressed_and_gives_what_the_player_has_is_the_player(said: str)
 def test_whoever_is_there_or_known_or_only_told_of_gives_for_herself(had: str, body: str, said: str) -> None:
     state = told(play(OPENING, had, name=""), body, said)
     assert len(characters(state)) == 3 and "陈师傅" not in state.entities[state.player].names
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "words"),
+    [
+        (
+            "items_transferred: [{item: gold, from: Marta, to: Player, quantity: 2}]",
+            "“Marta!” calls Tom. She pays.",
+            "",
+        ),
+        ("present: [Tom]\nitems_transferred: [{item: gold, from: Marta, to: Tom}]", "She pays.", '"Marta, pay him!"'),
+        (
+            "items_transferred: [{item: gold, from: Marta, to: Tom}]",
+            "“Marta,” says Tom, “thank you.”",
+            "Pay him, Marta.",
+        ),
+    ],
+)
+def test_who_pays_the_player_or_is_addressed_by_the_player_is_somebody_else(body: str, said: str, words: str) -> None:
+    state = told(play(OPENING, "items_gained: [gold x5]", name=""), body, said, words)
+    assert "Marta" in characters(state) and "Marta" not in state.entities[state.player].names
 
 
 def test_another_persona_is_another_character_beside_the_old_one() -> None:

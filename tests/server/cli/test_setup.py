@@ -53,7 +53,8 @@ class TestQuestions:
 
     def test_every_known_language_is_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """One that the questions have no word for, by its English name."""
-        monkeypatch.setitem(WORDINGS, "en", evolve(WORDINGS["en"], languages={"en": "English"}))  # type: ignore[arg-type]
+        wordings = {**WORDINGS, "en": evolve(WORDINGS["en"], languages={"en": "English"})}
+        monkeypatch.setattr("saga_server.cli.setup.WORDINGS", wordings)
         result = setup("--talk", "en", said="\n" * 6)
         assert all(name in result.output for name in ("English", "Korean", "Japanese", "Chinese"))
 
