@@ -64,6 +64,9 @@ class Backend:
     """The former name of ``warm_up``."""
 
 
+_CURRENT = {("graph", "adjacency"): "networkx"}
+"""The names of backends that took the place of others."""
+
 _warm_up: dict[str, None] = {}
 
 
@@ -78,13 +81,18 @@ def names(kind: str) -> list[str]:
     return sorted({point.name[len(prefix) :] for point in _points() if point.name.startswith(prefix)})
 
 
+def current(kind: str, name: str) -> str:
+    """Return the name under which a backend is registered now: ``networkx`` for the graph ``adjacency``."""
+    return _CURRENT.get((kind, name), name)
+
+
 def load(kind: str, name: str) -> Backend:
     """Return the backend ``name`` of ``kind``.
 
     Raises ``BadInput`` for an unknown name (the message lists the known ones), and ``StoreUnavailable`` if its module
     cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
     """
-    found = [point for point in _points() if point.name == f"{kind}.{name}"]
+    found = [point for point in _points() if point.name == f"{kind}.{current(kind, name)}"]
     if not found:
         known = ", ".join(names(kind)) or "none are installed"
         raise BadInput(f"storage: no {kind} backend {name!r}; known: {known}")

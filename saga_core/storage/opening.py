@@ -39,7 +39,7 @@ _LADYBUG = Choice("ladybug", "graph.ladybug")
 PROFILES: Mapping[str, Mapping[str, Choice]] = {
     "lite": {
         "state": _STATE,
-        "graph": Choice("adjacency", None),
+        "graph": Choice("networkx", None),
         "vector": Choice("sqlite", "vectors.db"),
         "cache": _CACHE,
     },
@@ -53,12 +53,9 @@ PROFILES: Mapping[str, Mapping[str, Choice]] = {
     },
     "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
 }
-FALLBACK = {"graph": Choice("adjacency", None), "vector": Choice("sqlite", "vectors.db")}
+FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
 
-_KNOWN = {
-    ("graph", "networkx"): None,
-    **{(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()},
-}
+_KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
 _VIEWS = ("graph", "vector", "cache")
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
 """Graph engines whose query language must be enabled by the option ``raw_query``."""
@@ -74,7 +71,7 @@ def place_of(kind: str, backend: str) -> str | None:
 def backend_of(config: Config, kind: str) -> str:
     """Return the backend that ``config`` names for a store, directly or by its profile."""
     wanted: StoreConfig = getattr(config.storage, kind)
-    return wanted.backend or PROFILES[config.storage.profile][kind].backend
+    return registry.current(kind, wanted.backend or PROFILES[config.storage.profile][kind].backend)
 
 
 def path_of(config: Config, kind: str) -> Path | None:
@@ -237,6 +234,8 @@ async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, 
 async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
     wanted: StoreConfig = getattr(config.storage, kind)
     name = backend_of(config, kind)
+    if wanted.backend not in (None, name):
+        log.warning("storage.%s.backend: %s is %s now; write %s", kind, wanted.backend, name, name)
     options = dict(wanted.options)
     if kind == "graph" and config.graph.raw_query and name in _ASKED_BY_OPTION:
         options = {"raw_query": True, **options}

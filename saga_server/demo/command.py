@@ -21,7 +21,7 @@ from saga_server.terminal import say
     show_default=True,
     help="Storage profile.",
 )
-@click.option("--graph", help="Graph engine, instead of the profile's: adjacency, kuzu, ladybug, networkx.")
+@click.option("--graph", help="Graph engine, instead of the profile's: kuzu, ladybug, networkx.")
 @click.option("--vector", help="Vector engine, instead of the profile's: chroma, lancedb, sqlite.")
 @click.option(
     "--lang",

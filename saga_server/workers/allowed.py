@@ -12,13 +12,13 @@ from saga_core.storage import backend_of
 _TOGETHER: tuple[Mapping[str, frozenset[str]], ...] = (
     {
         "state": frozenset({"sqlite"}),
-        "graph": frozenset({"adjacency", "networkx"}),
+        "graph": frozenset({"networkx"}),
         "vector": frozenset({"sqlite"}),
         "cache": frozenset({"files"}),
     },
     {
         "state": frozenset({"postgres"}),
-        "graph": frozenset({"adjacency", "networkx", "postgres"}),
+        "graph": frozenset({"networkx", "postgres"}),
         "vector": frozenset({"pgvector"}),
         "cache": frozenset({"postgres"}),
     },

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_backends.graph import adjacency, kuzu, networkx
+from saga_backends.graph import kuzu, networkx
 from saga_backends.memory import GRAPH, VECTOR
 from saga_backends.resident.graph import ResidentGraph
 from saga_backends.resident.vectors import ResidentVectors
@@ -45,10 +45,6 @@ async def _memory_graph(path: Path) -> Any:
     return await GRAPH.open(OpenOptions())
 
 
-async def _adjacency(path: Path) -> Any:
-    return await adjacency.BACKEND.open(OpenOptions())
-
-
 async def _networkx(path: Path) -> Any:
     return await networkx.BACKEND.open(OpenOptions())
 
@@ -64,11 +60,11 @@ def _resident_graph(limit: int, scope: int | None = None) -> Opener:
     return Opener(f"resident-{limit}", opened, again)
 
 
-def _resident_adjacency() -> Opener:
+def _resident_networkx() -> Opener:
     async def opened(path: Path) -> Any:
-        return ResidentGraph(await _adjacency(path), limit_bytes=ROOMY)
+        return ResidentGraph(await _networkx(path), limit_bytes=ROOMY)
 
-    return Opener("resident-adjacency", opened)
+    return Opener("resident-networkx", opened)
 
 
 def _on_disk(name: str, wrap: Callable[[Any], Any], *, resident: bool) -> Opener:
@@ -85,12 +81,11 @@ def _on_disk(name: str, wrap: Callable[[Any], Any], *, resident: bool) -> Opener
 
 GRAPHS = (
     Opener("memory", _memory_graph),
-    Opener("adjacency", _adjacency),
     Opener("networkx", _networkx),
     _resident_graph(ROOMY),
     # One scope of a few nodes fits; two evict each other, and a larger one is bypassed.
     _resident_graph(9_000, 6_000),
-    _resident_adjacency(),
+    _resident_networkx(),
     _on_disk(ENGINE, lambda store: store, resident=False),
 )
 

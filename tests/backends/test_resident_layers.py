@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from saga_backends.graph import adjacency
+from saga_backends.graph import networkx
 from saga_backends.memory import GRAPH, VECTOR
 from saga_backends.resident import backend
 from saga_backends.resident.graph import ResidentGraph
@@ -197,7 +197,7 @@ async def test_a_forgotten_graph_shows_what_another_process_wrote(graph: tuple[R
 
 
 async def test_a_native_expand_answers_from_memory_or_through_the_store() -> None:
-    inner = await adjacency.BACKEND.open(OpenOptions())
+    inner = await networkx.BACKEND.open(OpenOptions())
     watched = Watched(inner)
     watched.info = inner.info
     for scope_bytes, calls in ((None, 0), (1_100, 1)):

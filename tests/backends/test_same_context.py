@@ -13,7 +13,7 @@ import pytest
 from tests.backends.same_context import LANGUAGES, TURNS, VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
-PROCESSES = (("adjacency", "networkx", "ladybug"), ("kuzu",))
+PROCESSES = (("networkx", "ladybug"), ("kuzu",))
 """One process does not bear both."""
 
 SOURCES = {"briefing", "connections", "lorebook", "recollection"}
@@ -33,7 +33,7 @@ def test_every_combination_tells_the_same(tmp_path: Path) -> None:
         assert process.returncode == 0, errors[-4_000:]
         found.update(json.loads(output))
     assert set(found) == {f"{graph} and {vector}" for graphs in PROCESSES for graph in graphs for vector in VECTORS}
-    wanted = found["adjacency and sqlite"]
+    wanted = found["networkx and sqlite"]
     for lang in LANGUAGES:
         played, shown = wanted[lang]["played"], wanted[lang]["shown"]
         assert len(played) > TURNS

@@ -21,7 +21,7 @@ from saga_server.bench.stores.measure import GRAPHS, TOGETHER, VECTORS, StoreOpt
 from saga_server.bench.stores.report import goals, markdown, tables
 
 SMALL = StoreOptions(
-    (20,), (20,), growth=0, play=30, reads=4, turns=9, repeats=8, engines=("adjacency", "ladybug", "sqlite")
+    (20,), (20,), growth=0, play=30, reads=4, turns=9, repeats=8, engines=("networkx", "ladybug", "sqlite")
 )
 
 
@@ -41,7 +41,7 @@ def test_every_engine_that_is_no_mere_memory_is_measured() -> None:
 @pytest.mark.deep
 def test_each_is_measured_bare_and_with_the_layer(result: dict[str, Any]) -> None:
     assert [(row["engine"], bool(row["layer_mb"])) for row in result["stores"]] == [
-        ("adjacency", False), ("ladybug", False), ("ladybug", True), ("sqlite", False), ("sqlite", True),
+        ("networkx", False), ("ladybug", False), ("ladybug", True), ("sqlite", False), ("sqlite", True),
     ]  # fmt: skip
     for row in result["stores"]:
         assert row["rss"] > row["baseline"] > 0
@@ -56,14 +56,14 @@ def test_each_is_measured_bare_and_with_the_layer(result: dict[str, Any]) -> Non
 @pytest.mark.deep
 def test_whole_turns_are_those_of_the_engines(result: dict[str, Any]) -> None:
     found = {(row["graph"], row["vector"]): row for row in result["turns"]}
-    assert set(found) == {("adjacency", "sqlite"), ("ladybug", "sqlite")}
+    assert set(found) == {("networkx", "sqlite"), ("ladybug", "sqlite")}
     for (graph, vector), row in found.items():
         assert row["engines"]["graph"].startswith(graph)
         assert row["engines"]["vector"].startswith(vector)
         figures = row["figures"]
         assert 0 < figures["read.stores"]["cpu"] < figures["read"]["cpu"]
         assert 0 < figures["projection.stores"]["cpu"] < figures["projection"]["cpu"]
-    written = [found[graph, "sqlite"]["figures"]["projection.stores"]["cpu"] for graph in ("adjacency", "ladybug")]
+    written = [found[graph, "sqlite"]["figures"]["projection.stores"]["cpu"] for graph in ("networkx", "ladybug")]
     assert written[0] < written[1]
 
 
@@ -90,7 +90,7 @@ def test_a_goal_that_is_missed_is_named(result: dict[str, Any]) -> None:
     ]  # fmt: skip
     missed = [goal for goal in goals(slow) if not goal.met]
     assert [goal.what for goal in missed] == [
-        "reading over adjacency and sqlite, ms", "200 turns on lancedb, last : first",
+        "reading over networkx and sqlite, ms", "200 turns on lancedb, last : first",
     ]  # fmt: skip
     assert missed[1].measured == pytest.approx(3.2)
     assert markdown(slow).count("MISSED") == 2
@@ -103,7 +103,7 @@ async def test_growth_is_told_by_the_hundred(tmp_path: Path) -> None:
 
 
 async def test_turns_change_the_graph_and_keep_it_whole(tmp_path: Path) -> None:
-    store = await registry.load("graph", "adjacency").open(OpenOptions())
+    store = await registry.load("graph", "networkx").open(OpenOptions())
     for part in graph_parts(30):
         await store.apply(SCOPE, part)
     changes = TurnChanges(30)
@@ -117,7 +117,7 @@ async def test_turns_change_the_graph_and_keep_it_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["memory", "postgrse", ""])
 def test_unknown_engines_are_refused(name: str) -> None:
     with pytest.raises(
-        BadInput, match="give some of: adjacency, chroma, kuzu, ladybug, lancedb, networkx, pgvector, postgres, sqlite"
+        BadInput, match="give some of: chroma, kuzu, ladybug, lancedb, networkx, pgvector, postgres, sqlite"
     ):
         check_engines([name])
 

@@ -98,10 +98,9 @@ IN_THIS_PROCESS = {
         _plain("curator", "rules", RESIDENT),
         _plain("state", "sqlite", DURABLE, Capability.COMPACTS),
         _plain("cache", "files", DURABLE),
-        _plain("graph", "adjacency", RESIDENT, EXPAND),
         _plain("graph", "networkx", RESIDENT, EXPAND),
         _plain("vector", "sqlite", DURABLE),
-        _resident("graph", "adjacency", EXPAND),
+        _resident("graph", "networkx", EXPAND),
         _resident("vector", "sqlite", DURABLE),
     )
 }

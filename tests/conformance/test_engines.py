@@ -21,9 +21,8 @@ def _test(name: str) -> Callable[..., Any]:
 test_state_memory = _test("state-memory")
 test_state_sqlite = _test("state-sqlite")
 test_graph_memory = _test("graph-memory")
-test_graph_adjacency = pytest.mark.deep(_test("graph-adjacency"))  # the resident one below passes all of it on
 test_graph_networkx = _test("graph-networkx")
-test_graph_resident_adjacency = _test("graph-resident-adjacency")
+test_graph_resident_networkx = _test("graph-resident-networkx")
 test_vector_memory = _test("vector-memory")
 test_vector_sqlite = _test("vector-sqlite")
 test_vector_resident_sqlite = pytest.mark.deep(_test("vector-resident-sqlite"))  # its parts are tested by themselves

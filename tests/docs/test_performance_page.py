@@ -40,7 +40,7 @@ def test_every_engine_is_measured_bare_and_under_the_layer_at_three_sizes() -> N
             if name in ("memory", "postgres", "pgvector"):  # those with a server: docs/scale.md
                 continue
             assert [row[1] for row in found if row[0] == name] == sizes, name
-            if name not in ("adjacency", "networkx"):
+            if name != "networkx":
                 assert [row[1] for row in found if row[0].startswith(f"{name} + layer (")] == sizes, name
     assert [row[0] for row in rows("Whole turns", PAGE.text)[2:]] == [", ".join(pair) for pair in TOGETHER]
 
@@ -59,7 +59,7 @@ def test_the_page_of_backends_quotes_the_tables() -> None:
     turns = {row[0]: row for row in rows("Whole turns", PAGE.text)[2:]}
     quoted = {row[0]: row for row in page("docs/backends.md").rows if len(row) == 4}
     for start, pair in (
-        ("1 GB", "adjacency, sqlite"),
+        ("1 GB", "networkx, sqlite"),
         ("a laptop", "ladybug, chroma"),
         ("a big world", "ladybug, sqlite"),
     ):

@@ -23,7 +23,7 @@ async def given_back(server: Saga) -> None:
 async def test_a_graph_that_another_server_corrected_is_drawn_anew(url: str, schema: str, tmp_path: Path) -> None:
     def settings(name: str) -> dict[str, object]:
         found = config(url, schema, tmp_path, name)
-        return {**found, "storage": {**found["storage"], "graph": {"backend": "adjacency"}}}
+        return {**found, "storage": {**found["storage"], "graph": {"backend": "networkx"}}}
 
     async with Saga.open(settings("a")) as a, Saga.open(settings("b")) as b:
         ours = Frontend(a)

@@ -21,10 +21,9 @@ from saga_server.bench.stores.data import DIMENSION
 
 Say = Callable[[str], None]
 
-GRAPHS = ("adjacency", "networkx", "kuzu", "ladybug")
+GRAPHS = ("networkx", "kuzu", "ladybug")
 VECTORS = ("sqlite", "chroma", "lancedb")
 TOGETHER = (
-    ("adjacency", "sqlite"),
     ("networkx", "sqlite"),
     ("ladybug", "sqlite"),
     ("ladybug", "chroma"),
@@ -37,7 +36,7 @@ TOGETHER = (
 _LAYER_MB = 64
 """The layer's memory, as in ``storage.<store>.resident_mb``. A large scope gets three times its own size instead."""
 _NODE_BYTES = 4_000
-_IN_MEMORY = frozenset({"adjacency", "networkx"})
+_IN_MEMORY = frozenset({"networkx"})
 """Engines that keep data in memory alone. They need no layer, and are empty when opened again."""
 _LARGE = 5_000
 _MB = 2**20

@@ -62,7 +62,8 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
         if not given and name in PROFILES:
             config = _with_profile(config, name)
             continue
-        kinds = [kind] if given else [each for each in _KINDS if name in registry.names(each)]
+        kinds = [kind] if given else [each for each in _KINDS if registry.current(each, name) in registry.names(each)]
+        name = registry.current(kinds[0] if kinds else kind, name)
         if kinds not in (["graph"], ["vector"]) or name not in registry.names(kinds[0]):
             known = [f"{each}={found}" for each in _KINDS for found in registry.names(each) if found != "memory"]
             raise BadInput(
@@ -73,7 +74,7 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
     if targets:
         for kind in _KINDS:
             if backend_of(config, kind) == "memory":
-                raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or adjacency")
+                raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or networkx")
     return config
 
 

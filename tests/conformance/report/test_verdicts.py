@@ -53,9 +53,9 @@ def test_a_store_that_does_not_open_is_nonconformant_and_nothing_is_raised() -> 
 
 
 def test_no_base_check_is_no_verdict() -> None:
-    report = run(HARNESSES["graph-adjacency"], profile="quick", only=["G-30"])
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-30"])
     assert report.verdict is not Verdict.INVALID, "the search for graphs speaks of G-30 as well, and is a base check"
-    report = run(HARNESSES["graph-adjacency"], profile="quick", only=["G-31"])
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-31"])
     assert report.verdict is Verdict.INVALID
     assert report.reasons == ("no base check was run",)
 
@@ -83,7 +83,7 @@ def test_a_deviation_that_is_not_there_is_red() -> None:
 
 
 def test_a_store_that_hides_a_capability_is_caught() -> None:
-    report = run(evolve(HARNESSES["graph-adjacency"], provides=frozenset({Capability.RESIDENT})), profile="quick")
+    report = run(evolve(HARNESSES["graph-networkx"], provides=frozenset({Capability.RESIDENT})), profile="quick")
     broken = {name for outcome in report.outcomes if outcome.status is Status.FAIL for name in outcome.clauses}
     assert broken == {"L-2", "G-32"}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.graph.adjacency import BACKEND
+from saga_backends.graph.networkx import BACKEND
 from saga_backends.memory.graph import MemoryGraph
 from saga_core import Saga
 from saga_core.errors import BadInput

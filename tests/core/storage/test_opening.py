@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
-from saga_core import Saga, registry
+from saga_core import Saga, codec, registry
 from saga_core.config import load_config
 from saga_core.config.model import Profile
 from saga_core.counters import Counters
@@ -20,7 +20,7 @@ from saga_core.errors import BadInput, Closed, StoreCorrupt, StoreUnavailable
 from saga_core.recall.vector_scopes import episodes_scope
 from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.opening import PROFILES, backend_of, open_stores, path_of, place_of
-from saga_core.stores import MINIMUM, Limits
+from saga_core.stores import MINIMUM, Batch, Limits
 from tests.core.frontend import Frontend
 
 
@@ -62,11 +62,11 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
         monkeypatch.setitem(sys.modules, each, None)  # as if it were not installed: importing it raises
     async with Saga.open(config(tmp_path, profile=profile)) as saga:
         assert {kind: store.info.name for kind, store in saga.stores.all().items()} == {
-            "state": "sqlite", "graph": "adjacency", "vector": "sqlite", "cache": "files",
+            "state": "sqlite", "graph": "networkx", "vector": "sqlite", "cache": "files",
         }  # fmt: skip
         degraded = (await saga.status())["degraded"]
         assert degraded.keys() == {"graph.ladybug", f"vector.{vector}"}
-        assert "using adjacency instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
+        assert "using networkx instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
         assert f"using sqlite instead: install it: pip install 'saga-rp[{vector}]'" in degraded[f"vector.{vector}"]
         chat = Frontend(saga)
         turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
@@ -76,16 +76,23 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
     assert (tmp_path / "vectors.db").is_file()
 
 
-async def test_networkx_by_name_is_replaced_too_where_it_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It came with every installation once: a configuration that names it goes on working without."""
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    async with Saga.open(config(tmp_path, graph={"backend": "networkx"})) as saga:
-        assert saga.stores.graph.info.name == "adjacency"
-        degraded = (await saga.status())["degraded"]
-        assert "install it: pip install 'saga-rp[networkx]'" in degraded["graph.networkx"]
-        assert "using adjacency instead" in degraded["graph.networkx"]
+async def test_the_former_graph_of_lite_is_networkx_now(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A journal played with ``adjacency`` opens under either name, and its graph is the same."""
+    async with Saga.open(config(tmp_path)) as saga:
+        chat = Frontend(saga)
+        turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
+        await saga.drain(20)
+        before = codec.dumps({"engine": "adjacency", "place": ""})
+        await saga.stores.state.commit(Batch({("meta", "shown-by", "graph"): before}))
+    for graph in ({"backend": "adjacency"}, {}):
+        caplog.clear()
+        async with Saga.open(config(tmp_path, graph=graph)) as saga:
+            assert saga.stores.graph.info.name == "networkx"
+            assert (await saga.status())["degraded"] == {}
+            await saga.maintenance.rebuild(turn.session.id)
+            assert await saga.maintenance.differences(turn.session.id) == []
+        notes = [each for each in caplog.messages if "adjacency is networkx now" in each]
+        assert notes == (["storage.graph.backend: adjacency is networkx now; write networkx"] if graph else [])
 
 
 @pytest.mark.parametrize("module", ["numpy"])

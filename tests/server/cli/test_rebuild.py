@@ -90,17 +90,17 @@ async def test_a_played_directory_moves_to_other_engines_and_back(tmp_path: Path
         assert shown["problems"] == []
         for what in ("vectors", "pages", "values"):
             assert shown[what] == wanted[what], (move, what)
-        if "adjacency" not in str(shown["engines"]):  # whose graph is gone when the process ends
+        if "networkx" not in str(shown["engines"]):  # whose graph is gone when the process ends
             assert len(shown["graph"]) == 2
             assert shown["graph"] == found["full 0"]["graph"], move
     assert sum(len(scope["items"]) for scope in wanted["vectors"].values()) > 30
     assert {move: shown["engines"] for move, shown in found.items()} == {
         "full 0": ["graph ladybug", "vector chroma"],
         "full-lance 1": ["graph ladybug", "vector lancedb"],
-        "lite 2": ["graph adjacency", "vector sqlite"],
+        "lite 2": ["graph networkx", "vector sqlite"],
         "full 3": ["graph ladybug", "vector chroma"],
         "graph=kuzu 0": ["graph kuzu", "vector sqlite"],
-        "lite 1": ["graph adjacency", "vector sqlite"],
+        "lite 1": ["graph networkx", "vector sqlite"],
     }
 
 

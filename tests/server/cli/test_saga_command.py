@@ -193,7 +193,7 @@ class TestDoctor:
                 rf"^ok  {kind}: {name}.* in {re.escape(str(tmp_path))}/.*MB\): .*{more}", result.stdout, re.M
             )
         assert re.search(
-            r"^ok  graph backends: installed: adjacency, kuzu \(kuzu .*\), ladybug \(.*\) in use, ", result.stdout, re.M
+            r"^ok  graph backends: installed: kuzu \(kuzu .*\), ladybug \(.*\) in use, ", result.stdout, re.M
         )
         assert re.search(
             r"^ok  vector backends: installed: chroma \(chromadb .*\) in use, lancedb", result.stdout, re.M

@@ -29,7 +29,7 @@ ENDS = {
 @pytest.mark.parametrize(
     ("language", "stores", "shown"),
     [
-        ("ko", (), "graph adjacency"),
+        ("ko", (), "graph networkx"),
         pytest.param("en", (), "vector sqlite", marks=pytest.mark.deep),
         pytest.param(
             "ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1.", marks=pytest.mark.deep
@@ -90,6 +90,6 @@ def test_a_demo_of_engines_that_are_missing_is_none(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False, env=environ, cwd=ROOT)
     said = " ".join(done.stdout.split())
     assert done.returncode == 1, done.stdout[-2_000:] + done.stderr[-2_000:]
-    assert "graph adjacency" in said
+    assert "graph networkx" in said
     assert "pip install 'saga-rp[ladybug]'" in said
     assert "lost turns: 0" in said
