@@ -1,9 +1,4 @@
-"""HTTP clients for providers, imported and created off the event loop.
-
-For the addresses of OpenAI and Anthropic, their official SDKs wrap these clients (``chat.sdk_calls``). The many servers
-that are merely compatible are called with the bare client, because importing an SDK takes 0.3 (OpenAI) to 0.8 seconds
-(Anthropic) and 20 to 45 MB.
-"""
+"""HTTP clients for providers, imported and created off the event loop."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ def bounded(client: type[T]) -> type[T]:
 
     ``client`` is the ``AsyncClient`` of httpx or httpx2, or a subclass of it. Responses that are not streamed are read
     here, in chunks. A success response above ``MOST_BODY`` raises ``UpstreamError``. Of an error response, only the
-    beginning is read, even if streaming was requested. The limits also apply to responses read by an official SDK.
+    beginning is read, even if streaming was requested. The limits also apply to responses that an SDK reads.
     """
     any_client: Any = client
     sends: Callable[..., Awaitable[Any]] = any_client.send

@@ -223,15 +223,6 @@ class PassesOn(Protocol):
         ...
 
 
-@runtime_checkable
-class Warms(Protocol):
-    """A chat model that is ready at once, but faster after large modules have been imported."""
-
-    async def warm(self) -> None:
-        """Import the modules outside the event loop."""
-        ...
-
-
 class ChatModel(Protocol):
     """A narration or extraction model."""
 

@@ -172,7 +172,6 @@ class Server:
         for step in warm_up_steps():
             await self._give_way()
             await asyncio.to_thread(step)
-        await self.narrators.import_clients(self._give_way)
 
     async def _give_way(self) -> None:
         """Wait up to 10 seconds until no chat is open, because a computing thread slows down each step of a chat."""

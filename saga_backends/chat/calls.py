@@ -88,9 +88,6 @@ class Calls:
         secrets = [secret for secret in (key, self.api_key, self.client.base_url.password) if secret]
         return Blame(self.name, self.host, self.timeout, secrets)
 
-    async def warm(self) -> None:
-        """Do work in advance that would delay later calls."""
-
     def shown(self, key: str | None) -> dict[str, str]:
         """Return the authorization header for ``key``, or for the default key."""
         return bearer(key or self.api_key)
@@ -277,6 +274,12 @@ class Calls:
         if isinstance(error, httpx2.TimeoutException):
             return self.blame().silent()
         return self.blame().broken(error)
+
+
+def open_calls(client: httpx2.AsyncClient, given: Mapping[str, Any], api_key: str | None) -> Calls:
+    """Return the calls of a backend with the options ``given``, over ``client``."""
+    settings = {name: given[name] for name in ("name", "timeout", "max_retries", "retry_seconds")}
+    return Calls(client=client, api_key=api_key, **settings)
 
 
 def _read(reader: ReplyParts, body: bytes) -> list[ChatPart]:

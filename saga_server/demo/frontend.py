@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 from attrs import define, field, frozen
-from openai import AsyncOpenAI, AsyncStream, OpenAIError
-from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 
 from saga_server.demo.adventure import Adventure
 
 _MODEL = "saga-offline"
 _MAX_TOKENS = 800
-NO_KEY = "none"
-"""The OpenAI client requires a key. SAGA treats this one as none."""
 
 
 class FrontendError(Exception):
@@ -51,7 +48,9 @@ class Frontend:
     """Talks to the proxy as SillyTavern and similar frontends do. Of SAGA it knows only the reply's headers."""
 
     adventure: Adventure
-    client: AsyncOpenAI
+    http: aiohttp.ClientSession
+    base_url: str
+    """The base URL of the API, without ``/chat/completions``."""
     path: list[Said] = field(factory=list)
     """The turns on the screen, oldest first."""
 
@@ -68,19 +67,11 @@ class Frontend:
     async def send(self, words: str, *, stream: bool) -> Answer:
         """Send the player's words, and add the turn to ``path``. Raises ``FrontendError``."""
         started = time.perf_counter()
-        completions = self.client.chat.completions.with_raw_response
-        messages = cast("list[ChatCompletionMessageParam]", self.messages(words))
-        try:
-            if stream:
-                streamed = await completions.create(
-                    model=_MODEL, messages=messages, max_tokens=_MAX_TOKENS, stream=True
-                )
-                headers, (reply, pieces) = streamed.headers, await _streamed(streamed.parse())
-            else:
-                whole = await completions.create(model=_MODEL, messages=messages, max_tokens=_MAX_TOKENS)
-                headers, (reply, pieces) = whole.headers, _whole(whole.parse())
-        except OpenAIError as error:
-            raise FrontendError(f"chat failed: {error}") from error
+        body = {"model": _MODEL, "messages": self.messages(words), "max_tokens": _MAX_TOKENS, "stream": stream}
+        async with self.http.post(f"{self.base_url}/chat/completions", json=body) as response:
+            if response.status != 200:
+                raise FrontendError(f"chat answered {response.status}: {await response.text()}")
+            headers, (reply, pieces) = response.headers, await (_streamed(response) if stream else _whole(response))
         said = Said(words, reply, _header(headers, "X-SAGA-Turn"))
         self.path.append(said)
         return Answer(
@@ -120,18 +111,24 @@ class Admin:
         return await response.json()
 
 
-def _whole(found: ChatCompletion) -> tuple[str, int]:
-    return found.choices[0].message.content or "", 1
+async def _whole(response: aiohttp.ClientResponse) -> tuple[str, int]:
+    reply = await response.json()
+    return reply["choices"][0]["message"]["content"] or "", 1
 
 
-async def _streamed(stream: AsyncStream[ChatCompletionChunk]) -> tuple[str, int]:
+async def _streamed(response: aiohttp.ClientResponse) -> tuple[str, int]:
     texts: list[str] = []
     ended = False
-    async for chunk in stream:
-        for choice in chunk.choices:
-            if choice.index == 0:
-                texts += [choice.delta.content] if choice.delta.content else []
-                ended = ended or choice.finish_reason is not None
+    async for line in response.content:
+        if not line.startswith(b"data: {"):
+            continue
+        chunk = json.loads(line.removeprefix(b"data: "))
+        if "error" in chunk:
+            raise FrontendError(f"chat failed: {chunk['error'].get('message')}")
+        for choice in chunk["choices"]:
+            if choice["index"] == 0:
+                texts += [text] if (text := choice["delta"].get("content")) else []
+                ended = ended or choice["finish_reason"] is not None
     if not ended:
         raise FrontendError("the stream broke off before the reply had ended")
     return "".join(texts), len(texts)

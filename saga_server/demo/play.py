@@ -9,11 +9,10 @@ from typing import Any
 
 import aiohttp
 from attrs import define, field
-from openai import AsyncOpenAI
 
 from saga_server.demo.adventure import Adventure, Step
 from saga_server.demo.differences import changes, inventory, unmet, unsaid
-from saga_server.demo.frontend import NO_KEY, Admin, Answer, Frontend, Said
+from saga_server.demo.frontend import Admin, Answer, Frontend, Said
 from saga_server.demo.screen import Screen
 from saga_server.demo.server_process import ServerProcess
 
@@ -226,11 +225,8 @@ async def play(adventure: Adventure, server: ServerProcess, screen: Screen, *, k
         screen.say(f"{screen.words.ready}: {server.base}/v1")
         screen.console.print()
         screen.say(adventure.greeting, "")
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http,
-            AsyncOpenAI(base_url=f"{server.base}/v1", api_key=NO_KEY, timeout=60, max_retries=0) as client,
-        ):
-            frontend, admin = Frontend(adventure, client), Admin(http, server.base)
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
+            frontend, admin = Frontend(adventure, http, f"{server.base}/v1"), Admin(http, server.base)
             return await Play(adventure, server, screen, frontend, admin, kept).run()
     finally:
         await server.stop()

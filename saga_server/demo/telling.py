@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from openai import AsyncOpenAI
+import aiohttp
 
 from saga_server.demo.adventure import Adventure
-from saga_server.demo.frontend import NO_KEY, Frontend, Said
+from saga_server.demo.frontend import Frontend, Said
 
 
 async def tell(adventure: Adventure, url: str) -> str:
@@ -13,8 +13,8 @@ async def tell(adventure: Adventure, url: str) -> str:
 
     Raises ``FrontendError``.
     """
-    async with AsyncOpenAI(base_url=f"{url}/w/{adventure.world}/v1", api_key=NO_KEY, max_retries=0) as client:
-        frontend = Frontend(adventure, client)
+    async with aiohttp.ClientSession() as http:
+        frontend = Frontend(adventure, http, f"{url}/w/{adventure.world}/v1")
         main: list[Said] | None = None
         depths: dict[int, int] = {}
         session = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 from saga_core import registry
 from saga_core.config import Config, ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
-from saga_core.ports import ChatModel, Warms
+from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
 from saga_server.providers.background import Background
 from saga_server.providers.route import Provider, Route
@@ -175,15 +175,6 @@ class Narrators:
                 await self.narrator(provider)
             except SagaError as error:
                 _log.warning("%s", error)
-
-    async def import_clients(self, give_way: Callable[[], Awaitable[None]]) -> None:
-        """Import the large client libraries of the open providers, each after ``give_way``."""
-        for task in list(self._open.values()):
-            opened = task.done() and not task.cancelled() and task.exception() is None
-            model: object = task.result() if opened else None
-            if isinstance(model, Warms):
-                await give_way()
-                await model.warm()
 
     async def models(self) -> list[str]:
         """Return the models of all providers, with ``models.narration`` and the aliases first.

@@ -45,9 +45,9 @@ async def upstream() -> AsyncIterator[AnthropicMessages]:
         yield server
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "sdk"])
-async def model(request: pytest.FixtureRequest, upstream: AnthropicMessages) -> AsyncIterator[AnthropicChat]:
-    chat = await opened(base_url=upstream.url, api_key=KEY, sdk=request.param)
+@pytest.fixture
+async def model(upstream: AnthropicMessages) -> AsyncIterator[AnthropicChat]:
+    chat = await opened(base_url=upstream.url, api_key=KEY)
     yield chat
     await chat.aclose()
 

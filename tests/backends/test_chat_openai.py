@@ -53,9 +53,9 @@ async def upstream() -> AsyncIterator[Upstream]:
         yield server
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "sdk"])
-async def model(request: pytest.FixtureRequest, upstream: Upstream) -> AsyncIterator[OpenAIChat]:
-    chat = await opened(base_url=upstream.url, api_key=KEY, sdk=request.param)
+@pytest.fixture
+async def model(upstream: Upstream) -> AsyncIterator[OpenAIChat]:
+    chat = await opened(base_url=upstream.url, api_key=KEY)
     yield chat
     await chat.aclose()
 
@@ -422,21 +422,6 @@ class TestOpening:
             await parts(model, ask())
             await model.aclose()
         assert [each.headers.get("OpenAI-Organization") for each in upstream.requests] == ["org-1", None]
-
-    async def test_a_call_does_not_wait_for_the_sdk(self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
-        """At OpenAI's own address: through the client below it at first, and through it once it was imported."""
-        monkeypatch.setattr("saga_backends.chat.openai.client.dialect_at", lambda _: "openai")
-        model = await opened(api_key=KEY, base_url=upstream.url)
-        first = await parts(model, ask())
-        await model.warm()
-        await model.warm()
-        assert await parts(model, ask()) == first
-        await model.aclose()
-        one, other = upstream.requests
-        assert one.body == other.body
-        assert one.headers["Authorization"] == other.headers["Authorization"] == f"Bearer {KEY}"
-        names = [{name.lower() for name in each.headers} for each in (one, other)]
-        assert ["x-stainless-lang" in each for each in names] == [False, True]
 
     async def test_no_key_in_repr(self, model: OpenAIChat) -> None:
         assert KEY not in repr(model)

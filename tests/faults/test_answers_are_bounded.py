@@ -19,7 +19,6 @@ import saga_backends
 import saga_core
 import saga_server
 from saga_backends import http_client
-from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.curator.letta_server import connect
 from saga_backends.http_client import MOST_BODY, open_http
 from saga_backends.tokens import tables
@@ -41,7 +40,6 @@ _CLIENTS = {
     "HTTPConnection",
     "HTTPSConnection",
     "bounded",
-    "open_calls",
     "open_http",
     "urlopen",
     "urlretrieve",
@@ -54,7 +52,8 @@ _ELSEWHERE = {
     "saga_server/http/passing.py": "hands each piece on as it comes, no faster than it is taken",
     "saga_server/workers/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
-    "saga_backends/chat/anthropic/client.py": "asks through open_calls, as the provider openai does",
+    "saga_server/demo/telling.py": "asks the server that the demo itself has started",
+    "saga_backends/chat/anthropic/client.py": "asks through Calls, as the provider openai does",
 }
 
 
@@ -115,16 +114,6 @@ async def _models_of_google(url: str, folder: Path) -> None:
         await model.aclose()
 
 
-async def _by_sdk(url: str, folder: Path) -> None:
-    client = await open_http(f"{url}/v1", 30.0, {})
-    given = {"name": "p", "timeout": 30.0, "max_retries": 0, "retry_seconds": 0.0, "sdk": True}
-    calls = await open_calls("openai", "AsyncOpenAI", client, given, api_key="k", official=True)
-    try:
-        await calls.get("/models")
-    finally:
-        await client.aclose()
-
-
 async def _embedder(url: str, folder: Path) -> None:
     options = {"base_url": f"{url}/v1", "model": "m", "dimension": 16, "timeout": 30.0, "max_retries": 0}
     embedder: Any = await load("embedder", "openai").open(OpenOptions(options=options))
@@ -166,7 +155,6 @@ def _config(url: str, folder: Path) -> Any:
 ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "a list of models": ("saga_backends/chat/openai/client.py", _models),
     "Google's list of models": ("saga_backends/chat/gemini/client.py", _models_of_google),
-    "an official SDK": ("saga_backends/chat/openai/client.py", _by_sdk),
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
     "a table of tokens": ("saga_backends/tokens/tables.py", _table),
@@ -175,7 +163,7 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "saga top": ("saga_server/cli/top.py", _top),
 }
 _BOUNDED_HERE = "saga_backends/http_client.py"
-_UNDER_THEM = ("saga_backends/chat/calls.py", "saga_backends/chat/sdk_calls.py", _BOUNDED_HERE)
+_UNDER_THEM = ("saga_backends/chat/calls.py", _BOUNDED_HERE)
 
 
 @pytest.fixture
@@ -195,7 +183,7 @@ async def test_an_answer_without_end_is_an_error(name: str, endless: Endless, tm
 
 
 @pytest.mark.usefixtures("bounds")
-@pytest.mark.parametrize("name", ["a list of models", "an official SDK", "an embedder", "a curator's own server"])
+@pytest.mark.parametrize("name", ["a list of models", "an embedder", "a curator's own server"])
 async def test_a_packed_one_is_counted_as_it_is_unpacked(name: str, endless: Endless, tmp_path: Path) -> None:
     endless.packed = gzip.compress(b"a" * (64 << 20), 1)
     with pytest.raises((SagaError, OSError), match=r"more than \d+ MB"):
@@ -203,7 +191,7 @@ async def test_a_packed_one_is_counted_as_it_is_unpacked(name: str, endless: End
 
 
 @pytest.mark.usefixtures("bounds")
-@pytest.mark.parametrize("name", ["a list of models", "an official SDK", "an embedder", "a curator's own server"])
+@pytest.mark.parametrize("name", ["a list of models", "an embedder", "a curator's own server"])
 async def test_of_a_refusal_without_end_the_beginning_is_read(name: str, endless: Endless, tmp_path: Path) -> None:
     endless.status = 400
     with pytest.raises(SagaError, match="400"):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from saga_backends.chat.sdk_calls import SdkCalls
 from saga_core import registry
 from saga_core.assembly.warm_up import warm_up_steps
 from saga_core.config import load_config
@@ -81,35 +80,10 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
     assert warm >= {"saga_core.curation.rules", "saga_core.curation.validation"}
 
 
-def test_only_the_configured_provider_is_opened_and_a_local_one_without_an_sdk(modules: list[set[str]]) -> None:
+def test_only_the_configured_provider_is_opened(modules: list[set[str]]) -> None:
     _, warm, played = modules
     assert warm >= {"httpx2", "saga_backends.chat.openai.client"}
     assert played & {"anthropic", "openai", "pydantic", "saga_backends.chat.anthropic.client"} == set()
-
-
-async def test_an_sdk_comes_last_and_when_nobody_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until then its provider is asked without: a first reply does not wait for it."""
-    happened: list[str] = []
-    chats = [1]
-
-    def looked(_: Server) -> int:
-        happened.append(f"{len(chats)} open")
-        return chats.pop() if chats else 0
-
-    async def imported(calls: SdkCalls) -> None:
-        happened.append(f"{calls.module} for {calls.name}")
-
-    monkeypatch.setattr(server_module, "_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(server_module, "warm_up_steps", lambda: ())
-    monkeypatch.setattr(Server, "open_requests", property(looked))
-    monkeypatch.setattr(SdkCalls, "warm", imported)
-    own = {"base_url": "https://api.openai.com/v1", "api_key": "unused"}
-    local = {"base_url": "http://127.0.0.1:1/v1"}
-    tree = {"storage": {"profile": "memory"}, "server": {"port": 0}, "providers": {"own": own, "near": local}}
-    async with Server(load_config({**tree, "extraction": {"automatic": "never"}}, environ={}), {}) as server:
-        assert server._warming is not None
-        await server._warming
-    assert happened[:3] == ["1 open", "0 open", "openai for own"]
 
 
 def test_every_name_is_one_of_a_module() -> None:

@@ -1,22 +1,20 @@
-"""Client for Anthropic's Messages API. The official SDK is used for Anthropic itself, not for compatible servers."""
+"""Client for Anthropic's Messages API, at Anthropic or at compatible servers."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, get_args
-from urllib.parse import urlsplit
 
 from attrs import define, field
 
 from saga_backends.chat.anthropic.reply import MessageReader
 from saga_backends.chat.anthropic.request import VERSION, MessagesRequest, Thinking, messages_request
-from saga_backends.chat.calls import Calls
+from saga_backends.chat.calls import Calls, open_calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import several
 from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
@@ -36,7 +34,6 @@ async def _open(options: OpenOptions) -> AnthropicChat:
         retry_seconds=30.0,
         thinking="model",
         facts={},
-        sdk=None,
     )
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
@@ -45,12 +42,7 @@ async def _open(options: OpenOptions) -> AnthropicChat:
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
     client = await open_http(address, given["timeout"], {"anthropic-version": VERSION})
-    official = given["sdk"]
-    if official is None:
-        official = urlsplit(address).hostname == urlsplit(ADDRESS).hostname
-    key = given["api_key"]
-    calls = await open_calls("anthropic", "AsyncAnthropic", client, given, api_key=key, official=official)
-    return AnthropicChat(calls, given["thinking"], given["facts"])
+    return AnthropicChat(open_calls(client, given, given["api_key"]), given["thinking"], given["facts"])
 
 
 BACKEND = Backend(
@@ -102,10 +94,6 @@ class AnthropicChat:
     async def models(self) -> list[str]:
         """Return the ids of the models that the provider lists. Raises ``UpstreamError``."""
         return listed_models(await self.calls.get("/v1/models?limit=1000"), self.host)
-
-    async def warm(self) -> None:
-        """Import the official SDK if calls should use it. Until then, calls work without it."""
-        await self.calls.warm()
 
     async def aclose(self) -> None:
         """Close the connections."""

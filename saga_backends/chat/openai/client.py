@@ -1,4 +1,4 @@
-"""Client for servers with the OpenAI chat API and their dialects. For OpenAI itself, the official SDK is used."""
+"""Client for servers with the OpenAI chat API and their dialects."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from urllib.parse import urlsplit
 
 from attrs import define, field
 
-from saga_backends.chat.calls import Calls
+from saga_backends.chat.calls import Calls, open_calls
 from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import choices_of
 from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.openai.reply import ReplyReader
 from saga_backends.chat.openai.request import openai_body
-from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
@@ -46,7 +45,6 @@ async def _open(options: OpenOptions) -> OpenAIChat:
         retry_seconds=30.0,
         dialect="",
         facts={},
-        sdk=None,
     )
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
@@ -60,10 +58,7 @@ async def _open(options: OpenOptions) -> OpenAIChat:
             raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}")
         headers = {header: os.environ[name] for name, header in _ACCOUNT.items() if os.environ.get(name)}
     client = await open_http(base_url, given["timeout"], headers)
-    official = given["sdk"]
-    if official is None:
-        official = dialect_at(base_url) == "openai"
-    calls = await open_calls("openai", "AsyncOpenAI", client, given, api_key=api_key, official=official)
+    calls = open_calls(client, given, api_key)
     return OpenAIChat(calls, given["dialect"] or dialect_at(base_url), given["facts"])
 
 
@@ -87,8 +82,7 @@ class OpenAIChat:
     Options: ``name`` (of the provider, for messages), ``base_url``, ``api_key``, ``timeout`` (how many seconds the
     provider may be silent), ``max_retries`` and ``retry_seconds`` (how often, and for how many seconds after its start,
     a call is retried that fails before the reply begins), ``dialect`` (``openai``, ``google``, ``openrouter`` or
-    ``any``; if empty, it is derived from the address), ``facts`` (``models.facts`` of the configuration) and ``sdk``
-    (whether to use the official SDK; None means only at OpenAI's own address).
+    ``any``; if empty, it is derived from the address) and ``facts`` (``models.facts`` of the configuration).
     """
 
     calls: Calls
@@ -137,10 +131,6 @@ class OpenAIChat:
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
         """Pass ``body`` on to ``path`` below the base URL and return the reply. Raises ``UpstreamError``."""
         return await self.calls.passed(path, body, content_type, api_key)
-
-    async def warm(self) -> None:
-        """Import the official SDK if calls should use it. Until then, calls work without it."""
-        await self.calls.warm()
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
-import httpx
+import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from attrs import evolve
 from click.testing import CliRunner
-from openai import AsyncOpenAI
 
 from saga_server.cli.saga_command import main
 from saga_server.demo.adventure import Adventure, Expected
@@ -17,7 +20,7 @@ from saga_server.demo.adventure_en import ADVENTURE as HARROW
 from saga_server.demo.adventure_ko import ADVENTURE as ERSIA
 from saga_server.demo.condensed import condensed
 from saga_server.demo.differences import changes, unmet, unsaid
-from saga_server.demo.frontend import NO_KEY, Frontend, FrontendError, Said
+from saga_server.demo.frontend import Frontend, FrontendError, Said
 from saga_server.demo.screen import Screen, make_console
 from saga_server.demo.wording import WORDINGS
 
@@ -56,16 +59,19 @@ AFTER: dict[str, Any] = {
 }
 
 
-def answering(raw: bytes) -> AsyncOpenAI:
-    """A client whose server answers so."""
+@asynccontextmanager
+async def answering(raw: bytes) -> AsyncIterator[Frontend]:
+    """A frontend whose server answers so."""
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    async def answer(_: web.Request) -> web.Response:
         headers = {"content-type": "text/event-stream", "X-SAGA-Turn": "t", "X-SAGA-Session": "s"}
         headers |= {"X-SAGA-Parent": "p", "X-SAGA-Context-Ms": "1.5"}
-        return httpx.Response(200, headers=headers, content=raw)
+        return web.Response(headers=headers, body=raw)
 
-    transport = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-    return AsyncOpenAI(base_url="http://127.0.0.1:1/v1", api_key=NO_KEY, http_client=transport, max_retries=0)
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", answer)
+    async with TestServer(app) as server, aiohttp.ClientSession() as http:
+        yield Frontend(ERSIA, http, str(server.make_url("/v1")))
 
 
 def chunk(content: str | None, finish: str | None = None) -> bytes:
@@ -75,8 +81,8 @@ def chunk(content: str | None, finish: str | None = None) -> bytes:
 
 
 async def test_a_stream_is_put_together() -> None:
-    async with answering(chunk("불") + chunk("꽃") + chunk(None, "stop") + b"data: [DONE]\n\n") as client:
-        answer = await Frontend(ERSIA, client).send("본다.", stream=True)
+    async with answering(chunk("불") + chunk("꽃") + chunk(None, "stop") + b"data: [DONE]\n\n") as frontend:
+        answer = await frontend.send("본다.", stream=True)
     assert (answer.said.reply, answer.pieces, answer.parent, answer.context_ms) == ("불꽃", 2, "p", 1.5)
 
 
@@ -88,9 +94,9 @@ async def test_a_stream_is_put_together() -> None:
     ],
 )
 async def test_a_stream_that_breaks_off_is_no_reply(raw: bytes, named: str) -> None:
-    async with answering(raw) as client:
+    async with answering(raw) as frontend:
         with pytest.raises(FrontendError, match=named):
-            await Frontend(ERSIA, client).send("본다.", stream=True)
+            await frontend.send("본다.", stream=True)
 
 
 def test_changes_are_told_in_words() -> None:
@@ -177,8 +183,8 @@ def test_a_context_is_condensed_for_reading() -> None:
 
 
 async def test_the_frontend_sends_what_its_context_holds() -> None:
-    async with answering(b"") as client:
-        frontend = Frontend(evolve(ERSIA, window=2), client)
+    async with aiohttp.ClientSession() as http:
+        frontend = Frontend(evolve(ERSIA, window=2), http, "")
         roles = [message["role"] for message in frontend.messages("간다")]
         assert roles == ["system"] * 3 + ["assistant", "user", "system"]
         frontend.path = [Said(f"말 {number}", f"답 {number}", str(number)) for number in range(3)]
