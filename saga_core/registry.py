@@ -17,7 +17,7 @@ from saga_core.errors import BadInput, StoreUnavailable
 GROUP = "saga.backends"
 
 _STORES = ("state", "graph", "vector", "cache")
-KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context", "strategy")
+KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context", "strategy", "hosting")
 
 
 @frozen

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from saga_core.access import Access
 from saga_core.assembly import Given, Parts, assemble
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
 from saga_core.counters import Counters
+from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
 from saga_core.moved import MOVED
-from saga_core.ownership import Siblings
 from saga_core.play import PendingTurn, Play
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
@@ -33,8 +32,8 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 class Saga:
     """The engine over opened stores, made by ``Saga.open``.
 
-    Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance``, ``access``
-    and ``background``. Each part receives only what it uses, never the engine itself.
+    Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance`` and
+    ``background``. Each part receives only what it uses, never the engine itself.
     """
 
     _parts: Parts
@@ -51,8 +50,7 @@ class Saga:
         entropy: Entropy | None = None,
         resume: bool = True,
         tolerant: bool = False,
-        address: str = "",
-        siblings: Siblings | None = None,
+        hosting: Hosting | None = None,
     ) -> Opening:
         """Open the engine with ``config``: a ``Config``, a mapping, or the path of a YAML file.
 
@@ -65,9 +63,9 @@ class Saga:
 
         With ``resume=False``, pending work is left to the next engine, no session is collected, and nothing damaged is
         set aside. Use it to inspect data without changing it. With ``tolerant``, a damaged journal does not raise: the
-        engine runs without it as far as possible and reports degraded modes. ``address`` is where other servers that
-        share the journal reach this one, unless ``server.address`` is set. ``siblings`` tells which processes that
-        share the data directory are alive.
+        engine runs without it as far as possible and reports degraded modes. ``hosting`` admits sessions of several
+        users, and decides which sessions this engine writes if the journal is shared: ``saga_server.hosting.Hosting``,
+        which is also used if the journal is shared and ``hosting`` is not given.
         """
         given = Given(
             extractor=extractor,
@@ -77,8 +75,7 @@ class Saga:
             entropy=entropy or SystemEntropy(),
             resume=resume,
             tolerant=tolerant,
-            address=address,
-            siblings=siblings,
+            hosting=hosting,
         )
         return Opening(config, given)
 
@@ -113,11 +110,6 @@ class Saga:
     def maintenance(self) -> Maintenance:
         """Verifies, repairs, rebuilds, exports, imports and forgets."""
         return self._parts.maintenance
-
-    @property
-    def access(self) -> Access:
-        """Access to a server: the API keys made at runtime, their usage, and the audit log."""
-        return self._parts.access
 
     @property
     def background(self) -> Background:
@@ -232,7 +224,7 @@ class Saga:
                 "sources": {name: list(needs) for name, needs in reader.sources.items()},
                 "late": dict(reader.misses),
             },
-            "servers": None if parts.leases is None else parts.leases.status(),
+            "servers": None if parts.rights is None else parts.rights.status(),
         }
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:
@@ -242,7 +234,8 @@ class Saga:
         self._closed = True
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self._parts.supervisor.aclose(timeout)
-        await self._parts.access.aclose()
+        if self._parts.admission is not None:
+            await self._parts.admission.aclose()
         await self._parts.reader.aclose()
         await self._parts.live.aclose()
         await self._parts.stores.aclose()

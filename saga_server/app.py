@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
@@ -50,7 +51,9 @@ from saga_server.http import (
 )
 from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
-from saga_server.workers import Worker
+
+if TYPE_CHECKING:
+    from saga_server.hosting import Worker
 
 _READS = ("saga_server.http.doors.asking", "saga_core.transcript")
 """The modules that the helper process needs to read large requests."""

@@ -8,7 +8,7 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
 from attrs import define, field
@@ -35,7 +35,10 @@ from saga_server.process import (
     running_watch,
 )
 from saga_server.providers import AutomaticExtraction, Background, Narrators
-from saga_server.workers import Worker
+from saga_server.tenancy import Tenancy, tenancy_of
+
+if TYPE_CHECKING:
+    from saga_server.hosting import Worker
 
 __all__ = ["CLOSING_SECONDS", "CannotListen", "Server"]
 
@@ -197,8 +200,10 @@ class Server:
             curator=curator,
             automatic=self._automatic,
             tolerant=True,
-            address=self._reached_at(),
-            siblings=self.worker.siblings(self.config) if self.worker is not None else None,
+            hosting=Tenancy(
+                address=self._reached_at(),
+                siblings=self.worker.siblings(self.config) if self.worker is not None else None,
+            ),
         )
         metrics = Metrics()
         watch = running_watch()
@@ -275,8 +280,8 @@ class Server:
             site.close()
         if self._current is not None:
             self._current.stopping = True
-        if self._saga is not None and self._saga.parts.leases is not None:
-            self._saga.parts.leases.leave()  # other servers may take over idle sessions
+        if self._saga is not None and (leases := tenancy_of(self._saga).leases) is not None:
+            leases.leave()  # other servers may take over idle sessions
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)

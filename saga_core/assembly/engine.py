@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 from contextlib import AsyncExitStack, suppress
 
-from saga_core.assembly.build_access import build_access
 from saga_core.assembly.build_jobs import build_extraction, build_learning, build_reader, build_reviews
 from saga_core.assembly.build_play import build_play, build_prompting
 from saga_core.assembly.curators import open_curators
 from saga_core.assembly.foundations import Foundations
 from saga_core.assembly.parts import Given, Parts
-from saga_core.assembly.sharing import connect, share
+from saga_core.assembly.sharing import admission_of, connect, hosting_of, share
 from saga_core.capabilities import Capability
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, Settings
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
 from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
+from saga_core.hosting import Admission, WriteRights
 from saga_core.jobs import (
     Backfill,
     Background,
@@ -30,7 +30,6 @@ from saga_core.jobs import (
 )
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance, Tools
-from saga_core.ownership import Leases
 from saga_core.play import Prompting
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import GraphStore, VectorStore
@@ -46,21 +45,25 @@ async def assemble(config: Config, given: Given) -> Parts:
     counters = Counters()
     async with AsyncExitStack() as stack:
         # Never set aside damaged files that other processes have open.
-        mend = given.resume and given.siblings is None
+        mend = given.resume and not (given.hosting is not None and given.hosting.one_machine)
         stores = await open_stores(config, counters, mend=mend, tolerant=given.tolerant)
         stack.push_async_callback(stores.aclose)
-        leases = share(config, given, stores, counters)
+        hosting = await hosting_of(given, stores)
+        rights = share(config, given, hosting, stores, counters)
         journal, whole = await _open_journal(config, stores, counters, given)
         base = Foundations(Settings(config), given, stores, journal, counters)
-        parts = await _build(base, leases)
-        stack.push_async_callback(parts.access.aclose)
-        if whole:
-            await _read_keys(parts, given)
+        admission = admission_of(base, hosting, rights)
+        parts = await _build(base, rights, admission)
+        if admission is not None:
+            stack.push_async_callback(admission.aclose)
+            if whole:
+                await _read_keys(admission, given, counters)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
         if given.resume and whole:
-            if leases is not None:
-                await leases.start()
-            await parts.access.start()
+            if rights is not None:
+                await rights.start()
+            if admission is not None:
+                await admission.start()
             try:
                 await make_private_once(stores, config)
                 await _take_up(parts)
@@ -73,14 +76,14 @@ async def assemble(config: Config, given: Given) -> Parts:
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 
 
-async def _read_keys(parts: Parts, given: Given) -> None:
+async def _read_keys(admission: Admission, given: Given, counters: Counters) -> None:
     """Read the API keys before the first request."""
     try:
-        await parts.access.keys.look()
+        await admission.read()
     except StoreError as error:
         if not given.tolerant:
             raise
-        parts.counters.degrade("access", f"the keys cannot be read: {error}")
+        counters.degrade("access", f"the keys cannot be read: {error}")
 
 
 async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
@@ -96,7 +99,7 @@ async def _open_journal(config: Config, stores: Stores, counters: Counters, give
     return journal, True
 
 
-async def _build(base: Foundations, leases: Leases | None) -> Parts:
+async def _build(base: Foundations, rights: WriteRights | None, admission: Admission | None) -> Parts:
     """Build all parts."""
     config, clock, counters = base.settings.config, base.given.clock, base.counters
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
@@ -133,12 +136,12 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     base.views.followers += [extraction, personas, reviews, vectors]
-    access = build_access(base, shared=leases is not None)
     play = build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction)
-    play.places.keyed = lambda: access.keys.any
-    if leases is not None:
-        connect(leases, base, prompting, matcher)
-        play.pin, play.places.own = leases.pin, leases.own
+    if admission is not None:
+        play.places.keyed = lambda: admission.keyed
+    if rights is not None:
+        connect(rights, base, prompting, matcher)
+        play.pin, play.places.own = rights.pin, rights.own
     return Parts(
         settings=base.settings,
         stores=base.stores,
@@ -153,8 +156,8 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
         projector=base.projector,
         clock=clock,
         ids=base.ids,
-        leases=leases,
-        access=access,
+        rights=rights,
+        admission=admission,
         play=play,
         sessions=sessions,
         timelines=Timelines(
@@ -193,7 +196,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
             clock=clock,
             counters=counters,
         ),
-        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts, leases),
+        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts, rights, admission),
         background=Background(
             supervisor=base.supervisor,
             foreground=base.foreground,
@@ -223,7 +226,8 @@ def _maintenance(
     vectors: VectorsJob,
     prompting: Prompting,
     contexts: RecentContexts,
-    leases: Leases | None,
+    rights: WriteRights | None,
+    admission: Admission | None,
 ) -> Maintenance:
     def forget_at_hand() -> None:
         contexts.clear()
@@ -248,7 +252,8 @@ def _maintenance(
             queued=base.views.queued,
             finish_views=finish_views,
             delete=sessions.delete,
-            own=leases.own if leases is not None else None,
+            own=rights.own if rights is not None else None,
+            import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
             letting_go=reviews.letting_go,
             forget_at_hand=forget_at_hand,
         )

@@ -6,17 +6,16 @@ import logging
 
 from attrs import frozen
 
-from saga_core.access import Access
 from saga_core.background import Supervisor
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Settings
 from saga_core.context import ContextReader
 from saga_core.counters import Counters
+from saga_core.hosting import Admission, Hosting, WriteRights
 from saga_core.ids import IdSource
 from saga_core.jobs import Background
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance
-from saga_core.ownership import Leases, Siblings
 from saga_core.play import Play, Prompting
 from saga_core.ports import ChatModel, Clock, Entropy
 from saga_core.sessions import LiveSessions
@@ -42,10 +41,8 @@ class Given:
     """Whether pending work is resumed and damaged data is set aside."""
     tolerant: bool = False
     """Whether the engine runs without a damaged journal, as far as possible."""
-    address: str = ""
-    """The address at which other servers that share the journal reach this one."""
-    siblings: Siblings | None = None
-    """Tells which processes that share the data on this machine are alive."""
+    hosting: Hosting | None = None
+    """Admits sessions, and decides which of them this engine writes if the journal is shared."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -65,9 +62,10 @@ class Parts:
     projector: Projector
     clock: Clock
     ids: IdSource
-    leases: Leases | None
-    """Decides which sessions this server writes, if several share the journal."""
-    access: Access
+    rights: WriteRights | None
+    """Decides which sessions this engine writes, if several programs share the journal."""
+    admission: Admission | None
+    """Admits sessions; None if every session is."""
     play: Play
     sessions: Sessions
     timelines: Timelines

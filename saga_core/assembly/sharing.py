@@ -1,11 +1,8 @@
-"""Guards a shared journal with leases, and tells the other parts which server writes a session."""
+"""Guards a shared journal, and tells the other parts which sessions this engine may write."""
 
 from __future__ import annotations
 
 import logging
-import os
-import socket
-from collections.abc import Callable
 from typing import cast
 
 from saga_core.assembly.foundations import Foundations
@@ -14,11 +11,12 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.counters import Counters
 from saga_core.errors import OwnedElsewhere
-from saga_core.ownership import LOOK_CLOSELY, Leases, OwnedState, fence_of_views
+from saga_core.hosting import Admission, HostedEngine, Hosting, OwnershipListener, WriteRights
 from saga_core.play import Prompting
 from saga_core.recall import episodes_scope, session_of_episodes
+from saga_core.registry import OpenOptions, load
 from saga_core.storage import Stores
-from saga_core.stores import Fenced, Holding, Store
+from saga_core.stores import Fenced, Holding
 from saga_core.transcript import Matcher
 from saga_core.views import scope_of, session_of_scope
 
@@ -27,34 +25,45 @@ log = logging.getLogger("saga.leases")
 _BOTH = frozenset({Capability.RESIDENT, Capability.SHARED})
 
 
-def server_name(config: Config) -> str:
-    """Return the name that distinguishes this server from others that share the journal; the same after a restart."""
-    return config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}"
+async def hosting_of(given: Given, stores: Stores) -> Hosting | None:
+    """Return the argument ``hosting``, or the installed one if there is none and the journal is shared."""
+    if given.hosting is not None or Capability.SHARED not in stores.state.info.capabilities:
+        return given.hosting
+    return cast(Hosting, await load("hosting", "shared").open(OpenOptions()))
 
 
-def share(config: Config, given: Given, stores: Stores, counters: Counters) -> Leases | None:
-    """Create this server's leases and guard the journal's store with them. Return None if the journal is not shared."""
-    if Capability.SHARED not in stores.state.info.capabilities:
+def share(
+    config: Config, given: Given, hosting: Hosting | None, stores: Stores, counters: Counters
+) -> WriteRights | None:
+    """Guard the journal's store with the rights to write in it. Return None if the journal is not shared."""
+    if hosting is None or Capability.SHARED not in stores.state.info.capabilities:
         return None
-    name = server_name(config)
-    leases = Leases(
-        kv=stores.state,
-        # A command next to a server with the same configuration must not be taken for the server's next process.
-        name=name if given.resume else f"{name} command {os.getpid()}",
-        token=given.entropy.token(4).hex(),
-        address=config.server.address or given.address,
-        seconds=config.server.lease_seconds,
-        counters=counters,
-        siblings=given.siblings,
+    rights = hosting.rights(config, stores.state, entropy=given.entropy, counters=counters, resume=given.resume)
+    stores.state = rights.guard()
+    stores.keep(rights)
+    return rights
+
+
+def admission_of(base: Foundations, hosting: Hosting | None, rights: WriteRights | None) -> Admission | None:
+    """Return what admits sessions, and let it decide about new ones. None if every session is admitted."""
+    if hosting is None:
+        return None
+    admission = hosting.admission(
+        HostedEngine(
+            settings=base.settings,
+            state=base.stores.state,
+            journal=base.journal,
+            clock=base.given.clock,
+            entropy=base.given.entropy,
+            counters=base.counters,
+            shared=rights is not None,
+        )
     )
-    if given.siblings is not None:
-        given.siblings.announce(leases.server)
-    stores.state = OwnedState(stores.state, leases)
-    stores.keep(leases)
-    return leases
+    base.directory.beginning = admission.begin_session
+    return admission
 
 
-def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Matcher) -> None:
+def connect(rights: WriteRights, base: Foundations, prompting: Prompting, matcher: Matcher) -> None:
     """Notify the parts when a session is taken over or lost, or when another server left work."""
 
     def forget(session: str) -> None:
@@ -64,7 +73,7 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
 
     async def may_work(session: str) -> bool:
         try:
-            await leases.own(session)
+            await rights.own(session)
         except OwnedElsewhere:
             return False  # the session's owner does the work, or the server that finds the owner gone
         return True
@@ -79,31 +88,46 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Ma
         if base.shared.strategies:
             base.live.forgotten += 1  # other servers' sessions may have new memories
 
-    async def elsewhere(session: str) -> None:
-        """Refuse a session of another server, so that its owner matches the request and nothing is read here."""
-        if not LOOK_CLOSELY.get():
-            await leases.ask_elsewhere(session)
-
-    matcher.alone = elsewhere
-    base.live.ownership = leases
-    base.supervisor.may_work = may_work
-    leases.is_busy = base.supervisor.busy
-    if leases.siblings is not None:
+    def is_busy(session: str) -> bool:
         # A process keeps the sessions it has in memory: forwarding a request is cheaper than reading the session again.
-        leases.is_busy = lambda session: base.supervisor.busy(session) or base.live.peek(session) is not None
+        return base.supervisor.busy(session) or (one_machine and base.live.peek(session) is not None)
+
+    one_machine = base.given.hosting is not None and base.given.hosting.one_machine
+    matcher.alone = rights.ask_elsewhere  # so that the session's owner matches the request, and nothing is read here
+    base.live.ownership = rights
+    base.supervisor.may_work = may_work
     base.live.before_load = lambda session: _forget_own(base, session)
-    leases.on_stale.append(forget)
-    leases.on_inherited = take_up
-    leases.on_beat = read_shares_again
     slots = base.settings.config.session.live_timelines
 
     def scopes(session: str) -> list[str]:
         return [scope_of(session, slot) for slot in range(slots)]
 
-    for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
-        _hold(leases, store, named)
-    if leases.siblings is None:  # else, a process whose sessions were taken has ended and writes nothing
-        _fence(leases, base.stores)
+    held = ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)]))
+    layers = [(cast(Holding, store), named) for store, named in held if store.info.capabilities >= _BOTH]
+
+    def hold(session: str) -> None:
+        """Keep a session's scopes in memory, in stores with a resident layer."""
+        for layer, named in layers:
+            for scope in named(session):
+                layer.hold(scope)
+
+    def release(session: str) -> None:
+        for layer, named in layers:
+            for scope in named(session):
+                layer.release(scope)
+
+    rights.listen(
+        OwnershipListener(
+            is_busy=is_busy,
+            on_stale=forget,
+            on_owned=hold,
+            on_free=release,
+            on_inherited=take_up,
+            on_beat=read_shares_again,
+        )
+    )
+    if not one_machine:  # else, a process whose sessions were taken has ended and writes nothing
+        _fence(rights, base.stores)
     if base.stores.vector.info.capabilities >= _BOTH:
         # Every server fills a world's lore with the same vectors, so a complete lore scope never changes.
         base.projector.on_lore.append(cast(Holding, base.stores.vector).hold)
@@ -116,7 +140,7 @@ async def _forget_own(base: Foundations, session: str) -> None:
     base.projector.look_again(session)
 
 
-def _fence(leases: Leases, stores: Stores) -> None:
+def _fence(rights: WriteRights, stores: Stores) -> None:
     """Make writes to views depend on the lease, if the view store is in the same place as the journal."""
     journal = stores.state.info.identity
     for kind, store in stores.all().items():
@@ -129,22 +153,4 @@ def _fence(leases: Leases, stores: Stores) -> None:
                 kind,
             )
             continue
-        cast(Fenced, store).fence(fence_of_views(leases, session_of_episodes if kind == "vector" else session_of_scope))
-
-
-def _hold(leases: Leases, store: Store, scopes: Callable[[str], list[str]]) -> None:
-    """Keep the scopes of the sessions that this server holds in memory, if the store has a resident layer."""
-    if not store.info.capabilities >= _BOTH:
-        return
-    layer = cast(Holding, store)
-
-    def owned(session: str) -> None:
-        for scope in scopes(session):
-            layer.hold(scope)
-
-    def free(session: str) -> None:
-        for scope in scopes(session):
-            layer.release(scope)
-
-    leases.on_owned.append(owned)
-    leases.on_free.append(free)
+        cast(Fenced, store).fence(rights.fence_of(session_of_episodes if kind == "vector" else session_of_scope))

@@ -16,6 +16,7 @@ from saga_core.journal import Journal
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSessions, SessionDirectory
 from saga_core.storage import Stores
+from saga_core.stores import Key
 from saga_core.views import Projector
 from saga_core.world import WorldLibrary
 
@@ -43,6 +44,8 @@ class Tools:
     """Deletes a session."""
     own: Callable[[str], Awaitable[object]] | None = None
     """Makes this server the writer of a session, if several share the journal. Raises ``OwnedElsewhere``."""
+    import_entries: Callable[[str, str], dict[Key, bytes]]
+    """Returns the entries for the commit of an imported session, by its owner and id, that its host wants there."""
     letting_go: Callable[[str], AbstractAsyncContextManager[None]]
     """Entered around a removal, so that curators forget what they store of a session elsewhere."""
     forget_at_hand: Callable[[], None]

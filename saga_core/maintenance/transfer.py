@@ -26,7 +26,6 @@ from typing import Any, TypeVar
 from attrs import AttrsInstance, define, evolve, field
 
 from saga_core import codec
-from saga_core.access import uncounted
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
 from saga_core.journal import keys, note_of, write_turns
 from saga_core.maintenance.session_check import check_name, check_names, check_story, read_beside, read_line, read_value
@@ -246,7 +245,7 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
             session = evolve(session, label=await free_label(tools, session.owner, session.label))
         try:
             async with tools.supervisor.locks.writing(session.id):
-                await _write(tools.stores.state, session, file)
+                await _write(tools, session, file)
             break
         except Conflict:
             if left == 1:
@@ -257,7 +256,7 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
     return session
 
 
-async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
+async def _write(tools: Tools, session: Session, file: SessionFile) -> None:
     beside: dict[Key, bytes] = {keys.world(session.digest): codec.encode(file.world)}
     for key, value in file.beside:
         beside[(key[0], session.id, *key[1:])] = codec.encode(value)
@@ -265,13 +264,13 @@ async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
         beside[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
     expected: dict[Key, bytes | None] = {keys.session(session.id): None}
     # These are written in the commit that makes the session visible.
-    more: dict[Key, bytes] = uncounted(session.owner, session.id)
+    more: dict[Key, bytes] = tools.import_entries(session.owner, session.id)
     if session.label:
         label = keys.label(session.owner, session.label)
         more[label], expected[label] = codec.dumps(session.id), None
     for opening, at in file.openings:
         more[keys.opening(session.owner, opening, session.id)] = codec.dumps(at) if at is not None else b""
-    await write_turns(kv, session, file.turns, beside=beside, more=more, expected=expected)
+    await write_turns(tools.stores.state, session, file.turns, beside=beside, more=more, expected=expected)
 
 
 async def free_label(tools: Tools, owner: str, label: str) -> str:

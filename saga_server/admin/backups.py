@@ -26,6 +26,7 @@ from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
 from saga_core.world import EMPTY_WORLD
 from saga_server.counted import counted
+from saga_server.tenancy import Tenancy
 
 FOLDER = "backups"
 """The default folder for backups, inside the data directory."""
@@ -145,7 +146,7 @@ async def _restore(
     aside = await asyncio.to_thread(_put, config, file, target, force)
     if aside is not None:
         say(f"what was there is now in {aside}")
-    async with aclosing(await Saga.open(config, resume=False)) as saga:
+    async with aclosing(await Saga.open(config, resume=False, hosting=Tenancy())) as saga:
         await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # a live journal again, not a copy
         sessions = await _whole(saga, say) if holes else found.sessions
         if unwanted := [session for session in older.sessions if session in sessions]:

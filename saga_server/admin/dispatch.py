@@ -18,6 +18,7 @@ from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
 from saga_server.admin.reply import as_json, tag_of, tagged
 from saga_server.http import BEARER, DEED, SAGA, WANTED, Deed, Handler, RequestError, known_id
+from saga_server.tenancy import tenancy_of
 
 
 def dispatcher() -> Handler:
@@ -75,7 +76,7 @@ class _Dispatcher:
             )
         asked = await _scoped(request, endpoint, await _reader_of(endpoint).read(request, match))
         if endpoint.costs:
-            await request.app[SAGA].access.admit(request[BEARER].key_id)
+            await tenancy_of(request.app[SAGA]).admit(request[BEARER].key_id)
         if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
             # Without required keys a client can send any key, so all clients share the places.
             owner = request[BEARER].owner if request[WANTED] else ""

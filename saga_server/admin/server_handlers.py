@@ -33,9 +33,11 @@ from saga_server.http import (
     RequestError,
 )
 from saga_server.process import running_watch
-from saga_server.workers import OWN_METRICS, metrics_of_all
+from saga_server.tenancy import tenancy_of
 
 _STATUS_SECONDS = 5.0
+_OWN_METRICS = "X-SAGA-Own-Metrics"
+"""``hosting.OWN_METRICS``, the header of a request for the metrics of one process only."""
 
 
 async def welcome(request: web.Request, asked: NoParams) -> answers.Welcome:
@@ -67,8 +69,10 @@ async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
     """Return the metrics in Prometheus' text format, of all workers if there are several."""
     status = await engine_status(request.app[SAGA])
     body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
-    leases = request.app[SAGA].parts.leases
-    if WORKER in request.app and leases is not None and OWN_METRICS not in request.headers:
+    leases = tenancy_of(request.app[SAGA]).leases
+    if WORKER in request.app and leases is not None and _OWN_METRICS not in request.headers:
+        from saga_server.hosting import metrics_of_all
+
         asked_with = {name: request.headers[name] for name in ("Authorization",) if name in request.headers}
         body = await metrics_of_all(body, leases, asked_with)
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
@@ -149,7 +153,8 @@ async def show_events(request: web.Request, asked: parameters.MaybeOfSession) ->
     owner = bearer.scope
 
     def may_listen() -> bool:
-        return bearer.record is None or saga.access.keys.find(bearer.key) is not None
+        access = tenancy_of(saga).access
+        return bearer.record is None or access is None or access.keys.find(bearer.key) is not None
 
     def is_hidden(session: str) -> bool:
         live = saga.parts.live.peek(session)

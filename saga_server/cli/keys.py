@@ -18,7 +18,7 @@ from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core import Saga
-    from saga_core.access import Access
+    from saga_server.hosting import Access
 
 _Work = Callable[["Access"], Coroutine[Any, Any, Any]]
 
@@ -206,8 +206,9 @@ def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) ->
 
     async def on_the_data(saga: Saga) -> Any:
         from saga_server.admin import to_plain
+        from saga_server.tenancy import tenancy_of
 
-        return to_plain(await work(saga.access))
+        return to_plain(await work(await tenancy_of(saga).bring_in()))
 
     return reached(file, data, on_the_data, asking)
 

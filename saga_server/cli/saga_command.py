@@ -21,7 +21,7 @@ from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
 if TYPE_CHECKING:
-    from saga_server.workers import Worker
+    from saga_server.hosting import Worker
 
 _FURTHER = {
     "audit": "saga_server.cli.keys:audit",
@@ -88,7 +88,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
     try:
         few_arenas()
         if "SAGA_WORKER" in os.environ:
-            from saga_server.workers import Worker
+            from saga_server.hosting import Worker
 
             worker = Worker.of()
         with put_off():
@@ -110,8 +110,8 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 def _serve_together(config: Config) -> int:
     """Start several processes, keep them running, and return the exit code. Raises ``SagaError``."""
     from saga_server.cli.announce import say_line
+    from saga_server.hosting import Family, check_workers
     from saga_server.process import set_up_logging, withdraw_address
-    from saga_server.workers import Family, check_workers
 
     check_workers(config)
     set_up_logging(config)

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from attrs import define, field
 
@@ -19,7 +19,9 @@ from saga_server.cli.announce import announce, at_once, farewell, leaving
 from saga_server.cli.settings import SURROUNDINGS
 from saga_server.process import READY, STOPPING, Tidying, running_watch, set_up_logging, settle, tell_manager
 from saga_server.server import Server
-from saga_server.workers import Worker
+
+if TYPE_CHECKING:
+    from saga_server.hosting import Worker
 
 _log = logging.getLogger("saga.config")
 

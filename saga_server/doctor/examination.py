@@ -21,7 +21,7 @@ from saga_server.doctor.installed import installed
 from saga_server.doctor.recall import examine_recall, recall_of
 from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
-from saga_server.workers import check_workers
+from saga_server.tenancy import Tenancy
 
 _CHATS = 10
 """How many of the latest chats are checked for a silent narrator."""
@@ -92,7 +92,10 @@ def _settings(config: Config, say: Say) -> bool:
         _told(say, True, f"settings: {warning}")
     try:
         check_listening(config.server)
-        check_workers(config)
+        if config.server.workers > 1:
+            from saga_server.hosting import check_workers
+
+            check_workers(config)
     except SagaError as error:
         return _told(say, False, str(error))
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
@@ -136,7 +139,7 @@ async def _silent(saga: Saga, say: Say) -> bool:
 
 async def _stores(config: Config, say: Say) -> bool:
     try:
-        saga = await Saga.open(config, resume=False)
+        saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as error:
         return await _served(config, say, error)
     except (SagaError, OSError) as error:

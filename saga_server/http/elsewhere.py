@@ -14,6 +14,7 @@ from aiohttp import web
 
 from saga_server.http.app_keys import SAGA
 from saga_server.http.passing import PASSED, client_of, kept
+from saga_server.tenancy import tenancy_of
 
 _LOOK_SECONDS: Final = 0.5
 """Seconds between two checks which servers are alive."""
@@ -23,7 +24,7 @@ _LONGEST: Final = 1 << 20
 
 async def follow_others(request: web.Request, take: Callable[[bytes], None]) -> None:
     """Pass each event of the same stream on the other live servers to ``take``, until cancelled."""
-    leases = request.app[SAGA].parts.leases
+    leases = tenancy_of(request.app[SAGA]).leases
     if leases is None or PASSED in request.headers:
         return
     following: dict[str, asyncio.Task[None]] = {}

@@ -34,6 +34,7 @@ from saga_server.http.text_ask import onward
 from saga_server.http.work_budget import Within
 from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
+from saga_server.tenancy import tenancy_of
 
 _log = logging.getLogger("saga.server")
 
@@ -261,7 +262,7 @@ class Exchange:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
             most = self.saga.config.server.max_cpu_seconds
-            begun = await let_in(self.saga.access, call, lambda: self._within(most))
+            begun = await let_in(tenancy_of(self.saga), call, lambda: self._within(most))
             self._was_read = True
             self._wake()
             self.metrics.read(begun)

@@ -16,16 +16,18 @@ from aiohttp import web
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, StoreError
-from saga_core.ownership import LOOK_CLOSELY, Leases
 from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.entry.bodies import BODY
 from saga_server.http.entry.large_requests import leave
 from saga_server.http.entry.security import BEARER
 from saga_server.http.errors import Handler
+from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
     from multidict import CIMultiDict
+
+    from saga_server.hosting import Leases
 
 _log = logging.getLogger("saga.server")
 T = TypeVar("T")
@@ -61,9 +63,11 @@ async def _close(app: web.Application) -> None:
 async def passed_on(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Pass the request on if another server owns its session. Raises ``OwnedElsewhere`` after ``longest_wait``."""
     saga = request.app[SAGA]
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     if leases is None:
         return await handler(request)
+    from saga_server.hosting import LOOK_CLOSELY
+
     if PASSED in request.headers and (request.app[CURRENT].stopping or not await _is_of_us(request, leases)):
         return _not_mine()
     deadline = asyncio.get_running_loop().time() + longest_wait(saga)
@@ -90,7 +94,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
 
 def longest_wait(saga: Saga) -> float:
     """Return the longest wait for a session in seconds. A server that shuts down may still finish a long reply."""
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     lease = leases.seconds if leases is not None else 0.0
     return lease + saga.config.server.drain_timeout + _MORE_SECONDS
 
@@ -115,7 +119,7 @@ def _not_mine() -> web.Response:
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
     """Own the session that an admin request changes. Raises ``OwnedElsewhere`` before the handler did anything."""
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     parts = request.path.split("/")
     if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:2] != ["api"]:
         return
@@ -146,6 +150,8 @@ async def done_elsewhere(request: web.Request, error: OwnedElsewhere) -> bool:
         raise error
     found = await _asked(request, request.app[SAGA], error, set()) if error.address else None
     if found is None:
+        from saga_server.hosting import LOOK_CLOSELY
+
         LOOK_CLOSELY.set(True)
         return False
     async with found:
@@ -161,7 +167,7 @@ async def _asked(
     """Return the other server's reply, which the caller must close. None if it is not reached or not the owner."""
     import aiohttp
 
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     assert leases is not None
     leave(request)  # this server is done reading it; the other server has its own queue for large requests
     headers = kept(request.headers)
@@ -230,7 +236,7 @@ async def _through(request: web.Request, saga: Saga, server: str, found: ClientR
 
 async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
     """Break off the reply ``found`` once its server is gone."""
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     assert leases is not None
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
@@ -242,7 +248,7 @@ async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
 
 async def _while_alive(saga: Saga, server: str, work: Awaitable[T]) -> T:
     """Return the result of ``work``. Raises ``ConnectionError`` if ``server`` is gone before that."""
-    leases = saga.parts.leases
+    leases = tenancy_of(saga).leases
     assert leases is not None
     task = asyncio.ensure_future(work)
     try:

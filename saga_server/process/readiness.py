@@ -55,8 +55,8 @@ class Readiness:
     _probing: asyncio.Task[str] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        leases = self.saga.parts.leases
-        self._key = PROBE_KEY if leases is None else (*PROBE_KEY, leases.server)
+        rights = self.saga.parts.rights
+        self._key = PROBE_KEY if rights is None else (*PROBE_KEY, rights.server)
 
     async def look(self) -> Ready:
         """Check the stores and the journal."""

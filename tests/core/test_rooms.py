@@ -76,12 +76,3 @@ def test_a_face_gives_nothing_that_nobody_takes(room: str) -> None:
 
 PROMISED = {"state_block": {"ParsedBlock"}, "world": {"WorldProblem"}}
 """What is there for other packages alone."""
-
-
-def test_rooms_are_no_drawers() -> None:
-    folders = {path.parent for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")}
-    sizes = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) - 1 for folder in folders}
-    more = {"saga_core/language": 21}  # it has a module for each part of a language
-    assert {folder: size for folder, size in sizes.items() if size > more.get(folder, 20)} == {}
-    long = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    assert {path: lines for path, lines in long.items() if lines > 440} == {}

@@ -17,13 +17,13 @@ from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_server.cli.saga_command import main
 from saga_server.cli.settings import USAGE
+from saga_server.hosting.joint_metrics import UP
 from saga_server.http.exchange import COMMIT_SECONDS
 from saga_server.process.event_loop import LoopWatch
 from saga_server.process.listening import check_listening
 from saga_server.process.loop_metrics import LoopMetrics
 from saga_server.process.metrics import Metrics
 from saga_server.server import CLOSING_SECONDS, LONGEST_CLOSING
-from saga_server.workers.joint_metrics import UP
 from tests.docs.pages import ROOT, page
 
 DEPLOY = ROOT / "docs" / "deploy"

@@ -8,15 +8,15 @@ from typing import get_args
 import click
 import pytest
 
-from saga_core.access import QUOTAS, Role
-from saga_core.access.audit_log import PRUNE_SECONDS, TOGETHER_SECONDS
-from saga_core.access.holdings import OLD_SECONDS
-from saga_core.access.keyring import MARK, SHOWN
-from saga_core.access.meter import LOOK_SECONDS
 from saga_core.config import Config
 from saga_server.admin.endpoint import Reach
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.cli.keys import keys
+from saga_server.hosting import QUOTAS, Role
+from saga_server.hosting.audit_log import PRUNE_SECONDS, TOGETHER_SECONDS
+from saga_server.hosting.holdings import OLD_SECONDS
+from saga_server.hosting.keys import MARK, SHOWN
+from saga_server.hosting.meter import LOOK_SECONDS
 from saga_server.http.callers.spending import _LETTERS
 from tests.docs.pages import page
 

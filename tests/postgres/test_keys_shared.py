@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.access import Keyring
+from saga_server.hosting import Keyring
 from tests.postgres.test_two_servers import served
 from tests.server.client import Client, words
 from tests.server.upstream import Upstream
@@ -62,7 +62,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Client], AbstractAsyncC
 
     @asynccontextmanager
     async def until(client: Client) -> AsyncIterator[None]:
-        event = waiting[id(client.server.saga.access.keys)] = asyncio.Event()
+        event = waiting[id(client.server.saga.parts.admission.access.keys)] = asyncio.Event()
         yield
         async with asyncio.timeout(30):
             await event.wait()
@@ -72,7 +72,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Client], AbstractAsyncC
 
 async def seen(client: Client) -> None:
     """Have a server look now, as it does once a second."""
-    await client.server.saga.access.step()
+    await client.server.saga.parts.admission.access.step()
 
 
 async def test_a_key_of_one_server_is_known_and_refused_at_the_other(
@@ -101,7 +101,7 @@ async def test_turns_are_counted_where_they_are_played_and_once(two: tuple[Clien
         assert (await client.chat(words(f"I walk on for the {number}th time."), headers=named)).status == 200
     assert (await b.get("/api/status")).json["counters"]["leases.passed_on"] == 2
     for each in two:
-        await each.server.saga.access.step()
+        await each.server.saga.parts.admission.access.step()
     for client in (mina, moved):
         use = (await client.get("/api/me")).json["key"]["use"]
         assert (use["turns"], use["tokens"]) == (4, 4 * 120)
@@ -134,7 +134,8 @@ async def test_a_burst_over_two_servers_begins_the_sessions_of_a_key_and_none_mo
     left = (await at(a, key["secret"]).get("/api/sessions")).json["sessions"]
     assert len(left) == 2
     assert (await at(b, key["secret"]).send("DELETE", f"/api/sessions/{left[0]['id']}")).status == 200
-    a.server.saga.access.meter.holdings._counted -= 3.0  # what it counted when it refused is no longer fresh
+    holdings = a.server.saga.parts.admission.access.meter.holdings
+    holdings._counted -= 3.0  # what it counted when it refused is no longer fresh
     again = await at(a, key["secret"]).chat(words("I set out anew."), headers={"X-SAGA-Session": "anew"})
     assert again.status == 200, again.raw
 
@@ -159,6 +160,6 @@ async def test_who_did_what_is_one_log(two: tuple[Client, Client]) -> None:
     mina = at(b, key["secret"])
     await seen(b)
     await mina.get("/api/sessions")
-    await b.server.saga.access.step()
+    await b.server.saga.parts.admission.access.step()
     found = (await a.get("/api/audit", params={"key": key["id"]})).json["entries"]
     assert "GET /api/sessions" in {each["what"] for each in found}

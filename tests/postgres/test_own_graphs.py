@@ -13,7 +13,7 @@ from tests.postgres.test_work_left import config
 
 async def given_back(server: Saga) -> None:
     """Wait until a server has let all its sessions go."""
-    leases = server.parts.leases
+    leases = server.parts.rights
     assert leases is not None
     async with asyncio.timeout(60):
         while leases._held:  # noqa: ASYNC110 - some are given back while others are waited for

@@ -12,14 +12,15 @@ from typing import Any
 
 import aiohttp
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
-from saga_core.ownership import Leases
 from saga_server.admin import EVENTS
 from saga_server.cli.saga_command import main
+from saga_server.hosting import Leases
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
@@ -127,7 +128,7 @@ async def test_a_stream_of_a_server_that_is_gone_is_broken_off(
     a, b = two
     player = Player("Aria")
     await player.says(a, "I open the door of the inn and look for a seat.")
-    ours, gone, plain = b.server.saga.parts.leases, False, Leases.is_gone
+    ours, gone, plain = b.server.saga.parts.rights, False, Leases.is_gone
     monkeypatch.setattr(Leases, "is_gone", lambda self, server: gone if self is ours else plain(self, server))
     upstream.then(says("The host looks up, ", "and says nothing.", gate=asyncio.Event()))
     asked = {**player.asks("I sit down and call for ale."), "stream": True}
@@ -159,7 +160,7 @@ async def test_who_stops_lets_its_reply_end_and_others_play_its_other_sessions_m
                 await alive.read()
             stopping = asyncio.create_task(b.server.stop(30.0))
             await asyncio.sleep(0)
-            leases = a.server.saga.parts.leases
+            leases = a.server.saga.parts.rights
             assert leases is not None
             passed = {"X-SAGA-Passed-On": leases.server}
             # Over a line that outlives the port: it is not the player who is to be told that this server stops.
@@ -208,7 +209,7 @@ async def test_a_server_that_was_taken_for_the_owner_says_so_and_the_request_is_
     player = Player("Aria")
     upstream.then(says("The inn is warm, and full of noise and smoke tonight.\n\n", BLOCK))
     await player.says(b, "I open the door of the inn and look for a seat.")
-    ours, other = b.server.saga.parts.leases, a.server.saga.parts.leases
+    ours, other = b.server.saga.parts.rights, a.server.saga.parts.rights
     assert ours is not None and other is not None
     guessed = 0
 
@@ -230,9 +231,15 @@ async def test_a_session_that_rests_is_taken_by_whoever_is_asked(
     a, b = two
     player = Player("Aria")
     given_back = asyncio.Event()
-    leases = a.server.saga.parts.leases
+    leases = a.server.saga.parts.rights
     assert leases is not None
-    leases.on_free.append(lambda _: given_back.set())
+    free = leases.listener.on_free
+
+    def on_free(session: str) -> None:
+        free(session)
+        given_back.set()
+
+    leases.listen(evolve(leases.listener, on_free=on_free))
     await player.says(a, "I open the door of the inn and look for a seat.")
     await given_back.wait()
     await player.says(b, "I sit down and call for ale.")

@@ -13,14 +13,14 @@ import pytest
 from saga_backends.postgres.graph import PostgresGraph
 from saga_core import Saga, registry
 from saga_core.errors import LeaseLost
-from saga_core.journal import keys
 from saga_core.registry import OpenOptions
 from saga_core.stores import Batch, Fence, Mutation, Node, Pages, ScopeSpec, VectorItem
 from saga_core.values import PAGE_NAMES
+from saga_server.hosting import layout
 from tests.core.frontend import Frontend
 from tests.postgres.test_work_left import config
 
-LEASE = keys.lease("s1")
+LEASE = layout.lease("s1")
 SPEC = ScopeSpec("test", 2)
 
 
@@ -166,7 +166,7 @@ async def test_a_view_that_a_cut_off_server_writes_late_is_refused(
         monkeypatch.setattr(PostgresGraph, "apply", apply)
         await frontend.say("I sit down.", "A chair creaks beneath you, and the host looks up.", hp_change=-2)
         await asleep.wait()
-        leases = a.parts.leases
+        leases = a.parts.rights
         assert leases is not None and leases._beating is not None
         leases._beating.cancel()  # it gives no sign of life from here on
         ((session, turn, _), *_rest) = await a.parts.journal.jobs()

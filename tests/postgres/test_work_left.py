@@ -40,7 +40,7 @@ async def test_what_a_server_leaves_another_one_does(
         monkeypatch.setattr(Projector, "render", render)
         await Frontend(a).say("I open the door.", "The inn is warm and full of noise tonight.", hp_change=-3)
         await asleep.wait()
-        leases = a.parts.leases
+        leases = a.parts.rights
         assert leases is not None and leases._beating is not None
         leases._beating.cancel()  # it gives no sign of life from here on
         ((session, turn, _), *_rest) = await a.parts.journal.jobs()

@@ -41,8 +41,3 @@ def test_a_face_lists_what_it_gives_and_somebody_takes(room: str) -> None:
         if module == face.__name__
     }
     assert sorted(face.__all__) == sorted(taken | ({"main"} if room == "cli" else set()))
-
-
-def test_no_file_is_long() -> None:
-    long = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    assert {path: lines for path, lines in long.items() if lines > 400} == {}

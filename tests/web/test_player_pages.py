@@ -24,8 +24,8 @@ async def test_a_player_sees_her_own_on_every_page(browser: Browser) -> None:
     tree = {**SETTINGS, "server": {"port": 0, "drain_timeout": 5, "api_keys": ["key-of-this-test"]}}
     async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server) as visit:
         saga, page = server.saga, visit.page
-        hers, key = await saga.access.keys.create("one")
-        others, _ = await saga.access.keys.create("other")
+        hers, key = await saga.parts.admission.access.keys.create("one")
+        others, _ = await saga.parts.admission.access.keys.create("other")
         await Frontend(saga, session="hers", owner=hers.owner).say("I go in.", "The mill is dark. A rope hangs there.")
         await Frontend(saga, session="theirs", owner=others.owner).say(f"I greet {SECRET}.", f"{SECRET} smiles at you.")
         await saga.drain(10)

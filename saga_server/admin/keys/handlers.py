@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
 from attrs import asdict
 
-from saga_core.access import Access, AuditEntry, KeyRecord, Quotas, Role, read_quotas
 from saga_core.errors import BadInput, NotSupported
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.keys import answers, parameters
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, CURRENT, SAGA, WANTED
+from saga_server.tenancy import tenancy_of
+
+if TYPE_CHECKING:
+    from saga_server.hosting import Access, AuditEntry, KeyRecord, Role
 
 NEEDS_KEYS = (
     "keys are made where server.api_keys are set: without them everybody on this machine may do everything; set one, "
@@ -21,9 +24,13 @@ NEEDS_KEYS = (
 )
 
 
+async def _access(request: web.Request) -> Access:
+    return await tenancy_of(request.app[SAGA]).bring_in()
+
+
 async def list_keys(request: web.Request, asked: NoParams) -> answers.AccessKeys:
     """List all keys, revoked ones too."""
-    return await listed_keys(request.app[SAGA].access)
+    return await listed_keys(await _access(request))
 
 
 async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessKeys:
@@ -33,7 +40,7 @@ async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessK
 
 async def show_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
     """Return one key with today's use."""
-    access = request.app[SAGA].access
+    access = await _access(request)
     return await with_use(access, access.keys.get(asked.key))
 
 
@@ -42,7 +49,7 @@ async def create_key(request: web.Request, asked: parameters.NewKey) -> answers.
     if not request.app[CURRENT].config.server.api_keys:
         raise NotSupported(NEEDS_KEYS)
     return await to_its_end(
-        request, created_key(request.app[SAGA].access, asked.name, asked.role, asked.owner, asked.quotas)
+        request, created_key(await _access(request), asked.name, asked.role, asked.owner, asked.quotas)
     )
 
 
@@ -50,6 +57,8 @@ async def created_key(
     access: Access, name: str, role: str | None, owner: str | None, quotas: Mapping[str, str]
 ) -> answers.MadeKey:
     """Make a key and return it with its secret. Raises ``BadInput`` and ``Conflict``."""
+    from saga_server.hosting import Quotas, read_quotas
+
     wanted = cast("Role", role or "player")
     record, secret = await access.keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
     return answers.MadeKey(**_about(record), secret=secret)
@@ -57,19 +66,21 @@ async def created_key(
 
 async def change_key(request: web.Request, asked: parameters.KeyChange) -> answers.AccessKey:
     """Change the name or the quotas of a key. Fields that are not given stay."""
-    access = request.app[SAGA].access
+    access = await _access(request)
     return await to_its_end(request, changed_key(access, asked.key, asked.name, asked.quotas))
 
 
 async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> answers.AccessKey:
     """Change a key. Raises ``NotFound`` and ``BadInput``."""
+    from saga_server.hosting import read_quotas
+
     record = await access.keys.change(key, name=name, quotas=lambda before: read_quotas(quotas, before))
     return await with_use(access, record)
 
 
 async def rotate_key(request: web.Request, asked: parameters.Rotation) -> answers.MadeKey:
     """Give a key a new secret. It is shown only in this answer."""
-    return await to_its_end(request, rotated_key(request.app[SAGA].access, asked.key, asked.grace))
+    return await to_its_end(request, rotated_key(await _access(request), asked.key, asked.grace))
 
 
 async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey:
@@ -83,7 +94,7 @@ async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey
 
 async def revoke_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
     """Revoke a key. Its owner's sessions stay."""
-    return await to_its_end(request, revoked_key(request.app[SAGA].access, asked.key))
+    return await to_its_end(request, revoked_key(await _access(request), asked.key))
 
 
 async def revoked_key(access: Access, key: str) -> answers.AccessKey:
@@ -93,19 +104,20 @@ async def revoked_key(access: Access, key: str) -> answers.AccessKey:
 
 async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
     """Describe the caller, with the quotas and the use of its key."""
-    bearer, access = request[BEARER], request.app[SAGA].access
+    bearer = request[BEARER]
     return answers.Me(
         locked=request[WANTED],
         role=bearer.role,
         owner=bearer.owner,
-        key=await with_use(access, bearer.record, fresh=False) if bearer.record is not None else None,
+        key=await with_use(await _access(request), bearer.record, fresh=False) if bearer.record is not None else None,
     )
 
 
 async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> answers.Audit:
     """Return entries of the audit log, the latest first."""
-    await request.app[SAGA].access.step()  # stores the latest entries, so that they are included
-    return await listed_entries(request.app[SAGA].access, asked.limit, asked.cursor, asked.key, asked.session)
+    access = await _access(request)
+    await access.step()  # stores the latest entries, so that they are included
+    return await listed_entries(access, asked.limit, asked.cursor, asked.key, asked.session)
 
 
 async def listed_entries(

@@ -10,7 +10,7 @@ from saga_server.admin.endpoint import body_fields, in_body, in_path, in_query
 
 
 def _quotas() -> Collection[str]:
-    from saga_core.access import QUOTAS
+    from saga_server.hosting import QUOTAS
 
     return QUOTAS
 

@@ -61,9 +61,10 @@ def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, f
 async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered
+    from saga_server.tenancy import Tenancy
 
     try:
-        saga = await Saga.open(config, resume=False)
+        saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as locked:
         if not asking:
             raise StoreLocked(f"{locked}. This command needs the data to itself") from locked

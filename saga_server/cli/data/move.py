@@ -178,10 +178,10 @@ class _Servers:
         """The servers whose row changed between the last two calls of ``are_there``."""
 
     async def are_there(self, source: StateKV) -> bool:
-        from saga_core.journal import keys
+        from saga_server.hosting import SERVERS
 
         now = time.monotonic()
-        rows = dict(await source.scan(keys.SERVERS))
+        rows = dict(await source.scan(SERVERS))
         self.grew = sorted(key[-1] for key, raw in rows.items() if key in self._seen and self._seen[key][0] != raw)
         self._seen = {
             key: self._seen[key] if key in self._seen and self._seen[key][0] == raw else (raw, now)

@@ -49,9 +49,10 @@ async def _look(
 ) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered, ask
+    from saga_server.tenancy import Tenancy
 
     try:
-        saga = await Saga.open(config, resume=False)
+        saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as locked:
         try:
             return await ask(config, path, query, body)

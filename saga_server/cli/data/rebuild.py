@@ -109,12 +109,13 @@ def _fresh(store: StoreConfig, backend: str | None) -> StoreConfig:
 async def _rebuild(config: Config, session: str | None) -> bool:
     """Rebuild one session or all of them. Returns whether every session is then equal to the journal."""
     from saga_core import Saga
+    from saga_server.tenancy import Tenancy
 
     log = logging.getLogger("saga")
     level = log.level
     log.setLevel(logging.ERROR)  # no warnings that the stores have changed: that is intended here
     try:
-        saga = await Saga.open(config)
+        saga = await Saga.open(config, hosting=Tenancy())
     finally:
         log.setLevel(level)
     async with aclosing(saga):

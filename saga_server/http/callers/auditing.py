@@ -7,16 +7,19 @@ route, not the path itself.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 from attrs import evolve, frozen
 
-from saga_core.access import AuditEntry
 from saga_server.http.app_keys import SAGA
 from saga_server.http.doors.table import PLACE
 from saga_server.http.entry.security import BEARER, WANTED
 from saga_server.http.errors import Handler
+from saga_server.tenancy import tenancy_of
+
+if TYPE_CHECKING:
+    from saga_server.hosting import AuditEntry
 
 _ID: Final = re.compile(r"[st][0-9a-z]{20}")
 _HUNG_UP: Final = 499
@@ -47,11 +50,12 @@ async def audited(request: web.Request, handler: Handler) -> web.StreamResponse:
         session, turn = response.headers.get("X-SAGA-Session", ""), response.headers.get("X-SAGA-Turn", "")
         return response
     finally:
-        entry = _entry(request, status)
-        if entry is not None:
+        access = tenancy_of(request.app[SAGA]).access
+        entry = _entry(request, status) if access is not None else None
+        if access is not None and entry is not None:
             if session or turn:
                 entry = evolve(entry, session=known_id(session), turn=known_id(turn))
-            request.app[SAGA].access.note(entry)
+            access.note(entry)
 
 
 def known_id(text: str | None) -> str:
@@ -91,6 +95,8 @@ _VERBS: Final = ("generateContent", "streamGenerateContent", "countTokens")
 def _made(
     now: float, key: str, owner: str, role: str, source: str, forwarded: str, deed: Deed, status: int
 ) -> AuditEntry:
+    from saga_server.hosting import AuditEntry
+
     return AuditEntry(
         at=now,
         last=now,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from attrs import field, frozen
 
-from saga_core.access import KeyRecord
+if TYPE_CHECKING:
+    from saga_server.hosting import KeyRecord
 
 _NO_KEYS = frozenset({"", "undefined", "null", "none"})
 

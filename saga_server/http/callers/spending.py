@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from saga_core import Saga
-from saga_core.access import Access
 from saga_core.billing import price
 from saga_core.errors import OwnedElsewhere
 from saga_core.messages import flatten
@@ -18,6 +17,7 @@ from saga_core.ports import ChatPart, ExtraPart, Usage
 from saga_core.upstream import facts_of
 from saga_server.http.call import Call
 from saga_server.providers import Route
+from saga_server.tenancy import Tenancy, tenancy_of
 
 T = TypeVar("T")
 
@@ -57,18 +57,20 @@ def _letters(value: Any) -> int:
     return sum(map(_letters, value)) if isinstance(value, list | tuple) else 0
 
 
-async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
+async def let_in(tenancy: Tenancy, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
     """Return the result of ``reading`` if the quotas of the key allow the call. Raises ``QuotaExceeded`` otherwise."""
-    taken = await access.admit(call.key_id, call.choices)
+    taken = await tenancy.admit(call.key_id, call.choices)
     try:
         return await reading()
     except OwnedElsewhere:
-        await access.give_back(taken)  # the server that owns the session counts the turn
+        if tenancy.access is not None:
+            await tenancy.access.give_back(taken)  # the server that owns the session counts the turn
         raise
 
 
 async def count(saga: Saga, key_id: str, used: Usage | None, route: Route) -> None:
     """Charge what a call used to its key, if the key has a record."""
-    if key_id and used is not None:
+    access = tenancy_of(saga).access
+    if key_id and used is not None and access is not None:
         facts = facts_of(route.model, route.provider.dialect, saga.config.models.facts)
-        await saga.access.spent(key_id, used.input + used.output, price(used, facts))
+        await access.spent(key_id, used.input + used.output, price(used, facts))

@@ -17,6 +17,7 @@ from saga_server.http.entry.large_requests import leave
 from saga_server.http.entry.security import BEARER
 from saga_server.http.errors import RequestError
 from saga_server.http.openai_schema import to_json, typed
+from saga_server.tenancy import tenancy_of
 
 _NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
 """Headers that keep a browser from running a reply's scripts as this server's, whatever content type it has."""
@@ -34,7 +35,7 @@ async def count_unbilled(request: web.Request) -> None:
             status=403,
             kind="permission_error",
         )
-    await request.app[SAGA].access.admit(request[BEARER].key_id)
+    await tenancy_of(request.app[SAGA]).admit(request[BEARER].key_id)
 
 
 async def pass_on(request: web.Request) -> web.Response:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 from attrs import evolve
 
-from saga_core.access import Keyring
 from saga_core.config import ServerConfig
 from saga_core.errors import SagaError
 from saga_server.http.app_keys import CURRENT, SAGA
@@ -23,6 +22,10 @@ from saga_server.http.entry.large_requests import LARGE, LARGE_FILE, LARGE_REQUE
 from saga_server.http.entry.refusals import Refusals
 from saga_server.http.errors import Handler, RequestError
 from saga_server.process import is_loopback
+from saga_server.tenancy import tenancy_of
+
+if TYPE_CHECKING:
+    from saga_server.hosting import Keyring
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
 WANTED: Final = web.RequestKey("wanted", bool)
@@ -59,12 +62,12 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
-    keyring = request.app[SAGA].access.keys
-    request[WANTED] = wanted = bool(server.api_keys) or keyring.any
+    tenancy = tenancy_of(request.app[SAGA])
+    request[WANTED] = wanted = bool(server.api_keys) or tenancy.keyed
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
     if wanted and request.path not in _OPEN and not page:
         try:
-            bearer = _checked(bearer, server, keyring, admin)
+            bearer = _checked(bearer, server, (await tenancy.bring_in()).keys, admin)
         except RequestError as refusal:
             if refusal.status == 401:  # a valid key without the permission (403) is not delayed
                 await _held_up(request)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.billing.bill import Bill, add_up, price
+from saga_core.billing import Bill, add_up, price
 from saga_core.ports import Usage
 from saga_core.upstream.facts import facts_of
 

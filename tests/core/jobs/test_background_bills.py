@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from saga_core import Saga
-from saga_core.billing.bill import Account, Bill
+from saga_core.billing import Account, Bill
 from saga_core.config import Config, load_config
 from saga_core.journal.ledger import Ledger
 from saga_core.ports import ChatPart, ChatRequest, Usage, UsagePart

@@ -34,14 +34,6 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "view": (("s.0", "hp"), ("view", "s.0", "hp")),
     "view_mark": (("s.0",), ("viewmark", "s.0")),
     "pending_forget": (("letta", "s"), ("leaving", "letta", "s")),
-    "lease": (("s",), ("lease", "session", "s")),
-    "order": (("s",), ("lease", "order", "s")),
-    "access_key": (("k",), ("access", "key", "k")),
-    "access_minute": (("k",), ("access", "minute", "k")),
-    "access_sessions": (("o",), ("access", "sessions", "o")),
-    "access_use": (("k", "host:8765"), ("access", "use", "k", "host:8765")),
-    "audit": (("9", "host:8765"), ("access", "audit", "9", "host:8765")),
-    "beat": (("host:8765#1",), ("lease", "server", "host:8765#1")),
 }
 
 

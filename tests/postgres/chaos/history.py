@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from attrs import define, field, frozen
 
 from saga_core import codec
-from saga_core.journal import TOLD, keys, session_of
-from saga_core.ownership.records import NOBODY, Lease, read_lease, read_order
+from saga_core.journal import TOLD, session_of
 from saga_core.stores import Key
+from saga_server.hosting import layout
+from saga_server.hosting.leases import NOBODY, Lease, read_lease, read_order
 from tests.postgres.chaos.record import Commit
 
 
@@ -76,7 +77,7 @@ class History:
 
     def _one(self, commit: Commit, name: str, known: _Session, rows: dict[Key, bytes | None]) -> None:
         where = f"commit {commit.number} of {commit.who}, session {name}"
-        lease_key, order_key = keys.lease(name), keys.order(name)
+        lease_key, order_key = layout.lease(name), layout.order(name)
         others = {key: value for key, value in rows.items() if key not in (lease_key, order_key)}
         if lease_key in rows and rows[lease_key] is not None:
             self._lease(where, commit.who, known, read_lease(rows[lease_key]))

@@ -6,8 +6,9 @@ import pytest
 
 from saga_core import codec
 from saga_core.journal import keys
-from saga_core.ownership.records import Lease
 from saga_core.stores import Key
+from saga_server.hosting import layout
+from saga_server.hosting.leases import Lease
 from tests.postgres.chaos.history import Appended, History, Read
 from tests.postgres.chaos.record import Commit
 
@@ -16,11 +17,11 @@ Rows = dict[Key, bytes | None]
 
 
 def lease(owner: str, epoch: int) -> Rows:
-    return {keys.lease(S): codec.encode(Lease(owner, epoch))}
+    return {layout.lease(S): codec.encode(Lease(owner, epoch))}
 
 
 def turn(name: str, parent: str | None, number: int) -> Rows:
-    return {keys.turn(S, name): codec.dumps({"parent": parent}), keys.order(S): str(number).encode()}
+    return {keys.turn(S, name): codec.dumps({"parent": parent}), layout.order(S): str(number).encode()}
 
 
 def commit(number: int, who: str, rows: Rows) -> Commit:
@@ -58,7 +59,7 @@ def test_a_session_that_goes_from_server_to_server_is_right() -> None:
         ((BEGUN, commit(2, "a", {keys.node(S, "t1"): b"{}"})), "without a number"),
         ((BEGUN, commit(2, "a", turn("t1", "t0", 2))), "stands below t0, which is not there"),
         ((BEGUN, NEXT, commit(3, "a", turn("t1", "root", 3))), "turn t1 is written again"),
-        ((BEGUN, NEXT, commit(3, "a", {keys.turn(S, "t1"): None, keys.order(S): b"3"})), "turn t1 goes"),
+        ((BEGUN, NEXT, commit(3, "a", {keys.turn(S, "t1"): None, layout.order(S): b"3"})), "turn t1 goes"),
     ],
 )
 def test_what_no_right_server_writes_is_found(commits: tuple[Commit, ...], words: str) -> None:

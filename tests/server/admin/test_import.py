@@ -11,6 +11,7 @@ import pytest
 from aiohttp import FormData
 
 from saga_core.imports import read_file
+from saga_server.tenancy import tenancy_of
 from tests.core.imports import samples
 from tests.server.client import Client, Reply
 from tests.server.conftest import Serve
@@ -341,7 +342,8 @@ async def test_where_keys_are_left_no_chat_is_nobodys(client: Client) -> None:
     form.add_field("file", raw, filename="one.jsonl")
     session = (await client.post("/api/import", data=form)).json["things"][0]["session"]
     words = [*as_sillytavern(raw), {"role": "user", "content": "And what now?"}]
-    _, key = await client.server.saga.parts.access.keys.create("hers")  # left behind by settings that had keys
+    access = await tenancy_of(client.server.saga).bring_in()
+    _, key = await access.keys.create("hers")  # left behind by settings that had keys
     hers = await client.chat(words, headers={"Authorization": f"Bearer {key}"})
     assert hers.status == 200 and hers.session != session
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from saga_server.tenancy import tenancy_of
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 
@@ -139,9 +140,10 @@ async def test_a_key_stands_in_the_headers_of_other_apis_too(admin: Client) -> N
 async def test_stored_keys_lock_a_server_whose_settings_have_none_any_more(admin: Client, serve: Serve) -> None:
     """Nobody finds the stories of others open because a line of the settings went."""
     async with serve() as open_:
-        record, secret = await open_.server.saga.access.keys.create("one")
+        access = await tenancy_of(open_.server.saga).bring_in()
+        record, secret = await access.keys.create("one")
         assert (await open_.get("/api/sessions")).status == 401
         assert (await open_.chat(HELLO)).status == 401
         assert (await Client(open_.server, open_.http, secret).chat(HELLO)).status == 200
-        await open_.server.saga.access.keys.revoke(record.id)
+        await access.keys.revoke(record.id)
         assert (await open_.get("/api/sessions")).status == 200

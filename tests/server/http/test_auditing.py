@@ -101,7 +101,7 @@ async def test_what_is_nobodys_is_not_noted(admin: Client) -> None:
 async def test_at_home_nothing_is_noted(offline: Client) -> None:
     await offline.chat(words("hello"))
     await offline.get("/api/sessions")
-    await offline.server.saga.access.step()
+    assert offline.server.saga.parts.admission.access is None
     assert await offline.server.saga.stores.state.scan(("access",)) == []
 
 

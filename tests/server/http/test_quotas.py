@@ -22,7 +22,7 @@ FACTS = {"facts": {"narrator": {"input": 1_000.0, "output": 5_000.0}}}
 async def admin(serve: Serve, upstream: Upstream) -> AsyncIterator[Client]:
     providers = {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}
     async with serve(server={"api_keys": [ADMIN]}, providers=providers, models=FACTS) as found:
-        found.server.saga.access.meter.clock = _Noon(found.server.saga.parts.clock)
+        found.server.saga.parts.admission.access.meter.clock = _Noon(found.server.saga.parts.clock)
         yield Client(found.server, found.http, ADMIN)
 
 
@@ -72,7 +72,7 @@ async def test_turns_a_minute(admin: Client, upstream: Upstream) -> None:
     assert over.headers["Retry-After"] == "60"
     assert len(upstream.requests) == 2, "no model was asked"
     assert (await other.chat(words("hello"))).status == 200, "others go on"
-    admin.server.saga.access.meter.clock.at += 60.0  # type: ignore[attr-defined]
+    admin.server.saga.parts.admission.access.meter.clock.at += 60.0  # type: ignore[attr-defined]
     assert (await mina.chat(words("hello again"))).status == 200
 
 
@@ -149,13 +149,13 @@ async def test_sessions(admin: Client) -> None:
     refused(await mina.post("/api/sessions", json={"label": "three"}), "sessions")
     assert (await mina.chat(words("I go on."), headers={"X-SAGA-Session": "two"})).status == 200
     assert (await mina.send("DELETE", "/api/sessions/one")).status == 200
-    admin.server.saga.access.meter.holdings._counted -= 3.0  # the count is no longer fresh
+    admin.server.saga.parts.admission.access.meter.holdings._counted -= 3.0  # the count is no longer fresh
     assert (await mina.chat(words("A third."), headers={"X-SAGA-Session": "three"})).status == 200
 
 
 async def test_bytes(admin: Client) -> None:
     mina = await player(admin, bytes="1000")
-    holdings = admin.server.saga.access.meter.holdings
+    holdings = admin.server.saga.parts.admission.access.meter.holdings
     await mina.chat(words("I write a long story. " * 100), headers={"X-SAGA-Session": "long"})
     owner = (await mina.get("/api/me")).json["owner"]
     holdings._weighed.clear()
@@ -208,7 +208,7 @@ async def test_work_behind_the_replies_counts_for_the_owner(admin: Client) -> No
     saga = admin.server.saga
     saga.counters.emit("billed", session=session, turn="t", purpose="extraction", model="m", input=500, output=500,
                        read=0, written=0, dollars=0.25, uncached=None)  # fmt: skip
-    await saga.access.step()
+    await saga.parts.admission.access.step()
     found = await use(mina)
     assert (found["tokens"], found["dollars"]) == (1_120, pytest.approx(0.45, abs=0.01))
     refused(await mina.chat(words("hello")), "tokens_a_day")
