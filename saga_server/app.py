@@ -81,7 +81,7 @@ def make_app(
     app.on_cleanup.append(close_helper)
     app[SILENT] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
-    app[EVENTS] = Events(saga.counters)
+    app[EVENTS] = Events(saga.counters, lambda text: current.mask(text))
     app.on_shutdown.append(close_events)
     app[CURRENT] = current
     app[READINESS] = Readiness(saga, current)
@@ -93,9 +93,7 @@ def make_app(
     app[METRICS] = metrics
     if worker is not None:
         app[WORKER] = worker
-    app[EXCHANGES] = Exchanges(
-        saga, current.narrators, metrics, keep_alive=server.keep_alive, patience=server.request_timeout
-    )
+    app[EXCHANGES] = Exchanges(saga, current, metrics)
     prepare(app)
     prepare_passing(app)
     app.on_response_prepare.append(share_with_origin)

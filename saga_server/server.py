@@ -239,7 +239,7 @@ class Server:
 
     def _hold(self, config: Config) -> tuple[str, ...]:
         """Apply ``config``, and return the names of the settings that need a restart."""
-        assert self._current is not None and self._runner is not None, "the server is not started"
+        assert self._current is not None, "the server is not started"
         narrators = Narrators.from_config(config, self.environ).after(self.narrators)
         self._former.append(self.narrators)
         needs_restart = []
@@ -253,9 +253,6 @@ class Server:
             self._automatic.narrators, self._automatic.config = narrators, config
         elif AutomaticExtraction.of(narrators, config) is not None:
             needs_restart.append("extraction.automatic")
-        exchanges = self._runner.app[EXCHANGES]
-        exchanges.narrators = narrators
-        exchanges.keep_alive, exchanges.patience = config.server.keep_alive, config.server.request_timeout
         self._current.config, self._current.narrators = config, narrators
         self.config = config
         self.saga.reconfigure(config)

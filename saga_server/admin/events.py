@@ -101,12 +101,16 @@ class Events:
     """The listeners of one engine."""
 
     counters: Counters
+    mask: Callable[[str], str] = str
+    """Hides secrets, which a reason may quote."""
     _all: list[Listening] = field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.counters.listeners.append(self._take)
 
     def _take(self, event: str, about: Mapping[str, Any]) -> None:
+        if "reason" in about and self._all:
+            about = {**about, "reason": self.mask(str(about["reason"]))}
         for each in self._all:
             each.take(event, about)
 

@@ -17,7 +17,8 @@ from saga_core.world import UnknownWorld
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import BEARER, SAGA, done_elsewhere, longest_wait
+from saga_server.admin.reply import masked
+from saga_server.http import BEARER, CURRENT, SAGA, done_elsewhere, longest_wait
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
@@ -64,7 +65,8 @@ async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> a
     if owner is not None and asked.session is None:
         hers = await request.app[SAGA].sessions.ids_of(owner)
         jobs = [job for job in jobs if job.session in hers]
-    return answers.Jobs([job.plain() for job in jobs], sum(job.stuck for job in jobs))
+    rows = masked([job.plain() for job in jobs], request.app[CURRENT].mask)
+    return answers.Jobs(rows, sum(job.stuck for job in jobs))
 
 
 async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answers.Retried:

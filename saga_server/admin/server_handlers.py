@@ -19,6 +19,7 @@ from saga_server.admin.description.openapi import describe_api
 from saga_server.admin.endpoint import TABLE, NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
+from saga_server.admin.reply import masked
 from saga_server.counted import counted
 from saga_server.http import (
     BEARER,
@@ -93,7 +94,7 @@ async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
         active_sessions=active,
         open_requests=len(request.app[EXCHANGES]),
         loop=_loop(),
-        **engine,
+        **masked(engine, request.app[CURRENT].mask),
     )
 
 
@@ -133,7 +134,9 @@ async def drain(request: web.Request, asked: parameters.Drain) -> answers.Draine
     except TimeoutError:
         slow = tuple(Waiting(*names, "record", "the journal is slow to take it") for names in exchanges.recording())
     report = await request.app[SAGA].drain(max(0.0, asked.timeout - (time.monotonic() - started)))
-    return drained(evolve(report, waiting=(*slow, *report.waiting)))
+    found = drained(evolve(report, waiting=(*slow, *report.waiting)))
+    mask = request.app[CURRENT].mask
+    return evolve(found, waiting=[evolve(each, reason=mask(each.reason)) for each in found.waiting])
 
 
 def drained(report: DrainReport) -> answers.Drained:

@@ -9,7 +9,6 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.http.app_keys import (
         CURRENT,
-        EXCHANGES,
         HELPER,
         LOG_TAIL,
         METRICS,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from saga_server.http.entry.refusals import Refusals
     from saga_server.http.entry.security import BEARER, REFUSALS, WANTED, guarded, share_with_origin
     from saga_server.http.errors import Handler, RequestError, errors_as_json
-    from saga_server.http.exchanges import Exchanges
+    from saga_server.http.exchanges import EXCHANGES, Exchanges
     from saga_server.http.header_text import only_header_text
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import done_elsewhere, longest_wait, passed_on, prepare_passing
@@ -90,7 +89,7 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "CURRENT": "saga_server.http.app_keys:CURRENT",
-        "EXCHANGES": "saga_server.http.app_keys:EXCHANGES",
+        "EXCHANGES": "saga_server.http.exchanges:EXCHANGES",
         "HELPER": "saga_server.http.app_keys:HELPER",
         "LOG_TAIL": "saga_server.http.app_keys:LOG_TAIL",
         "METRICS": "saga_server.http.app_keys:METRICS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from attrs import define, field
@@ -43,6 +43,11 @@ class Outlet(Protocol):
     @property
     def discreet(self) -> bool:
         """Whether the caller is not an operator. Reasons are then withheld, because they may quote other chats."""
+        ...
+
+    @property
+    def mask(self) -> Callable[[str], str]:
+        """Hides secrets in errors and notices, which may quote what a provider said."""
         ...
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
@@ -131,9 +136,7 @@ class StreamedAnswer(Answer):
     def _open_stream(self) -> None:
         if not self._open:
             self._open = True
-            self.outlet.begin(
-                answer_headers(self.begun, *self.outlet.notices, discreet=self.outlet.discreet), self.shape.content_type
-            )
+            self.outlet.begin(answer_headers(self.outlet, self.begun), self.shape.content_type)
 
     def _begin(self, index: int) -> None:
         self._open_stream()
@@ -153,7 +156,7 @@ class StreamedAnswer(Answer):
         self._send_rest()
         notice = await self.outlet.commit(self.begun)
         if notice:
-            self.outlet.send(self.shape.notice(notice))
+            self.outlet.send(self.shape.notice(self.outlet.mask(notice)))
         for index in sorted(self._begun_choices):
             self.outlet.send(self.shape.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:
@@ -189,7 +192,7 @@ class StreamedAnswer(Answer):
             await self.begun.abandon()
 
     def _end_with(self, error: Exception) -> None:
-        self.outlet.send(self.shape.failure(describe(error).body()))
+        self.outlet.send(self.shape.failure(describe(error, self.outlet.mask).body()))
 
 
 @define(eq=False)
@@ -227,8 +230,8 @@ class WholeAnswer(Answer):
             choice.text += reply.finish()
             choice.finish = reply.limits.ended or choice.finish
         notice = await self.outlet.commit(self.begun)
-        told = (*self.outlet.notices, *filter(None, (self.begun.cut_short, notice)))
-        self.outlet.begin(answer_headers(self.begun, *told, discreet=self.outlet.discreet), "application/json")
+        late = filter(None, (self.begun.cut_short, notice))
+        self.outlet.begin(answer_headers(self.outlet, self.begun, *late), "application/json")
         dollars = _dollars(self.begun)
         self.outlet.send(self.shape.whole(choices, self.outlet.usage, dollars))
 
@@ -242,13 +245,13 @@ class WholeAnswer(Answer):
         await self.begun.abandon()
 
 
-def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> dict[str, str]:
+def answer_headers(outlet: Outlet, begun: PendingTurn, *late: str) -> dict[str, str]:
     """Return the headers that say which turn the reply becomes and how reading the request went.
 
-    ``discreet`` reduces what is degraded for all chats to its names, without the reasons.
+    For a discreet outlet, what is degraded for all chats is reduced to its names, without the reasons.
     """
-    degraded = [f"{name}: {_KEPT_BACK if discreet else why}" for name, why in begun.degraded.items()]
-    notices = (*degraded, *begun.notices, *told)
+    degraded = [f"{name}: {_KEPT_BACK if outlet.discreet else why}" for name, why in begun.degraded.items()]
+    notices = (*degraded, *begun.notices, *outlet.notices, *late)
     found = {
         "X-SAGA-Session": begun.session.id,
         "X-SAGA-Turn": begun.id if begun.session.id else "",
@@ -256,7 +259,7 @@ def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> di
         "X-SAGA-Context-Ms": f"{begun.timings['total']:.1f}",
         "X-SAGA-Late": header_text(", ".join(begun.context.late)),
         "X-SAGA-Silent": str(begun.silent) if begun.silent else "",
-        "X-SAGA-Notice": header_text("; ".join(notices)),
+        "X-SAGA-Notice": header_text(outlet.mask("; ".join(notices))),
         **_cost_headers(begun.bill),
     }
     return {name: value for name, value in found.items() if value}

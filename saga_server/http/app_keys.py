@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from saga_core import Saga
-from saga_server.http.exchanges import Exchanges
 from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 SAGA: Final = web.AppKey("saga", Saga)
 CURRENT: Final = web.AppKey("current", Current)
-EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
 METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
 RELOADING: Final = web.AppKey("reloading", Reloading)

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.errors import (
     BadInput,
@@ -31,6 +31,7 @@ from saga_core.errors import (
     StoreUnavailable,
     UpstreamError,
 )
+from saga_server.http.app_keys import CURRENT
 from saga_server.http.doors.failures import told_to
 from saga_server.http.doors.table import PLACE, WHERE, Api
 
@@ -95,11 +96,16 @@ class Failure:
         )
 
 
-def describe(error: Exception) -> Failure:
-    """Return the error reply for an exception.
+def describe(error: Exception, mask: Callable[[str], str] = str) -> Failure:
+    """Return the error reply for an exception. ``mask`` hides secrets, which a provider's error may quote.
 
     An unexpected exception is logged under a random number, and the reply gives only this number.
     """
+    failure = _described(error)
+    return evolve(failure, message=mask(failure.message))
+
+
+def _described(error: Exception) -> Failure:
     if isinstance(error, RequestError):
         headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
         return Failure(error.status, str(error), error.kind, error.param, error.code, headers)
@@ -175,9 +181,9 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except ConnectionError as error:
         if request.transport is None or request.transport.is_closing():
             return web.Response(status=_HUNG_UP)  # the client went away before it was answered
-        failure = describe(error)
+        failure = describe(error, request.app[CURRENT].mask)
     except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
-        failure = describe(error)
+        failure = describe(error, request.app[CURRENT].mask)
     place = request.get(PLACE)
     response = failure.response("openai" if place is None else place.door.api)
     if failure.headers.get("Connection") == "close":

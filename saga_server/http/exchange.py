@@ -32,7 +32,7 @@ from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import onward
 from saga_server.http.work_budget import Within
-from saga_server.process import ADJUSTABLE, Metrics
+from saga_server.process import ADJUSTABLE, Current, Mask, Metrics
 from saga_server.providers import Narrators, Route
 from saga_server.tenancy import tenancy_of
 
@@ -61,14 +61,10 @@ class Exchange:
 
     call: Call
     saga: Saga
-    narrators: Narrators
+    current: Current
     metrics: Metrics
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
     """Recordings in progress, with session and turn, also those that take longer than ``COMMIT_SECONDS``."""
-    keep_alive: float = 0.0
-    """Seconds of silence after which a keep-alive is sent in a stream; 0: never."""
-    patience: float = 600.0
-    """Seconds after which followers that take nothing of a waiting reply count as gone."""
     usage: Usage | None = None
     beside: int = 0
     """Characters of reasoning and tool calls that the model has written."""
@@ -78,6 +74,8 @@ class Exchange:
     stopped: bool = False
     _followers: int = 0
     _route: Route = field(init=False)
+    _narrators: Narrators = field(init=False)
+    """Those that the routes of the call belong to, even if the settings are reloaded meanwhile."""
     _shape: Shape = field(init=False)
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
@@ -96,12 +94,18 @@ class Exchange:
 
     def __attrs_post_init__(self) -> None:
         self._route = self.call.route
+        self._narrators = self.current.narrators
         self._shape = self.call.shape(self.call.model)
 
     @property
     def discreet(self) -> bool:
         """Whether the caller is not an operator of the server."""
         return self.call.discreet
+
+    @property
+    def mask(self) -> Mask:
+        """Hides secrets in what a provider says."""
+        return self.current.mask
 
     # -- following ---------------------------------------------------------------------------------------------
 
@@ -191,24 +195,25 @@ class Exchange:
         self._wake()
 
     async def _taken_up(self) -> None:
-        """Wait until a follower has taken enough. If nothing is taken for ``patience``, the exchange stops."""
+        """Wait until a follower has taken enough. If nothing is taken for ``server.request_timeout``, stop."""
+        patience = self.current.config.server.request_timeout
         while self._sent - self._taken > WINDOW and not self._is_stopped():
             self._room.clear()
             try:
-                async with asyncio.timeout(self.patience):
+                async with asyncio.timeout(patience):
                     await self._room.wait()
             except TimeoutError:
-                _log.warning("a client took nothing of its reply for %g s; the reply ends there", self.patience)
+                _log.warning("a client took nothing of its reply for %g s; the reply ends there", patience)
                 self.stop()
 
-    def _stay_alive(self, answer: Answer) -> None:
-        """Send a keep-alive whenever nothing was sent for ``keep_alive`` seconds."""
+    def _stay_alive(self, answer: Answer, seconds: float) -> None:
+        """Send a keep-alive whenever nothing was sent for so many seconds."""
         loop = asyncio.get_running_loop()
         silent = loop.time() - self._spoke
-        if silent >= self.keep_alive:
+        if silent >= seconds:
             answer.keep_alive()
             silent = 0.0
-        self._timer = loop.call_later(self.keep_alive - silent, self._stay_alive, answer)
+        self._timer = loop.call_later(seconds - silent, self._stay_alive, answer, seconds)
 
     async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
         """Record the turn. A failure does not stop the story; its reason is returned as a notice."""
@@ -250,7 +255,7 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - ``head`` raises it, or the stream reports it; logged if unexpected
             self._failure = error
             if self._head is not None:
-                self.send(self._shape.failure(describe(discreet(error) if self.discreet else error).body()))
+                self.send(self._shape.failure(describe(discreet(error) if self.discreet else error, self.mask).body()))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -271,9 +276,10 @@ class Exchange:
             if self._is_stopped():
                 await answer.aborted()
                 return "aborted"
-            if call.stream and self.keep_alive:
+            keep_alive = self.current.config.server.keep_alive
+            if call.stream and keep_alive:
                 self._spoke = asyncio.get_running_loop().time()
-                self._stay_alive(answer)
+                self._stay_alive(answer, keep_alive)
             self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
             try:
                 await asyncio.wait({self._reading})
@@ -353,12 +359,12 @@ class Exchange:
                 self.metrics.fallbacks.inc()
                 self.notices.append(f"{following.model} narrates instead of {route.model}: {error}")
             else:
-                self.narrators.narrated = route
+                self._narrators.narrated = route
                 return
 
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
         call, started = self.call, time.perf_counter()
-        narrator = await self.narrators.narrator(route.provider)
+        narrator = await self._narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
         params, text = onward(call.text, begun.plan, begun.allowing(call.params), route.provider.completes_text)
         request = ChatRequest(begun.plan, route.model, params, key, begun.session.id, text)

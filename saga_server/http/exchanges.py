@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
+from aiohttp import web
 from attrs import define, field
 
 from saga_core import Saga
@@ -12,8 +13,7 @@ from saga_core.errors import UpstreamError
 from saga_server.http.call import Call
 from saga_server.http.entry.fair_share import charged
 from saga_server.http.exchange import COMMIT_SECONDS, Exchange
-from saga_server.process import Metrics
-from saga_server.providers import Narrators
+from saga_server.process import Current, Metrics
 
 Key = tuple[str, str | None, str | None, str, str, bytes]
 """Identifies equal requests: owner, session, world, player, API, and the body (for a large body its SHA-256)."""
@@ -24,10 +24,8 @@ class Exchanges:
     """The running exchanges."""
 
     saga: Saga
-    narrators: Narrators
+    current: Current
     metrics: Metrics
-    keep_alive: float = 0.0
-    patience: float = 600.0
     _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
@@ -43,9 +41,7 @@ class Exchanges:
             raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(
-                call, self.saga, self.narrators, self.metrics, self._recordings, self.keep_alive, self.patience
-            )
+            exchange = Exchange(call, self.saga, self.current, self.metrics, self._recordings)
             self._by_key[key] = exchange
             task = asyncio.create_task(charged(exchange.run()), name="saga-exchange")
             self._tasks[task] = exchange
@@ -99,3 +95,6 @@ class Exchanges:
         for task in working:
             task.cancel()
         return len(working)
+
+
+EXCHANGES: Final = web.AppKey("exchanges", Exchanges)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from saga_server.process.helper import Helper, TooMuch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
     from saga_server.process.log_tail import LogTail
-    from saga_server.process.logs import PRIVATE, log_errors_only, set_up_logging
+    from saga_server.process.logs import PRIVATE, Mask, log_errors_only, set_up_logging
     from saga_server.process.loop_guard import LoopGuard
     from saga_server.process.loop_metrics import LoopMetrics
     from saga_server.process.metrics import ADJUSTABLE, Metrics
@@ -46,6 +46,7 @@ __all__ = [
     "LogTail",
     "LoopGuard",
     "LoopMetrics",
+    "Mask",
     "Metrics",
     "NotAnswered",
     "Readiness",
@@ -90,6 +91,7 @@ __getattr__ = lazy_face(
         "LogTail": "saga_server.process.log_tail:LogTail",
         "open_sockets": "saga_server.process.listening:open_sockets",
         "PRIVATE": "saga_server.process.logs:PRIVATE",
+        "Mask": "saga_server.process.logs:Mask",
         "log_errors_only": "saga_server.process.logs:log_errors_only",
         "set_up_logging": "saga_server.process.logs:set_up_logging",
         "LoopGuard": "saga_server.process.loop_guard:LoopGuard",

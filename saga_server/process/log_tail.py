@@ -7,9 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saga_core.config import Config
 from saga_server.process.current import Current
-from saga_server.process.logs import Redactor, secrets_of
 from saga_server.terminal import on_one_line
 
 KEPT = 500
@@ -23,7 +21,6 @@ class LogTail(logging.Handler):
     def __init__(self, current: Current) -> None:
         super().__init__()
         self._current = current
-        self._known: tuple[Config, Redactor] | None = None
         self._rows: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._count = 0
 
@@ -32,7 +29,7 @@ class LogTail(logging.Handler):
         if getattr(record, "private", False):
             return
         try:
-            text = self._redactor()(on_one_line(record.getMessage()))[:_LONGEST]
+            text = self._current.mask.for_log(on_one_line(record.getMessage()))[:_LONGEST]
         except Exception:  # noqa: BLE001 - like every handler: a bad record must not stop the program
             self.handleError(record)
             return
@@ -50,9 +47,3 @@ class LogTail(logging.Handler):
     def rows(self, after: int, limit: int) -> Sequence[Mapping[str, Any]]:
         """Return the latest ``limit`` rows with a number above ``after``, oldest first."""
         return [row for row in self._rows if row["number"] > after][-limit:]
-
-    def _redactor(self) -> Redactor:
-        config = self._current.config
-        if self._known is None or self._known[0] is not config:
-            self._known = config, Redactor.of(secrets_of(config))
-        return self._known[1]

@@ -36,32 +36,35 @@ _IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
 
 
 @frozen
-class Redactor:
-    """Removes known secrets from a text, what looks like a secret, and text of a story that an error quotes."""
+class Mask:
+    """Hides known secrets in a text, and what looks like a secret. Logs and clients get the same mask."""
 
     secrets: tuple[str, ...]
     """Known secrets, the longest first."""
 
     @classmethod
-    def of(cls, secrets: Iterable[str]) -> Redactor:
+    def of(cls, secrets: Iterable[str]) -> Mask:
         """Build one for ``secrets``. Those with fewer than six characters could be ordinary words, and are ignored."""
         return cls(tuple(sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)))
 
     def __call__(self, text: str) -> str:
-        """Return the text without secrets and quotes."""
+        """Return the text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         text = _BEARER.sub(rf"\1{HIDDEN}", text)
-        text = _QUOTED.sub("", _KEY.sub(HIDDEN, text))
-        return _IN_URL.sub(rf"\1{HIDDEN}", text)
+        return _IN_URL.sub(rf"\1{HIDDEN}", _KEY.sub(HIDDEN, text))
+
+    def for_log(self, text: str) -> str:
+        """Return the text without secrets, and without text of a story that an error quotes."""
+        return _QUOTED.sub("", self(text))
 
 
 class TextFormatter(logging.Formatter):
     """Formats a record as one line for people, with a traceback below it."""
 
-    def __init__(self, redact: Redactor) -> None:
+    def __init__(self, mask: Mask) -> None:
         super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
-        self._redact = redact
+        self._mask = mask
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Return the line, with the ids at its end."""
@@ -73,7 +76,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line and the traceback, without secrets."""
-        return self._redact(super().format(record))
+        return self._mask.for_log(super().format(record))
 
 
 class JsonLines(JsonFormatter):
@@ -85,20 +88,20 @@ class JsonLines(JsonFormatter):
 
     converter = staticmethod(time.gmtime)
 
-    def __init__(self, redact: Redactor) -> None:
+    def __init__(self, mask: Mask) -> None:
         super().__init__(json_ensure_ascii=False)
-        self._redact = redact
+        self._mask = mask
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
         """Fill in the fields, in their order."""
         log_data["time"] = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z"
         log_data["level"] = record.levelname.lower()
         log_data["logger"] = record.name
-        log_data["message"] = self._redact(record.message)
+        log_data["message"] = self._mask.for_log(record.message)
         log_data.update(_about(record))
         error = message_dict.get("exc_info")
         if error:
-            log_data["error"] = self._redact(str(error))
+            log_data["error"] = self._mask.for_log(str(error))
 
 
 class _Subjects(logging.Filter):
@@ -135,8 +138,8 @@ def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list
 
 def formatter(kind: LogFormat, secrets: Iterable[str]) -> logging.Formatter:
     """Return the formatter for a log format. It removes ``secrets``."""
-    redact = Redactor.of(secrets)
-    return JsonLines(redact) if kind == "json" else TextFormatter(redact)
+    mask = Mask.of(secrets)
+    return JsonLines(mask) if kind == "json" else TextFormatter(mask)
 
 
 def set_up_logging(config: Config) -> None:

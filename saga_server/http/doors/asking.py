@@ -9,13 +9,14 @@ from typing import Any, Protocol, TypeVar
 
 from aiohttp import web
 
-from saga_server.http.app_keys import CURRENT, EXCHANGES, HELPER
+from saga_server.http.app_keys import CURRENT, HELPER
 from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
 from saga_server.http.entry.bodies import BODY
 from saga_server.http.entry.large_requests import SHARE, in_helper, leave
 from saga_server.http.entry.security import BEARER
 from saga_server.http.exchange import Exchange
+from saga_server.http.exchanges import EXCHANGES
 from saga_server.http.openai_schema import read_json
 from saga_server.http.request_names import read_names
 

@@ -10,13 +10,14 @@ from aiohttp import web
 from attrs import evolve, frozen
 
 from saga_core.ports import TextWire
-from saga_server.http.app_keys import EXCHANGES, SAGA
+from saga_server.http.app_keys import SAGA
 from saga_server.http.call import Call
 from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.doors.table import ABORT, PLACE
 from saga_server.http.entry.security import BEARER
+from saga_server.http.exchanges import EXCHANGES
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import UNTOLD, TextRequest, read_text
 

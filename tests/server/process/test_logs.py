@@ -12,7 +12,7 @@ import pytest
 
 from saga_core.config import load_config
 from saga_core.log_context import set_log_context, subject
-from saga_server.process.logs import Redactor, formatter, secrets_of, set_up_logging
+from saga_server.process.logs import Mask, formatter, secrets_of, set_up_logging
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.http.entry.test_security_attacks import send_raw
@@ -138,20 +138,20 @@ def test_a_text_line_for_people(lines: Any) -> None:
 
 
 def test_what_looks_like_a_secret_is_taken_out() -> None:
-    redact = Redactor.of(["open-sesame", "ab"])
+    mask = Mask.of(["open-sesame", "ab"])
     for text in (
         "key open-sesame refused",
         "Authorization: Bearer abcdef12345",
         "Incorrect API key: sk-proj-abcdefghijklmnop1234",
         "postgresql://saga:open1@db/saga",
     ):
-        assert "(key)" in redact(text)
+        assert "(key)" in mask(text)
     for secret in ("open-sesame", "abcdef12345", "abcdefghijklmnop", "open1"):
-        assert secret not in redact(
+        assert secret not in mask(
             f"{secret if secret == 'open-sesame' else ''} Bearer abcdef12345 sk-abcdefghijklmnop9 "
             "postgresql://saga:open1@db/saga"
         )
-    assert redact("wants a bearer token; ab") == "wants a bearer token; ab"
+    assert mask("wants a bearer token; ab") == "wants a bearer token; ab"
 
 
 def test_secrets_are_looked_for_everywhere() -> None:
