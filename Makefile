@@ -6,10 +6,11 @@ PROFILE ?= lite
 # The demo's language; empty: that of the locale.
 LANG_ ?=
 
-# What the stores of a profile need beyond SAGA itself.
-EXTRAS_full := [ladybug,chroma]
-EXTRAS_full-lance := [ladybug,lancedb]
-EXTRAS_scale := [postgres]
+# The server, and what the stores of a profile need.
+EXTRAS_lite := [server]
+EXTRAS_full := [server,ladybug,chroma]
+EXTRAS_full-lance := [server,ladybug,lancedb]
+EXTRAS_scale := [server,postgres]
 # One stamp for what serving needs, one for everything: the tools of developers and every engine.
 RUN := $(VENV)/.saga-$(PROFILE)
 ALL := $(VENV)/.saga-all

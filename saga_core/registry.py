@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
@@ -15,6 +16,7 @@ from attrs import field, frozen
 from saga_core.errors import BadInput, StoreUnavailable
 
 GROUP = "saga.backends"
+_DISTRIBUTION = "saga-rp"
 
 _STORES = ("state", "graph", "vector", "cache")
 KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context", "strategy", "hosting")
@@ -120,10 +122,25 @@ def _load(point: EntryPoint) -> Backend:
     try:
         backend = point.load()
     except ImportError as error:
-        raise StoreUnavailable(f"backend {point.name!r} ({point.value}) cannot be imported: {error}") from error
+        extra = _extra_with((error.name or "").partition(".")[0], point)
+        install = f"; install it: {remedy(extra)}" if extra else ""
+        raise StoreUnavailable(
+            f"backend {point.name!r} ({point.value}) cannot be imported: {error}{install}"
+        ) from error
     if not isinstance(backend, Backend):
         raise BadInput(f"entry point {point.name!r} ({point.value}) is no saga_core.registry.Backend")
     return backend
+
+
+def _extra_with(package: str, point: EntryPoint) -> str | None:
+    """Return the extra of SAGA that brings ``package``, if the entry point is SAGA's own."""
+    if point.dist is None or point.dist.name != _DISTRIBUTION:
+        return None
+    for line in point.dist.requires or ():
+        found = re.match(r"([\w.-]+).*;\s*extra\s*==\s*['\"]([^'\"]+)", line)
+        if found is not None and found[1].replace("-", "_") == package and found[2] not in ("all", "dev"):
+            return found[2]
+    return None
 
 
 def _points() -> tuple[EntryPoint, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from saga_core.lazy_face import lazy_face
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from saga_server.cli.saga_command import main
@@ -13,9 +13,18 @@ __all__ = [
     "main",
 ]
 
-# Names are imported on first use, so that each command imports only what it needs.
-__getattr__ = lazy_face(
-    {
-        "main": "saga_server.cli.saga_command:main",
-    }
-)
+_NEEDED = ("aiohttp", "click", "httpx2", "rich")
+"""Packages of the extra ``server``, without which no command works."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import the command at its first use. Without the extra, it says what to install."""
+    if name != "main":
+        raise AttributeError(name)
+    if missing := [each for each in _NEEDED if find_spec(each) is None]:
+        return lambda **_: sys.exit(
+            f"saga: no {missing[0]} here; the command line needs: pip install 'saga-rp[server]'"
+        )
+    from saga_server.cli.saga_command import main
+
+    return main

@@ -49,6 +49,7 @@ def imported() -> dict[str, set[str]]:
     ("heading", "requirements"),
     [
         ("To run", PROJECT["project"]["dependencies"]),
+        ("The server", PROJECT["project"]["optional-dependencies"]["server"]),
         ("To develop", PROJECT["project"]["optional-dependencies"]["dev"]),
         ("To build", PROJECT["build-system"]["requires"]),
     ],
@@ -64,7 +65,9 @@ def test_every_extra_is_named() -> None:
     assert all(f"`{extra}`" in DEPENDENCIES.text for extra in extras)
     rows = listed("Optional engines")
     wanted = {
-        extra: requirements for extra, requirements in extras.items() if extra not in ("all", "dev", "conformance")
+        extra: requirements
+        for extra, requirements in extras.items()
+        if extra not in ("all", "dev", "conformance", "server")
     }
     told: dict[str, set[str]] = {}
     for package, row in rows.items():
@@ -79,7 +82,7 @@ def test_every_dependency_is_used_where_the_page_says() -> None:
         for distribution in distributions:
             modules.setdefault(distribution.lower().replace("_", "-"), []).append(module)
     rooms = imported()
-    for name, (where, _) in listed("To run").items():
+    for name, (where, _) in {**listed("To run"), **listed("The server")}.items():
         using = {room for module in modules[name] for room in rooms.get(module, ())}
         assert using, f"nothing imports {name}"
         said = (

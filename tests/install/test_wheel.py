@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import subprocess
 import sys
 import urllib.request
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,14 +17,9 @@ from zipfile import ZipFile
 import pytest
 
 from saga_server.process import READY_AT
+from tests.install.wheel import PACKAGES, PAGES, ROOT, fresh_environment
 from tests.web.chromium import MISSING, chromium
 
-pytest.importorskip("hatchling", reason="the extra dev brings it; `make test` installs that")
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("saga_core", "saga_backends", "saga_server", "conformance")
-PAGES = ("index.html", "dist/app.js", "build/style.css", "img/logo.svg")
-"""Files of a page, some in folders that .gitignore names."""
 MOST_BYTES = 4 << 20
 
 _INSTALLED = """
@@ -46,24 +39,6 @@ print(json.dumps({
     "facts": facts_of("claude-sonnet-4-5", "anthropic", {}).breakpoints > 0,
 }))
 """
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of a copy of this checkout, with pages in ``saga_server/web``."""
-    copy = tmp_path_factory.mktemp("checkout")
-    for name in (*PACKAGES, "worlds"):
-        shutil.copytree(ROOT / name, copy / name)
-    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
-        shutil.copy(ROOT / name, copy / name)
-    for name in PAGES:
-        page = copy / "saga_server" / "web" / name
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(name, encoding="utf-8")
-    made = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(copy / "made")]
-    subprocess.run(made, cwd=copy, check=True, capture_output=True)
-    (found,) = (copy / "made").glob("*.whl")
-    return found
 
 
 def test_every_file_of_the_packages_and_the_worlds_is_in_it(wheel: Path) -> None:
@@ -157,14 +132,7 @@ def test_its_pages_open_in_a_browser(wheel: Path, tmp_path: Path) -> None:
 @pytest.mark.deep
 @pytest.mark.skipif(chromium() is None, reason=MISSING)
 def test_installed_into_a_fresh_environment_its_pages_open(wheel: Path, tmp_path: Path) -> None:
-    """With nothing but what the wheel itself asks for."""
-    fresh = tmp_path / "fresh"
-    venv.create(fresh, with_pip=True)
-    python = fresh / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)]
-    done = subprocess.run(install, capture_output=True, text=True, check=False)
-    if done.returncode and "Failed to establish a new connection" in done.stderr:
-        pytest.skip(f"the package index was not reached: {done.stderr[-200:]}")
-    assert done.returncode == 0, done.stderr
+    """With nothing but what the extra ``server`` asks for."""
+    python = fresh_environment(tmp_path / "fresh", wheel, "server")
     with serving(python, tmp_path, {"PATH": ""}) as url:
         asyncio.run(open_every_page(url, play_a_turn(url)))
