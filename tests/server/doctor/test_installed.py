@@ -51,4 +51,4 @@ def test_no_engine_is_imported() -> None:
         "print([name for name in ('kuzu', 'ladybug', 'chromadb', 'lancedb', 'networkx') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "6 5\n[]\n"
+    assert done.stdout == "5 5\n[]\n"
