@@ -56,6 +56,7 @@ class Outlet:
     usage: Usage | None = field(factory=lambda: Usage(10, 5))
     heard: bool = True
     discreet: bool = False
+    mask: Callable[[str], str] = str
     notices: list[str] = field(factory=list)
     sent: bytes = b""
 
