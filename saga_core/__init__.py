@@ -64,7 +64,7 @@ _LAZY = {
     "Saga": "saga_core.saga",
     "Session": "saga_core.model.turn",
     "SessionSummary": "saga_core.catalog.sessions",
-    "Timeline": "saga_core.model.timeline",
+    "Timeline": "saga_core.model.tree",
     "TokenCounter": "saga_core.ports",
     "Turn": "saga_core.model.turn",
     "TurnContext": "saga_core.context",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import take_model
-from saga_core.curation import MOST_CALLS, Desk, ask_step, read_calls, tool_definitions
+from saga_core.curation import MOST_CALLS, Desk, read_calls, step_plan, tool_definitions
 from saga_core.errors import UpstreamError
 from saga_core.model_calls import Asking, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
@@ -39,7 +39,7 @@ class BlocksCurator(CuratorLife):
         tools = tool_definitions()
         for _ in range(self._steps):
             try:
-                said = await self._asked.ask(ask_step(view, desk.blocks, done, self._count), view, tools)
+                said = await self._asked.ask(step_plan(view, desk.blocks, done, self._count), view, tools)
             except (UpstreamError, ModelCallFailed):
                 if not desk.result():
                     raise

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import ModelOptions, take_model
-from saga_core.curation import prompt as asking
-from saga_core.curation import read_answer
+from saga_core.curation import read_answer, retry_plan, review_plan
 from saga_core.errors import QUOTES
 from saga_core.model_calls import Asking, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
@@ -30,13 +29,13 @@ class DirectCurator(CuratorLife):
         self._alive()
         if not view.turns:
             return ()
-        plan = asking.ask_once(view, self._count)
+        plan = review_plan(view, self._count)
         said = await self._asked.ask(plan, view)
         try:
             return read_answer(said.text, view)
         except Unusable as problem:
             self._asked.report("curation.repairs", 1)
-            said = await self._asked.ask(asking.ask_again(plan, view, str(problem)), view)
+            said = await self._asked.ask(retry_plan(plan, view, str(problem)), view)
         try:
             return read_answer(said.text, view)
         except Unusable as problem:

@@ -15,7 +15,7 @@ from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
 from saga_core.capabilities import Capability
-from saga_core.curation import MOST_CALLS, Call, Desk, ask_agent, read_calls, told_again, tool_definitions
+from saga_core.curation import MOST_CALLS, Call, Desk, agent_prompt, agent_retry, read_calls, tool_definitions
 from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
 from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, unpaid
 from saga_core.registry import Backend, OpenOptions, remedy
@@ -62,7 +62,7 @@ class LettaCurator(CuratorLife):
         if not view.turns:
             return ()
         desk = Desk(view, self._blocks)
-        system, question = ask_agent(view, self._count)
+        system, question = agent_prompt(view, self._count)
         await self._before_call()
         async with self._agents:
             agent = await self._server.prepare(view.session, system, desk.blocks)
@@ -95,7 +95,7 @@ class LettaCurator(CuratorLife):
                     unusable += 1
                     if unusable >= _UNUSABLE:
                         raise ModelCallFailed(f"the Letta agent calls no tool: {problem}") from None
-                    said = told_again(desk.view, str(problem))
+                    said = agent_retry(desk.view, str(problem))
                 else:
                     said = "\n".join(desk.take(call) for call in calls[:MOST_CALLS])
                     if desk.finished:

@@ -20,14 +20,14 @@ class RulesCurator(CuratorLife):
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """Return the contradictions, then summaries of the story. The same view gives the same result."""
-        from saga_core.curation import rules, story  # imported here, so that opening is fast
+        from saga_core.curation import condense, review_by_turn  # imported here, so that opening is fast
 
         self._alive()
         found: list[Proposal] = []
-        for part in rules.review_by_turn(view):
+        for part in review_by_turn(view):
             found += part
             await asyncio.sleep(0)  # lets other tasks run
-        return (*found, *story.condense(view, self._compress_after))
+        return (*found, *condense(view, self._compress_after))
 
 
 async def _open(options: OpenOptions) -> Curator:
@@ -39,5 +39,5 @@ BACKEND = Backend(
     name="rules",
     open=_open,
     summary="finds contradictions by rule; asks no model",
-    warm_up=("saga_core.curation.rules", "saga_core.curation.story"),
+    warm_up=("saga_core.curation.rules", "saga_core.curation.facts"),
 )

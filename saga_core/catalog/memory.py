@@ -14,8 +14,7 @@ from attrs import asdict, define, evolve, field
 from saga_core.background import Supervisor
 from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
-from saga_core.catalog.origins import Origins
-from saga_core.catalog.shown_lines import effect, shown_line
+from saga_core.catalog.lines import Origins, effect, shown_line
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, shown_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters

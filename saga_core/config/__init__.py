@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.config.environment import scalar
-from saga_core.config.load import load_config
+from saga_core.config.load import load_config, scalar
 from saga_core.config.model import (
     Config,
     Identify,

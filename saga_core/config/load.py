@@ -1,17 +1,18 @@
-"""Build a ``Config`` from YAML or values. All errors are reported at once, with path, value and remedy."""
+"""Build a ``Config`` from a YAML file or values. All errors are reported at once, with path, value and remedy."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs import evolve
+from attrs import evolve, frozen
 from cattrs import (
     AttributeValidationNote,
     ClassValidationError,
@@ -22,11 +23,208 @@ from cattrs import (
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, required, scalar
 from saga_core.config.model import Config, ProviderConfig, StrategyConfig, TokenBudget
 from saga_core.config.rules import Refused, Rule, show
-from saga_core.config.source import Source, read_source
 from saga_core.errors import ConfigError
+
+_REFERENCE = re.compile(
+    r"\$(?P<escape>\$(?=\{))|\$\{file:(?P<file>[^}]+)\}|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+)
+_LARGEST_FILE = 65_536
+_WHOLE = re.compile(r"[-+]?[0-9]+\Z")
+_DECIMAL = re.compile(r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?\Z")
+
+
+class Unset(LookupError):
+    """A referenced environment variable is not set and has no default."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
+
+
+class Unreadable(Exception):
+    """A referenced file cannot be used. The message says why, but never includes the file's content."""
+
+
+def refers(text: str) -> bool:
+    """Whether ``text`` contains a reference."""
+    return "${" in text and _REFERENCE.search(text) is not None
+
+
+def required(text: str) -> list[str]:
+    """Return the references in ``text`` without a default: names of variables, and files as ``file:/path``."""
+    found = _REFERENCE.finditer(text)
+    return [
+        f"file:{match['file']}" if match["file"] else match["name"]
+        for match in found
+        if not match["escape"] and match["default"] is None
+    ]
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """Return ``text`` with its references replaced. ``$${`` stands for a literal ``${``.
+
+    A variable that is set but empty takes the default, as in a shell. A file is replaced by its text without trailing
+    line ends. Raises ``Unset`` and ``Unreadable``.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        if match["escape"]:
+            return "$"
+        if match["file"]:
+            return _text_of(match["file"])
+        value = environ.get(match["name"])
+        if not value and match["default"] is not None:
+            return match["default"]
+        if value is None:
+            raise Unset(match["name"])
+        return value
+
+    return _REFERENCE.sub(replace, text) if "${" in text else text
+
+
+def _text_of(name: str) -> str:
+    path = Path(name).expanduser()
+    if not path.is_absolute():
+        raise Unreadable(f"{name} is no whole path; give one that begins with /")
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST_FILE + 1)
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read ({error.strerror}); fix that, or name another file") from error
+    except UnicodeDecodeError:
+        raise Unreadable(f"{path} is not UTF-8 text; name another file") from None
+    if len(raw) > _LARGEST_FILE:
+        raise Unreadable(f"{path} is larger than {_LARGEST_FILE} bytes; name another file")
+    return text
+
+
+def expand_all(value: Any, environ: Mapping[str, str]) -> Any:
+    """Return ``value`` with every text in its lists and mappings expanded. Raises ``Unset`` and ``Unreadable``."""
+    if isinstance(value, str):
+        return expand(value, environ)
+    if isinstance(value, list | tuple):
+        return [expand_all(entry, environ) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: expand_all(entry, environ) for key, entry in value.items()}
+    return value
+
+
+def scalar(text: str) -> Any:
+    """Return the number, truth value or None that an expanded text spells, else the text itself."""
+    if _WHOLE.match(text):
+        return int(text)
+    if _DECIMAL.match(text):
+        return float(text)
+    return {"true": True, "false": False, "null": None}.get(text.lower(), text)
+
+
+_DEEPEST = 16
+_LARGEST = 10_000
+
+
+@frozen
+class Source:
+    """Raw settings: their name in messages, their tree, and the base of their relative paths."""
+
+    name: str
+    tree: Mapping[str, Any]
+    base: Path
+
+
+def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> Source:
+    """Return the raw settings of ``source``. Raises ``ConfigError`` for a file that cannot be read as settings."""
+    if source is None:
+        return Source("config", {}, Path.cwd())
+    if isinstance(source, Mapping):
+        _check_shape("config", source)
+        return Source("config", source, Path.cwd())
+    path = Path(source).expanduser()
+    tree = _read_yaml(path)
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, Mapping):
+        kind = "list" if isinstance(tree, list) else "single value"
+        raise ConfigError(path.name, (f"the file holds a {kind}; give sections such as 'server:'",))
+    _check_shape(path.name, tree)
+    return Source(path.name, tree, path.resolve().parent)
+
+
+def _check_shape(name: str, tree: Any) -> None:
+    """Refuse keys that are not text, and nesting that is too deep or cyclic."""
+    level = [("", tree)]
+    for _ in range(_DEEPEST):
+        below: list[tuple[str, Any]] = []
+        for path, value in level:
+            if isinstance(value, Mapping):
+                for key, entry in value.items():
+                    if not isinstance(key, str):
+                        where = path or "the top level"
+                        raise ConfigError(name, (f"{where}: the key {key!r} is no text; put it in quotes",))
+                    below.append((f"{path}.{key}" if path else key, entry))
+            elif isinstance(value, list | tuple):
+                below += [(path, entry) for entry in value]
+        if not below:
+            return
+        level = below
+    raise ConfigError(name, (f"{level[0][0]}: nested deeper than {_DEEPEST} levels; settings are at most a few deep",))
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ConfigError(
+            str(path), ("there is no such file; check the path given by --config or SAGA_CONFIG",)
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(path.name, (f"the text is not UTF-8 (byte {error.start}); save the file as UTF-8",)) from None
+    except OSError as error:
+        raise ConfigError(str(path), (f"the file cannot be read ({error.strerror}); check its permissions",)) from None
+    return _parse_yaml(path.name, text)
+
+
+def _parse_yaml(name: str, text: str) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Refuses a key that appears twice in a mapping. YAML would silently keep the last one."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
+                    line = key.start_mark.line + 1
+                    raise ConfigError(name, (f"line {line}: {key.value} appears a second time; remove one",))
+                if isinstance(key, yaml.ScalarNode):
+                    seen.add(key.value)
+            return super().construct_mapping(node, deep)
+
+    def size(node: Any, known: dict[int, int]) -> int:
+        """Return the number of values in ``node``. Referenced values are counted at each reference."""
+        found = known.get(id(node))
+        if found is None:
+            known[id(node)] = 1  # a node may contain itself
+            inside = node.value if isinstance(node, yaml.CollectionNode) else ()
+            parts = (part for each in inside for part in (each if isinstance(each, tuple) else (each,)))
+            found = known[id(node)] = 1 + sum(size(part, known) for part in parts)
+        return found
+
+    try:
+        if "*" in text and size(yaml.compose(text, Loader), {}) > _LARGEST:
+            raise ConfigError(name, (f"its references unfold to more than {_LARGEST:,} values; write them out",))
+        return yaml.load(text, Loader)
+    except RecursionError:
+        raise ConfigError(name, ("the settings are nested too deeply",)) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ConfigError(name, (f"{where}this is not valid YAML: {error.problem}",)) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(name, (f"this is not valid YAML: {type(error).__name__}",)) from None
+
 
 _INSIDE_DYNAMIC = (
     "md_cache_max",

@@ -1,16 +1,57 @@
-"""Facts of a story: the changes of each turn as clauses, weighted by importance."""
+"""Facts of a story, turn by turn, weighted by importance, and condensed into scenes and chapters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from saga_core.curation.replay import Step
 from saga_core.language import Texts, language_of
-from saga_core.model import DEAD, StoryPart, deltas
+from saga_core.model import CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
+from saga_core.stores import CurationView
+from saga_core.values import Proposal
+
+_LEARNED_IN_PLAY = ("status", "status_since", "hp")
+
+
+@frozen
+class Step:
+    """One turn of the view."""
+
+    turn: Turn
+    before: WorldState
+    after: WorldState
+
+
+def replay(view: CurationView) -> tuple[Step, ...]:
+    """Return the view's turns in order, folded from the state before them, without side requests."""
+    state = view.before if view.before is not None else _unknown(view.state)
+    steps = []
+    for turn in view.turns:
+        if turn.kind in (TurnKind.ROOT, TurnKind.SIDE):
+            continue
+        after = fold(state, turn.delta, turn=turn.id, depth=turn.depth)
+        steps.append(Step(turn, state, after))
+        state = after
+    return tuple(steps)
+
+
+def _unknown(state: WorldState) -> WorldState:
+    """Return a bare initial state with the known entities and adjacent places, without status and hit points."""
+    return WorldState(
+        world=state.world,
+        player=state.player,
+        entities={id_: _bare(entity) for id_, entity in state.entities.items()},
+        links=frozenset(link for link in state.links if link[1] == "ADJACENT"),
+    )
+
+
+def _bare(entity: Entity) -> Entity:
+    kept = {name: value for name, value in entity.attributes.items() if name not in _LEARNED_IN_PLAY}
+    return evolve(entity, attributes=kept)
+
 
 _NOTE = 200
 
@@ -96,3 +137,41 @@ def condensed(facts: Sequence[Fact], limit: int) -> str:
             chosen.append((at, fact))
             spent += cost
     return "; ".join(fact.text for _, fact in sorted(chosen, key=lambda each: each[0]))
+
+
+SCENE_TURNS = 10
+SCENE_CHARS = 320
+CHAPTER_SCENES = 5
+CHAPTER_CHARS = 560
+
+
+def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
+    """Return a scene for every ten turns of the view that have facts, and chapters of old scenes.
+
+    Scenes become chapters after ``compress_after`` turns. Nothing is invented: each clause is a recorded fact.
+    """
+    steps = replay(view)
+    proposals = []
+    parts = list(view.state.story)
+    for start in range(0, len(steps), SCENE_TURNS):
+        run = steps[start : start + SCENE_TURNS]
+        text = condensed(facts_of(run, view.language), SCENE_CHARS)
+        first, last = run[0].turn.depth, run[-1].turn.depth
+        if text and not any(part.first <= first and last <= part.last for part in parts):
+            parts.append(StoryPart(SCENE, first, last, text))
+            proposals.append(told(SCENE, first, last, text, tuple(step.turn.id for step in run)))
+    old = [part for part in parts if part.level == SCENE and part.last <= view.state.depth - compress_after]
+    old.sort(key=lambda part: part.first)
+    for start in range(0, len(old) - CHAPTER_SCENES + 1, CHAPTER_SCENES):
+        scenes = old[start : start + CHAPTER_SCENES]
+        text = condensed(facts_in(scenes), CHAPTER_CHARS)
+        proposals.append(told(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
+    return tuple(proposals)
+
+
+def told(level: str, first: int, last: int, text: str, turns: tuple[str, ...]) -> Proposal:
+    """Return the proposal to summarize some turns with ``text``."""
+    summary = f"{level} {first}-{last}: {text}"[:200]
+    return Proposal(
+        "compress", summary, turns, (), {"level": level, "first": str(first), "last": str(last), "text": text}
+    )

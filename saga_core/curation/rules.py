@@ -2,18 +2,160 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from attrs import define, field
 
-from saga_core.curation import prose
-from saga_core.curation.replay import Step, replay
+from saga_core.curation.facts import Step, replay
 from saga_core.ids import digest
-from saga_core.language import Findings, caseless, language_of, mentions
+from saga_core.language import NEVER, Findings, StoryWords, caseless, every, language_of, mentions
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
+
+_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+|\n|$)")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
+_WORDS = tuple(each.story for each in every())
+
+
+def any_of(words: Callable[[StoryWords], str]) -> re.Pattern[str]:
+    """Return a case-insensitive pattern that combines the patterns of all languages."""
+    return re.compile("|".join(map(words, _WORDS)), re.I)
+
+
+_UNREAL = any_of(lambda words: words.unreal)
+_BODY = any_of(lambda words: words.body)
+_REVIVED = any_of(lambda words: words.revived)
+_HELPLESS = any_of(lambda words: words.helpless)
+_UNTRUE = any_of(lambda words: words.untrue)
+_UNTRUE_OF_DEATH = any_of(lambda words: words.untrue_of_death)
+_FIGHTS = any_of(lambda words: words.fights)
+_FIGHTS_ALONE = any_of(lambda words: words.fights_alone)
+_SUBJECT = any_of(lambda words: words.subject)
+
+
+def narrated(text: str) -> Iterator[str]:
+    """Yield the sentences of a reply, without quoted speech."""
+    for match in _SENTENCE.finditer(_QUOTED.sub(" ", text)):
+        sentence = " ".join(match.group().split())
+        if sentence:
+            yield sentence
+
+
+def unreal(text: str) -> bool:
+    """Whether a text mentions dreams, memories, ghosts or the like."""
+    return _UNREAL.search(_QUOTED.sub(" ", text)) is not None
+
+
+def of_a_body(text: str) -> bool:
+    """Whether a text mentions a corpse or a grave."""
+    return _BODY.search(text) is not None
+
+
+def revives(text: str) -> bool:
+    """Whether a text explains how the dead may be alive."""
+    return _REVIVED.search(text) is not None
+
+
+def helpless(text: str) -> bool:
+    """Whether a text says that a character is down or gets up again."""
+    return _HELPLESS.search(text) is not None
+
+
+def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
+    """Return the first sentence in which a character with one of the names acts (with ``fighting``: fights), or ""."""
+    found = [name for name in names if name]
+    if not found:
+        return ""
+    named = _named(found)
+    verbs = any_of(lambda words: words.acting(named, fighting))
+    for sentence in narrated(text):
+        if not _real(sentence):
+            continue
+        if verbs.search(sentence) or (not fighting and any(words.does(sentence, found) for words in _WORDS)):
+            return sentence
+    if not fighting:
+        inverted = re.search("|".join(words.saying(named) for words in _WORDS), text)
+        if inverted:
+            return " ".join(inverted.group().split())
+        line = re.compile(rf"^[ \t]{{0,40}}\**(?:{named})\**\s{{0,8}}[:：]\s{{0,8}}\**\s{{0,8}}[\"“「]", re.M)
+        spoken = line.search(text)
+        if spoken:
+            return " ".join(text[spoken.start() :].splitlines()[0].split())
+    return ""
+
+
+def you_fight(text: str, names: Iterable[str], said: str) -> str:
+    """Return the first sentence in which the player's character fights, "" if there is none.
+
+    A sentence without a subject counts if the player's own words, ``said``, mention fighting.
+    """
+    named = _named(name for name in names if name)
+    own = any_of(lambda words: words.you_fighting(named))
+    meant = _FIGHTS.search(said) is not None
+    for sentence in narrated(text):
+        if not _real(sentence):
+            continue
+        if own.search(sentence) or (meant and _FIGHTS_ALONE.search(sentence) and not _SUBJECT.search(sentence)):
+            return sentence
+    return ""
+
+
+def dies(text: str, names: Iterable[str]) -> str:
+    """Return the first sentence in which a character with one of the names dies, "" if there is none."""
+    lowered = text.lower()
+    found = tuple(name for name in names if name and name.lower() in lowered)
+    if not found:
+        return ""
+    said = _dying(found)
+    for sentence in narrated(text):
+        if said.search(sentence) and not unreal(sentence) and not _UNTRUE_OF_DEATH.search(sentence):
+            return sentence
+    return ""
+
+
+def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield (place, sentence) of each sentence in which a character with one of the names is at a place. ``places``
+    are (id, name)."""
+    lowered = text.lower()
+    found = tuple(name for name in names if name and name.lower() in lowered)
+    if not found:
+        return
+    # Only names in the text: compiling a pattern for each name of a large world takes seconds.
+    there = sorted((each for each in places if each[1].lower() in lowered), key=lambda place: -len(place[1]))
+    for sentence in narrated(text) if there else ():
+        told = sentence.lower()
+        near = [each for each in there if each[1].lower() in told]
+        if not near or not any(name.lower() in told for name in found) or not _real(sentence) or unreal(sentence):
+            continue
+        for place, name in near:
+            if _staying(found, name).search(sentence):
+                yield place, sentence
+                break
+
+
+@lru_cache(maxsize=256)
+def _staying(names: tuple[str, ...], place: str) -> re.Pattern[str]:
+    named, there = _named(names), re.escape(place)
+    return re.compile("|".join(f"(?:{words.staying(named, there)})" for words in _WORDS))
+
+
+@lru_cache(maxsize=256)
+def _dying(names: tuple[str, ...]) -> re.Pattern[str]:
+    named = _named(names)
+    return any_of(lambda words: words.dying(named))
+
+
+def _named(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, names)) or NEVER
+
+
+def _real(sentence: str) -> bool:
+    """Whether a sentence states something that happens, and is not negated, hypothetical or a comparison."""
+    return not (_UNTRUE.search(sentence) or _BODY.search(sentence))
+
 
 DEAD_ACT = "dead_act"
 DOWN_FIGHTS = "down_fights"
@@ -28,11 +170,11 @@ PATIENCE = 20
 _STRONG = 3
 _CAUSES = 2
 """Number of turns before a change of a relation in which its cause is searched."""
-_STACKED = prose.any_of(lambda words: words.stacked)
-_HOSTILE = prose.any_of(lambda words: words.hostile)
-_FRIENDLY = prose.any_of(lambda words: words.friendly)
-_REASONS = prose.any_of(lambda words: words.reasons)
-_TRAVEL = prose.any_of(lambda words: words.travel)
+_STACKED = any_of(lambda words: words.stacked)
+_HOSTILE = any_of(lambda words: words.hostile)
+_FRIENDLY = any_of(lambda words: words.friendly)
+_REASONS = any_of(lambda words: words.reasons)
+_TRAVEL = any_of(lambda words: words.travel)
 
 
 def review(view: CurationView) -> tuple[Proposal, ...]:
@@ -97,14 +239,14 @@ class _Review:
         turn, before = step.turn, step.before
         told = turn.reply
         dead = [each for each in before.of_kind(Kind.CHARACTER) if each.dead or each.id in died]
-        if dead and prose.revives(told):
+        if dead and revives(told):
             for each in dead:
                 if any(mentions(told, name) for name in _distinct(each, before, told)):
                     died.pop(each.id, None)
                     dead = [other for other in dead if other.id != each.id]
-        if dead and not prose.unreal(told):
+        if dead and not unreal(told):
             for each in dead:
-                how = _acts_in(step, each) or prose.acts(told, _distinct(each, before, told))
+                how = _acts_in(step, each) or acts(told, _distinct(each, before, told))
                 if how:
                     yield self._finding(
                         DEAD_ACT,
@@ -116,7 +258,7 @@ class _Review:
                     )
                     died.pop(each.id, None)
         for each in step.after.of_kind(Kind.CHARACTER):
-            if not each.dead and each.id not in died and prose.dies(told, _distinct(each, step.after, told)):
+            if not each.dead and each.id not in died and dies(told, _distinct(each, step.after, told)):
                 died[each.id] = turn.id
             elif not each.dead and any(
                 isinstance(event, deltas.StatusChanged) and event.who == each.id for event in turn.delta.events
@@ -137,13 +279,13 @@ class _Review:
             now = step.after.entities.get(each.id)
             if each.get("hp") != 0 or each.dead or now is None or now.get("hp") != 0:
                 continue
-            if prose.helpless(turn.reply) or prose.unreal(turn.reply):
+            if helpless(turn.reply) or unreal(turn.reply):
                 continue
             names = _distinct(each, step.before, turn.reply)
             if each.id == step.before.player:
-                how = prose.you_fight(turn.reply, names, turn.user)
+                how = you_fight(turn.reply, names, turn.user)
             else:
-                how = prose.acts(turn.reply, names, fighting=True)
+                how = acts(turn.reply, names, fighting=True)
             if how:
                 yield self._finding(
                     DOWN_FIGHTS,
@@ -181,7 +323,7 @@ class _Review:
             entity = after.entities.get(who)
             if entity is None or who in gone or who not in step.before.present or not here:
                 continue
-            for there, how in prose.stays_at(turn.reply, _distinct(entity, after, turn.reply), places_named):
+            for there, how in stays_at(turn.reply, _distinct(entity, after, turn.reply), places_named):
                 if _apart(after, there, here):
                     yield self._two_places(step, who, here, there, [turn.id], quote=how)
                     break
@@ -316,7 +458,7 @@ class _Review:
 
 def _acts_in(step: Step, who: Entity) -> str:
     """Return the field of the turn's report in which a dead character acts, "" if there is none."""
-    if prose.of_a_body(step.turn.reply):
+    if of_a_body(step.turn.reply):
         return ""
     for event in step.turn.delta.events:
         if isinstance(event, deltas.Met) and event.who == who.id:

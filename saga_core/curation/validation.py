@@ -18,8 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from saga_core.curation.facts import condensed, facts_in, facts_of, lost
-from saga_core.curation.replay import Step, replay
+from saga_core.curation.facts import Step, condensed, facts_in, facts_of, lost, replay
 from saga_core.ids import digest
 from saga_core.language import clean_name, nfc
 from saga_core.model import LEVELS, MAX_STORY_CHARS, Delta, Event, Kind, WorldState, deltas, fold, newest

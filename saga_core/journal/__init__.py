@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from saga_core.journal import keys as keys
-from saga_core.journal.belonging import OF_A_SESSION, TOLD, session_of
 from saga_core.journal.journal import Journal
-from saga_core.journal.keys import PROBE_KEY
+from saga_core.journal.keys import OF_A_SESSION, PROBE_KEY, TOLD, session_of
 from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import Entry, Wanted, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot

@@ -13,21 +13,9 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
-from saga_core.journal.long_texts import recordable
-from saga_core.journal.newest import newest
-from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_node, timeline_records
+from saga_core.journal.records import Entry, Wanted, recordable, records_of, review_record, root_node, timeline_records
 from saga_core.journal.unfinished import note_of, settle
-from saga_core.model import (
-    Delta,
-    Node,
-    Review,
-    Session,
-    Timeline,
-    Tree,
-    Turn,
-    WorldState,
-    read_nodes,
-)
+from saga_core.model import Delta, Node, Review, Session, Timeline, Tree, Turn, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.world import World
 
@@ -435,3 +423,18 @@ def _text(raw: bytes) -> str:
     if not isinstance(plain, str):
         raise StoreCorrupt("an index entry of the journal cannot be read")
     return plain
+
+
+async def newest(kv: StateKV, prefix: Key, limit: int) -> list[tuple[Key, bytes]]:
+    """Return the last ``limit`` rows below ``prefix``, oldest first. The ids at the end of their keys ascend with time.
+
+    A store is read forwards only, so this takes time in proportion to the number of rows if there are ``limit`` or
+    more.
+    """
+    rows = page = await kv.scan(prefix, limit=limit)
+    size = limit
+    while len(page) == size:
+        size = _PAGE
+        page = await kv.scan(prefix, after=page[-1][0], limit=size)
+        rows = [*rows, *page][-limit:]
+    return rows

@@ -8,27 +8,24 @@ from saga_core.model.deltas import Event, Forgotten, Introduced, Mentioned, Merg
 from saga_core.model.entities import (
     ALIVE,
     DEAD,
+    SCHEMA,
     Entity,
     Happening,
     Kind,
+    MemoryRecord,
     Placement,
     Relation,
     Scheduled,
     Stack,
     StoryPart,
+    newest,
 )
 from saga_core.model.folding import fold
-from saga_core.model.memories import MemoryRecord, newest
 from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
-from saga_core.model.relations import SCHEMA
-from saga_core.model.review import Review
-from saga_core.model.standing import ACCEPT, READING, REFUSE, StandingRule, held
-from saga_core.model.structure_sharing import sharing
-from saga_core.model.timeline import Timeline, follow
-from saga_core.model.tree import Node, Tree, node_of, read_nodes
-from saga_core.model.turn import BLANK, Session, Turn, TurnKind
+from saga_core.model.tree import Node, Timeline, Tree, follow, node_of, read_nodes
+from saga_core.model.turn import ACCEPT, BLANK, READING, REFUSE, Review, Session, StandingRule, Turn, TurnKind, held
 from saga_core.model.turn_delta import Delta, Source, Status, undoings
-from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState
+from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState, sharing
 
 __all__ = [
     "ACCEPT",

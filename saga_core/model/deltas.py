@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from saga_core.model.entities import Kind
-from saga_core.model.memories import MemoryRecord
+from saga_core.model.entities import Kind, MemoryRecord
 from saga_core.values import Value
 
 

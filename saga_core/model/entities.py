@@ -1,12 +1,13 @@
-"""Entities: the characters, places, items and events of a story."""
+"""The entities of a story, the records that strategies learned, and the graph schema, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from saga_core.errors import BadInput
 from saga_core.values import Value
 
 
@@ -144,3 +145,114 @@ class MemoryBlock:
     text: str
     version: int = 1
     since: int = 0
+
+
+MAX_MEMORIES = 512
+"""The records that one state keeps. Beyond this limit the oldest are dropped. Strategies have lower limits."""
+
+
+@frozen
+class MemoryRecord:
+    """A fact that was learned, with the turns that are its evidence."""
+
+    id: str
+    strategy: str
+    """The name of the strategy in the configuration; empty for records added by hand."""
+    kind: str
+    """``fact``, ``preference``, ``summary``, ``episode``, ``reflection``, or a plugin's own kind."""
+    namespace: str
+    """With unfilled ``{actor}`` and ``{session}``: the place of the record tells its actor and session."""
+    text: str
+    details: Mapping[str, str] = field(factory=dict)
+    turns: tuple[str, ...] = ()
+    """Ids of the turns that it was learned from, oldest first. An updated record has those of both versions."""
+    sources: tuple[str, ...] = ()
+    """Ids of the records that it was derived from."""
+    at: float = 0.0
+    """When this version was learned, in seconds since the epoch."""
+    expires: float | None = None
+    """The time from which it is no longer used. None: never."""
+    version: int = 1
+    depth: int = 0
+    """The turn (depth) whose review added it."""
+
+    def live(self, now: float) -> bool:
+        """Whether the record has not expired."""
+        return self.expires is None or now < self.expires
+
+
+def remembered(memories: Mapping[str, MemoryRecord], record: MemoryRecord, depth: int) -> dict[str, MemoryRecord]:
+    """Return the records with one more, or with a new version of one."""
+    old = memories.get(record.id)
+    found = {id_: each for id_, each in memories.items() if id_ != record.id}
+    found[record.id] = evolve(record, version=max(record.version, old.version + 1 if old else 1), depth=depth)
+    return dict(list(found.items())[-MAX_MEMORIES:])
+
+
+def newest(*groups: Iterable[MemoryRecord]) -> dict[str, MemoryRecord]:
+    """Return the records of several groups by id. The latest version of a record wins."""
+    found: dict[str, MemoryRecord] = {}
+    for group in groups:
+        for record in group:
+            known = found.get(record.id)
+            if known is None or (known.at, known.version) < (record.at, record.version):
+                found[record.id] = record
+    return found
+
+
+@frozen
+class NodeType:
+    """A label and the usual properties of its nodes."""
+
+    label: str
+    properties: tuple[str, ...]
+
+
+@frozen
+class EdgeType:
+    """A relation: the labels it connects, its properties, and how much weight a graph walk keeps over it (0 to 1)."""
+
+    type: str
+    source: str
+    target: str
+    properties: tuple[str, ...] = ()
+    weight: float = 0.5
+
+
+@frozen
+class GraphSchema:
+    """All node and edge types of a graph."""
+
+    nodes: tuple[NodeType, ...]
+    edges: tuple[EdgeType, ...]
+
+    def edge(self, type_: str) -> EdgeType:
+        """Return the entry of an edge type. Raises ``BadInput`` for an unknown one."""
+        for entry in self.edges:
+            if entry.type == type_:
+                return entry
+        raise BadInput(f"edge type {type_!r} is not in the schema; known: {', '.join(e.type for e in self.edges)}")
+
+
+SCHEMA = GraphSchema(
+    nodes=(
+        NodeType("Character", ("name", "is_player", "hp", "max_hp", "location", "mood", "status", "traits")),
+        NodeType("Location", ("name", "loc_type", "description", "properties")),
+        NodeType("Item", ("name", "item_type", "description", "properties")),
+        NodeType("Event", ("name", "event_type", "description", "turn")),
+        NodeType("Lore", ("name", "lore_type", "layer")),
+    ),
+    edges=(
+        EdgeType("RELATES_TO", "Character", "Character", ("rel_type", "strength"), 0.9),
+        EdgeType("LOCATED_AT", "Character", "Location", ("since_turn",), 0.8),
+        EdgeType("OWNS", "Character", "Item", ("quantity", "equipped"), 0.7),
+        EdgeType("ADJACENT", "Location", "Location", ("direction", "cost", "conditions"), 0.6),
+        EdgeType("INVOLVED_IN", "Character", "Event", ("role",), 0.5),
+        EdgeType("CAUSED", "Event", "Event", ("description",), 0.4),
+        EdgeType("KNOWS", "Character", "Lore", ("confidence",), 0.6),
+        EdgeType("RELATED", "Lore", "Lore", ("relation",), 0.4),
+        EdgeType("HAS_LORE", "Location", "Lore", (), 0.6),
+        EdgeType("ITEM_LORE", "Item", "Lore", ("note",), 0.5),
+    ),
+)
+"""The schema of section 7 of the original research note."""

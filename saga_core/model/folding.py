@@ -10,8 +10,7 @@ from attrs import fields as attributes
 
 from saga_core.model import curated, deltas
 from saga_core.model.draft import Draft
-from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack
-from saga_core.model.memories import remembered
+from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.turn_delta import Delta
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
 

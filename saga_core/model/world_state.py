@@ -1,10 +1,11 @@
-"""WorldState: what is true at one turn of one path. It is immutable."""
+"""WorldState: what is true at one turn of one path. It is immutable, and equal parts are kept only once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.model.entities import (
     Entity,
@@ -12,6 +13,7 @@ from saga_core.model.entities import (
     Happening,
     Kind,
     MemoryBlock,
+    MemoryRecord,
     Placement,
     Problem,
     Relation,
@@ -19,7 +21,6 @@ from saga_core.model.entities import (
     Stack,
     StoryPart,
 )
-from saga_core.model.memories import MemoryRecord
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
@@ -105,3 +106,28 @@ class WorldState:
         place = self.location
         rest = (who for who in self.at(place) if not self.whereabouts[who].left) if place else ()
         return list(dict.fromkeys((*self.present, *rest)))
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def sharing(state: WorldState, other: WorldState) -> WorldState:
+    """Return ``state`` with all parts that are equal in ``other`` taken from there.
+
+    A state read from the journal shares nothing. The untouched parts, which are most of a large world, would be in
+    memory once for each session, and building its graph would compare all of them.
+    """
+    return evolve(
+        state,
+        entities=_from(state.entities, other.entities),
+        whereabouts=_from(state.whereabouts, other.whereabouts),
+        belongings=_from(state.belongings, other.belongings),
+        relations=_from(state.relations, other.relations),
+        links=other.links if state.links == other.links else state.links,
+    )
+
+
+def _from(own: Mapping[_K, _V], others: Mapping[_K, _V]) -> Mapping[_K, _V]:
+    shared = {key: others[key] if others.get(key) == value else value for key, value in own.items()}
+    return others if shared == others and list(shared) == list(others) else shared

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from saga_core.model_calls.asking import MAX_TOKENS, TIMEOUT, Asking, PaidFor, unpaid
-from saga_core.model_calls.failure import ModelCallFailed
-from saga_core.model_calls.json_answer import Unusable, read_object
-from saga_core.model_calls.model_call import LONGEST, BeforeCall, ModelCall, Paid, Report
-from saga_core.model_calls.quoting import Count, cut_middle, without_injected
+from saga_core.model_calls.model_call import (
+    LONGEST,
+    MAX_TOKENS,
+    TIMEOUT,
+    Asking,
+    BeforeCall,
+    ModelCall,
+    ModelCallFailed,
+    Paid,
+    PaidFor,
+    Report,
+    unpaid,
+)
+from saga_core.model_calls.texts import Count, Unusable, cut_middle, read_object, without_injected
 
 __all__ = [
     "LONGEST",

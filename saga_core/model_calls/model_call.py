@@ -3,16 +3,53 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from attrs import define, field
 
-from saga_core.errors import UpstreamError
+from saga_core.errors import SagaError, UpstreamError
 from saga_core.messages import PromptPlan
-from saga_core.model_calls.answer_format import AnswerFormat
-from saga_core.model_calls.failure import ModelCallFailed
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
+from saga_core.stores import CurationView
+
+
+class ModelCallFailed(SagaError):
+    """The model gave no usable answer. The message says why.
+
+    ``answered``: the model did answer, so repeating the same call would cost the same again.
+    """
+
+    def __init__(self, message: str, *, answered: bool = True) -> None:
+        self.answered = answered
+        super().__init__(message)
+
+
+SCHEMA, JSON_MODE, WORDS = range(3)
+_REFUSAL = re.compile(r"response_?format|output_(?:config|format)|schema|grammar|json|structured|guided", re.IGNORECASE)
+
+
+@define
+class AnswerFormat:
+    """The format that one model supports, as far as known. It starts with a schema."""
+
+    level: int = SCHEMA
+
+    def params(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request field that asks for an object of ``schema``; empty if only the question can ask for it."""
+        if self.level == SCHEMA:
+            form = {"name": name, "strict": True, "schema": dict(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": form}}
+        return {"response_format": {"type": "json_object"}} if self.level == JSON_MODE else {}
+
+    def learned(self, refusal: str) -> bool:
+        """Lower the level after a refusal. Return whether the refusal was about the answer format."""
+        if self.level == WORDS or _REFUSAL.search(refusal) is None:
+            return False
+        self.level += 1
+        return True
+
 
 LONGEST = 60_000
 """The number of characters after which the rest of an answer is not read."""
@@ -142,3 +179,50 @@ class ModelCall:
                 self.report(f"{self.purpose}.tokens.input", bill.usage.input)
                 self.report(f"{self.purpose}.tokens.output", bill.usage.output)
                 await paid(bill)
+
+
+TIMEOUT = 120.0
+"""The timeout of one call in seconds."""
+MAX_TOKENS = 2_000
+"""The largest number of tokens of an answer."""
+
+PaidFor = Callable[[UsagePart, str, str], Awaitable[None]]
+"""Receives the cost of a call, the session and the turn, even if the answer is unusable."""
+
+
+async def unpaid(part: UsagePart, session: str, turn: str) -> None:
+    """Keep no bill."""
+
+
+@define(eq=False)
+class Asking:
+    """Asks a curator model. ``report`` counts calls and tokens, as ``curation.calls`` and so on."""
+
+    chat: ChatModel
+    model: str
+    report: Report
+    before_call: BeforeCall
+    timeout: float = TIMEOUT
+    max_tokens: int = MAX_TOKENS
+    paid: PaidFor = unpaid
+    _call: ModelCall = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._call = ModelCall(
+            self.chat, self.model, "curation", self.report, self.timeout, self.max_tokens, refuses="to review"
+        )
+
+    async def ask(
+        self,
+        plan: PromptPlan,
+        view: CurationView,
+        tools: list[dict[str, Any]] | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Make one call for the review of ``view``, like ``ModelCall.ask``. ``ModelCallFailed``, ``UpstreamError``."""
+
+        async def paid(part: UsagePart) -> None:
+            await self.paid(part, view.session, view.state.turn)
+
+        wanted = ("answer", schema) if schema is not None else None
+        return await self._call.ask(plan, before_call=self.before_call, paid=paid, schema=wanted, tools=tools)

@@ -14,11 +14,10 @@ from saga_core.background import Supervisor
 from saga_core.config import Settings
 from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, lines_of
 from saga_core.counters import Counters
-from saga_core.curation import due_lines
 from saga_core.errors import StoreError
 from saga_core.model import WorldState
 from saga_core.ports import Clock
-from saga_core.projection import spoken_day
+from saga_core.projection import due_lines, spoken_day
 from saga_core.recall import KeptMoment, PathEpisodes, without_other_story
 from saga_core.sessions import LiveSession, OtherSession, OtherSessions, SharedMemories, remarks_by_hand
 from saga_core.stores import GraphStore, answers_at_once, read_at_hand

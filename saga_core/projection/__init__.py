@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from saga_core.projection.compare import Difference, compare_states, difference_words
-from saga_core.projection.describe import describe_state, graph_words
+from saga_core.projection.describe import describe_state, graph_words, render_kv
 from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
-from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
-from saga_core.projection.kv import render_kv
-from saga_core.projection.lines import Line, LineKey, state_lines, touched
-from saga_core.projection.lore_graph import LoreGraph
+from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
+from saga_core.projection.lines import Line, LineKey, due_lines, state_lines, touched
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 
@@ -28,6 +26,7 @@ __all__ = [
     "describe_state",
     "difference",
     "difference_words",
+    "due_lines",
     "graph_words",
     "portions",
     "render_episode",

@@ -1,4 +1,4 @@
-"""A state as plain data and as text, for the admin API, the demo and people."""
+"""A state as plain data, as text and as key-value view, for the admin API, the demo and people."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from typing import Any
 
 from saga_core.model import Entity, Kind, Session, WorldState
 from saga_core.projection.graph_image import GraphImage
-from saga_core.projection.kv import render_kv
 from saga_core.stores import Value
+
+
+def render_kv(state: WorldState) -> dict[str, str]:
+    """Return the view as text: facts about the turn and the player, and the manual entries.
+
+    The keys are ``turn``, ``player``, ``player_location``, ``player_mood``, ``player_hp`` and ``player_max_hp``.
+    """
+    player = state.entities.get(state.player)
+    view: dict[str, str] = {"turn": str(state.depth)}
+    if state.location:
+        view["player_location"] = state.name(state.location)
+    if player is not None:
+        view["player"] = player.name
+        for name in ("mood", "hp", "max_hp"):
+            value = player.get(name)
+            if value is not None:
+                view[f"player_{name}"] = str(value)
+    view.update(state.values)
+    return view
 
 
 def describe_state(state: WorldState, session: Session) -> dict[str, Any]:

@@ -1,15 +1,19 @@
-"""The past turns of one path, as recall sees them."""
+"""The past turns of one path, as recall sees them, and the scopes of their vectors."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+from saga_core.language import particular_terms
 from saga_core.model import Tree
+from saga_core.ports import Embedder
+from saga_core.recall.excerpts import PASSAGES, few
 from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
-from saga_core.recall.particular import few
+from saga_core.stores import ScopeSpec
 
 
 class Episodes(Protocol):
@@ -194,3 +198,48 @@ class PathEpisodes:
         """Find the turn by bisection, because the turns of a path are in chronological order."""
         nodes = self._nodes
         return bisect_left(self._path, moment, key=lambda turn: nodes[turn].at)
+
+
+_ENOUGH = 2
+"""Number of uncommon terms that count as much as one rare term."""
+
+
+def bearing(words: str, episodes: Episodes) -> frozenset[str]:
+    """Return the turns that share one rare term or two uncommon terms with ``words``.
+
+    For example, "the silver seal" finds turns and "I walk on" does not. ``words`` must be in NFC and lower case.
+    """
+    rare, seldom = few(episodes.last)
+    times: Counter[str] = Counter()
+    for term in dict.fromkeys(particular_terms(words)):
+        if len(term) == 1 and not term.isdigit():  # a single syllable or letter is too ambiguous
+            continue
+        turns = episodes.having(term, seldom)
+        part = _ENOUGH if len(turns) <= rare else 1
+        for turn in turns:
+            times[turn] += part
+    return frozenset(turn for turn, count in times.items() if count >= _ENOUGH)
+
+
+_EPISODES = "episodes:"
+
+
+def episodes_scope(session_id: str) -> str:
+    """Return the vector scope of a session's episodes."""
+    return f"{_EPISODES}{session_id}"
+
+
+def session_of_episodes(scope: str) -> str | None:
+    """Return the session whose episodes ``scope`` holds, or None for any other scope."""
+    return scope.removeprefix(_EPISODES) if scope.startswith(_EPISODES) else None
+
+
+def lore_scope(world_digest: str) -> str:
+    """Return the vector scope of a world's lore."""
+    return f"lore:{world_digest}"
+
+
+def spec_of(scope: str, embedder: Embedder) -> ScopeSpec:
+    """Return the required spec of ``scope``: this embedder, and for episodes the current version of passages."""
+    form = f" passages-{PASSAGES}" if scope.startswith(_EPISODES) else ""
+    return ScopeSpec(f"{embedder.id}{form}", embedder.dimension)

@@ -1,15 +1,214 @@
-"""An excerpt: the part of a remembered text that a query asks about."""
+"""What a remembered text is shortened to: the part that a query asks about, or its particular sentences."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
+from typing import Protocol, TypeVar
+from weakref import ReferenceType, ref
 
-from saga_core.language import caseless, match_text, simplified, telling_nothing
-from saga_core.recall.close_words import matched
+from attrs import define, field, frozen
+
+from saga_core.language import caseless, every, folded_terms, match_text, simplified, telling_nothing
+
+_RARE, _SELDOM = 0.25, 0.45
+"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is
+3 and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
+
+
+@define(eq=False)
+class Worded:
+    """The terms of a text's sentences, computed once for all questions."""
+
+    places: Mapping[str, int]
+    """The sentences that have each term, as a bit mask. Bit 0 is the first sentence."""
+    _seldom: AbstractSet[str] = frozenset()
+    _rare: AbstractSet[str] = frozenset()
+    _found: int | None = None
+    _among: ReferenceType[AbstractSet[str]] | None = None
+
+    @staticmethod
+    def of(sentences: Iterable[str]) -> Worded:
+        """Return the terms of ``sentences``, which must be in lower case. Single syllables and letters are skipped."""
+        places: dict[str, int] = {}
+        for number, sentence in enumerate(sentences):
+            bit = 1 << number
+            for term in folded_terms(sentence):
+                if len(term) > 1 or term.isdigit():
+                    places[term] = places.get(term, 0) | bit
+        return Worded(places)
+
+    def beside(self, not_seldom: AbstractSet[str], not_rare: AbstractSet[str]) -> int:
+        """Return the bits of the sentences with three terms outside ``not_seldom`` or one term outside ``not_rare``.
+
+        Both sets only grow, so terms that were found in them before are not checked again.
+        """
+        if self._among is None or self._among() is not not_seldom:
+            self._seldom = self._rare = self.places.keys()
+            self._among, self._found = ref(not_seldom), None
+        if not self._seldom.isdisjoint(not_seldom):
+            self._seldom, self._found = self._seldom - not_seldom, None
+        if not self._rare.isdisjoint(not_rare):
+            self._rare, self._found = self._rare - not_rare, None
+        if self._found is None:
+            self._found = _with_enough(self.places, self._seldom, self._rare)
+        return self._found
+
+
+def few(turns: int) -> tuple[int, int]:
+    """Return the maximum number of turns for a rare term and for an uncommon term, given the number of all turns."""
+    return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
+
+
+class Counted(Protocol):
+    """A source of term counts over turns."""
+
+    @property
+    def aside(self) -> bool:
+        """Whether ``common`` also counts other turns, and may have too many terms."""
+        ...
+
+    def common(self, most: int) -> AbstractSet[str]:
+        """Return all terms that occur in more than ``most`` turns. The same set only grows; otherwise a new set is
+        returned."""
+        ...
+
+    def spread(self, term: str, most: int) -> int:
+        """Return the number of turns with ``term``, or any number above ``most`` if more have it."""
+        ...
+
+
+class Particular:
+    """Finds the particular sentences of texts. Made for one read, because it caches the counts of terms."""
+
+    def __init__(self, counted: Counted, turns: int) -> None:
+        """``turns`` is the number of turns in ``counted``."""
+        self._spread = counted.spread
+        self._rare, self._seldom = few(turns)
+        self._not_rare, self._not_seldom = counted.common(self._rare), counted.common(self._seldom)
+        self._certain = not counted.aside
+        self._known: dict[str, int] = {}
+
+    def __call__(self, worded: Worded) -> int:
+        """Return the bits of the particular sentences, which have one rare term or three uncommon ones."""
+        places = worded.places
+        found = worded.beside(self._not_seldom, self._not_rare)
+        if self._certain:
+            return found
+        known, most, rare = self._known, self._seldom, self._rare
+        open_ = [term for term, bits in places.items() if bits & ~found]
+        for term in open_:
+            if term not in known:
+                known[term] = self._spread(term, most)
+        counted = [term for term in open_ if known[term] <= most]
+        return _with_enough(places, counted, [term for term in counted if known[term] <= rare]) | found
+
+
+def _with_enough(places: Mapping[str, int], seldom: Iterable[str], rare: Iterable[str]) -> int:
+    """Return the bits of the sentences with one of ``rare`` or three of ``seldom``."""
+    one = two = three = 0
+    for term in seldom:
+        bits = places[term]
+        three |= two & bits
+        two |= one & bits
+        one |= bits
+    for term in rare:
+        three |= places[term]
+    return three
+
+
+D = TypeVar("D", int, str)
+
+
+class Sought:
+    """The words that one read searches its texts for, as lower-case substrings (from ``content_words``).
+
+    Each text is searched once.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+        self._standing: dict[str, list[str]] = {}
+
+    def standing(self, text: str) -> list[str]:
+        """Return the words that occur in ``text``, in the order of ``words``."""
+        found = self._standing.get(text)
+        if found is None:
+            folded = matched(text)
+            found = self._standing[text] = [word for word in self.words if word in folded]
+        return found
+
+    def possible(self, text: str) -> Sequence[str]:
+        """Return the words that may occur in ``text`` or a part of it: all words until ``text`` was searched."""
+        return self._standing.get(text, self.words)
+
+
+def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, float]:
+    """Return for each text the largest share of the words, 0 to 1, that occurs within ``reach`` characters.
+
+    A word counts more when fewer of the texts have it. A word that all texts have counts 0.
+    """
+    standing = {document: sought.standing(text) for document, text in texts.items()}
+    having = Counter(word for words in standing.values() for word in words)
+    weights = {word: log(len(texts) / having[word]) for word in sought.words if having[word]}
+    whole = sum(weights.values())
+    if not whole:
+        return dict.fromkeys(texts, 0.0)
+    close: dict[D, float] = {}
+    for document, words in standing.items():
+        telling = [word for word in words if weights[word]]
+        if len(telling) > 1:
+            own = [weights[word] for word in telling]
+            best = _best(_places(matched(texts[document]), telling), own, reach)
+        else:
+            best = weights[telling[0]] if telling else 0.0
+        close[document] = best / whole
+    return close
+
+
+@lru_cache(maxsize=512)
+def matched(text: str) -> str:
+    """Return a turn's text normalized for word search. Cached: successive questions find mostly the same turns."""
+    return match_text(text)
+
+
+def _places(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return (offset, word number) for every occurrence of a word in ``text``, ordered by offset."""
+    found: list[tuple[int, int]] = []
+    find = text.find
+    for number, word in enumerate(words):
+        at, size = find(word), len(word)
+        while at >= 0:
+            found.append((at, number))
+            at = find(word, at + size)
+    found.sort()
+    return found
+
+
+def _best(found: Sequence[tuple[int, int]], weights: Sequence[float], reach: int) -> float:
+    """Return the largest total weight of different words that occur within ``reach`` characters."""
+    best = 0.0
+    total = 0.0
+    inside = [0] * len(weights)
+    first = 0
+    for at, number in found:
+        if not inside[number]:
+            total += weights[number]
+        inside[number] += 1
+        while at - found[first][0] > reach:
+            gone = found[first][1]
+            inside[gone] -= 1
+            if not inside[gone]:
+                total -= weights[gone]
+            first += 1
+        best = max(best, total)
+    return best
+
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence or a line. The pattern starts with a single character set, which makes the search twice as
@@ -158,3 +357,140 @@ def _cut(sentence: str, words: Iterable[str], room: int) -> str:
     places = [at for word in words if (at := folded.find(word)) >= 0]
     start = max(0, min(min(places, default=0) - room // 4, len(sentence) - room))
     return sentence[start : start + room].strip()
+
+
+_DAYS = tuple(re.compile(each.past.dated, re.ASCII) for each in every())
+STAMP = re.compile(rf"(?:{'|'.join(word for each in every() for word in each.past.turn)}) \d+(?: \| |$)")
+"""The turn number at the start of an episode's line of facts."""
+
+PLAYER = "> "
+"""The prefix of the player's words in an episode."""
+
+
+_LONGEST_DAY = 40
+"""Maximum characters of a day as ``spoken_day`` formats it, such as "30 September 2026"."""
+
+
+def year_of(day: str) -> tuple[str, str]:
+    """Return the year of a day formatted by ``spoken_day``, and the day without the year; two empty strings for any
+    other text."""
+    return _year_of(day) if len(day) <= _LONGEST_DAY else ("", "")
+
+
+@lru_cache(maxsize=2_048)
+def _year_of(day: str) -> tuple[str, str]:
+    found = next(filter(None, (dated.fullmatch(day) for dated in _DAYS)), None)
+    return (found["year"], found["rest"]) if found is not None else ("", "")
+
+
+PASSAGES = 2
+"""Version of ``passage_of``. Increment it whenever ``passage_of`` returns a different text for the same episode.
+Vectors of different versions cannot be compared, so older ones are recomputed, as after a change of the embedder."""
+
+
+def passage_of(episode: str) -> str:
+    """Return the text of an episode to embed: all but the turn number and the day.
+
+    These resemble each other in unrelated episodes, most of all in short ones. Increment ``PASSAGES`` with any change.
+    """
+    facts, _, said = episode.partition("\n")
+    stamp = STAMP.match(facts)
+    facts = facts[stamp.end() :] if stamp is not None else "" if year_of(facts)[0] else facts
+    return "\n".join(filter(None, (facts, said))) or episode
+
+
+_WHOSE = re.compile(rf"{PLAYER}|[^\n:>\"“”]{{1,40}}:\s")
+"""The speaker mark at the start of a line: the player's mark or a name."""
+_ASKS = ("?", "？")
+_LINES = 8
+"""Shortened lines that are cached per turn. The same sentences are chosen most of the time."""
+
+
+def telling(text: str, particular: Callable[[Worded], int]) -> str:
+    """Return ``text`` on one line with only the ``particular`` sentences, or an empty string if there are none.
+
+    ``particular`` takes the terms of all sentences and returns the bits of the particular ones. A question is omitted
+    if the sentence after it is omitted, unless only such questions are left. Omissions are marked with "…". The speaker
+    mark of a line is kept if any of its sentences is kept.
+    """
+    talk = _talk(text)
+    kept = particular(talk.worded)
+    # The answer to the last question of a turn is in the next turn.
+    return talk.told(kept & ~(talk.asks & ~(kept >> 1)) or kept)
+
+
+def resembling(text: str, weights: Mapping[str, float]) -> str:
+    """Return the sentence of ``text`` that is worth most by ``weights`` (see ``excerpt``), marked as in ``telling``.
+
+    Of equal sentences the first one is returned. A question is returned with the sentence after it. Returns an empty
+    string if no sentence has any worth.
+    """
+    talk = _talk(text)
+    worth = worth_of(talk.folded, talk.starts, weights)
+    if not worth:
+        return ""
+    best = min(worth, key=lambda at: (-worth[at], at))
+    asks = talk.sentences[best].endswith(_ASKS) and best + 1 < len(talk.sentences)
+    return talk.told((0b11 if asks else 0b1) << best)
+
+
+@frozen(eq=False)
+class _Talk:
+    """A turn split into sentences, once for all questions."""
+
+    line: str
+    """The text on one line."""
+    sentences: list[str]
+    whose: list[str | None]
+    """The speaker mark of each sentence that begins a line, "" if it has none; None for other sentences."""
+    asks: int
+    """The bits of the questions."""
+    worded: Worded
+    folded: str
+    starts: list[int]
+    """As ``laid_out`` gives them."""
+    _lines: dict[int, str] = field(factory=dict)
+
+    def told(self, kept: int) -> str:
+        """Return the sentences with these bits on one line, or an empty string for none."""
+        found = self._lines.get(kept)
+        if found is None:
+            if len(self._lines) == _LINES:
+                self._lines.clear()
+            found = self._lines[kept] = self._joined(kept)
+        return found
+
+    def _joined(self, kept: int) -> str:
+        if kept == (1 << len(self.sentences)) - 1:
+            return self.line
+        if not kept:
+            return ""
+        parts: list[str] = []
+        left_out, mark = False, ""
+        for number, (sentence, begins) in enumerate(zip(self.sentences, self.whose, strict=True)):
+            if begins is not None:
+                mark = begins
+            chosen = kept >> number & 1
+            if chosen:
+                if left_out:
+                    parts += (mark, GAP) if mark and begins is None else (GAP,)
+                parts.append(sentence)
+                mark = ""
+            left_out = not chosen
+        return " ".join((*parts, GAP) if left_out else parts)
+
+
+@lru_cache(maxsize=1_024)
+def _talk(text: str) -> _Talk:
+    """Split a turn. Cached: a read shortens about a hundred turns, most of them the same as in the read before."""
+    text, folded, starts, stops = laid_out.__wrapped__(text)
+    sentences, whose, worded, asks = list[str](), list[str | None](), list[str](), 0
+    for start, stop in zip(starts, stops, strict=True):
+        if text.endswith(_ASKS, start, stop):
+            asks |= 1 << len(sentences)
+        sentences.append(text[start:stop])
+        worded.append(folded[start:stop])
+        begins = not start or text[start - 1] == "\n"
+        found = _WHOSE.match(text, start) if begins else None
+        whose.append(found.group().strip() if found is not None else "" if begins else None)
+    return _Talk(text.replace("\n", " "), sentences, whose, asks, Worded.of(worded), folded, starts)

@@ -1,26 +1,194 @@
 """LexicalIndex: an incremental BM25 index over short documents, in memory.
 
-The cost of a query does not grow with the number of documents. Its terms are read rarest first, newest document first,
-until 1,000 postings were read. The best 48 documents are then scored exactly for up to 4 terms that were not read in
-full. Document length is normalized by a fixed pivot instead of the running average, so that the weights of a document
-do not change when others are added.
-"""
+Words match in their compounds too ("icecream", "ice cream"). A segment is a serialized run of documents, from which an
+index is loaded without reading their texts again."""
 
 from __future__ import annotations
 
+import re
+import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import pairwise
 from math import log
+from struct import Struct
+from typing import TypeAlias
+from zlib import crc32
 
-from attrs import define, field
+from attrs import define, field, frozen
 
-from saga_core.language import caseless_letter, function_terms, terms
-from saga_core.recall.compounds import compounds
-from saga_core.recall.segments import UNIT, Postings, Segment, apart, mark_of, pack, weights_of
+from saga_core.language import caseless_letter, folded_terms, function_terms, terms
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAST = 3
+"""Minimum letters of each part. Shorter parts form words by chance."""
+_MOST = 48
+"""Maximum letters of a word that is split or joined. Splitting takes time with the square of a word's length."""
+
+
+def compounds(query: str, known: Callable[[str], bool]) -> list[str]:
+    """Return the terms to search for in addition to those of ``query``.
+
+    Two adjacent words are joined when the joined term is ``known``. An unknown word is split into two known words; of
+    several possible splits the most even one is used. A word or pair that occurs several times counts once. Only ASCII
+    words are handled: in scripts without spaces, terms are parts of words anyway.
+    """
+    found: list[str] = []
+    words = [word for word in _WORD.findall(query.casefold()) if _LEAST <= len(word) <= _MOST and word.isascii()]
+    function = function_terms()
+    whole = {word: tuple(folded_terms(word)) for word in words}
+    for word, own in whole.items():
+        if len(word) < 2 * _LEAST or any(map(known, own)):
+            continue
+        ways = sorted(range(_LEAST, len(word) - _LEAST + 1), key=lambda at: abs(2 * at - len(word)))
+        for at in ways:
+            parts = list(folded_terms(word[:at]))
+            if not all(map(known, parts)):
+                continue
+            parts += folded_terms(word[at:])
+            if all(map(known, parts)) and function.isdisjoint(parts):
+                found += parts
+                break
+    content = {word for word, own in whole.items() if function.isdisjoint(own)}
+    for one, other in dict.fromkeys(pairwise(words)):
+        if one in content and other in content:
+            found += filter(known, folded_terms(one + other))
+    return found
+
+
+SIZE = 256
+"""Maximum documents in a segment. A document number takes one byte."""
+VERSION = 4
+UNIT = 4_096
+"""Fixed-point unit: a posting's weight is stored as an integer multiple of 1 / 4,096."""
+_HEAVIEST = 65_535
+_K1 = 1.2
+_B = 0.75
+"""Parameters of BM25: how soon repetition stops to count, and how much the length of a document does."""
+
+Postings: TypeAlias = "array[int]"
+"""Ascending document numbers, followed by the term's weight in each. One small array takes half the memory of two."""
+
+_HEAD = Struct("<4sIIIIII")
+_MAGIC = b"SGT%c" % VERSION
+
+
+@frozen(eq=False)
+class Segment:
+    """A run of documents with the postings and weights of their terms."""
+
+    ids: tuple[str, ...]
+    marks: Sequence[int]
+    """The fingerprint of each document's text (``mark_of``)."""
+    terms: Sequence[str]
+    """The terms, sorted."""
+    starts: array[int]
+    """The offset of each term's first posting, followed by the end of the last postings."""
+    numbers: bytes
+    weights: array[int]
+
+    def find(self, term: str) -> slice | None:
+        """Return the slice of ``term``'s postings in ``numbers`` and ``weights``, or None for an unknown term."""
+        at = bisect_left(self.terms, term)
+        if at == len(self.terms) or self.terms[at] != term:
+            return None
+        return slice(self.starts[at], self.starts[at + 1])
+
+    @property
+    def size_bytes(self) -> int:
+        """Estimated memory: 3 bytes per posting, 100 per term, 100 per document."""
+        return 3 * len(self.numbers) + 100 * len(self.terms) + 100 * len(self.ids)
+
+
+def weights_of(counts: Iterable[int], length: int, pivot: int) -> dict[int, int]:
+    """Return the weight, in multiples of 1 / 4,096, of a term that occurs so many times in a document, for each count.
+
+    ``length`` is that of the document, and ``pivot`` the typical one, in terms.
+    """
+    norm = _K1 * (1 - _B + _B * length / pivot)
+    return {times: min(_HEAVIEST, max(1, round(UNIT * times * (_K1 + 1) / (times + norm)))) for times in set(counts)}
+
+
+def mark_of(text: str) -> int:
+    """Return a fingerprint of a document's text that is stable across processes."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def apart(known: int | Postings) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the document numbers and the weights."""
+    if isinstance(known, int):
+        return (known >> 16,), (known & 0xFFFF,)
+    half = len(known) >> 1
+    return known[:half].tolist(), known[half:].tolist()
+
+
+def pack(documents: Sequence[tuple[str, int]], postings: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> bytes:
+    """Serialize a segment of ``documents`` (id, mark) and their ``postings`` (term, document numbers, weights)."""
+    starts, numbers, weights = array("I", (0,)), bytearray(), array("H")
+    known: list[str] = []
+    for term, found, heavy in sorted(postings):
+        known.append(term)
+        numbers += bytes(list(found))  # ``bytes`` of an array would copy its raw memory
+        weights.extend(heavy)
+        starts.append(len(numbers))
+    parts = (
+        "\n".join(id_ for id_, _ in documents).encode(),
+        _little(array("I", (mark for _, mark in documents))),
+        "\n".join(known).encode("utf-8", "surrogatepass"),
+        _little(starts),
+        bytes(numbers),
+        _little(weights),
+    )
+    return _HEAD.pack(_MAGIC, *map(len, parts)) + b"".join(parts)
+
+
+def unpack(raw: bytes) -> Segment:
+    """Deserialize the output of ``pack``. Raises ``ValueError`` for any other bytes or another version."""
+    if raw[:4] != _MAGIC or len(raw) < _HEAD.size:
+        raise ValueError("no segment of this version")
+    _, *sizes = _HEAD.unpack_from(raw)
+    parts: list[bytes] = []
+    at = _HEAD.size
+    for size in sizes:
+        parts.append(raw[at : at + size])
+        at += size
+    ids, marks, known, starts, numbers, weights = parts
+    try:
+        segment = Segment(
+            tuple(ids.decode().split("\n")) if ids else (),
+            _read("I", marks),
+            known.decode("utf-8", "surrogatepass").split("\n") if known else [],
+            _read("I", starts),
+            numbers,
+            _read("H", weights),
+        )
+    except ValueError as error:
+        raise ValueError(f"a segment that cannot be read: {error}") from error
+    sound = len(segment.marks) == len(segment.ids) <= SIZE and len(segment.starts) == len(segment.terms) + 1
+    if at != len(raw) or not sound or not segment.starts[-1] == len(numbers) == len(segment.weights):
+        raise ValueError("a segment that does not add up")
+    return segment
+
+
+def _little(numbers: array[int]) -> bytes:
+    """Return the bytes of ``numbers`` in little-endian order."""
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def _read(code: str, raw: bytes) -> array[int]:
+    numbers = array(code)
+    numbers.frombytes(raw)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
 
 POSTINGS = 1_000
 """Maximum postings read for one query."""

@@ -19,13 +19,9 @@ from saga_core.projection import GraphImage, describe_state, graph_words
 from saga_core.recall import PathEpisodes
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, turn_named
 from saga_core.stores import GraphStore, MdCache, Pages
-from saga_core.views.brought import BroughtByTurns
-from saga_core.views.looking import Knowledge
+from saga_core.views.explain import InFront, reading_after, reread, shown_lore, untold, with_signals
 from saga_core.views.projector import Projector, scope_of
-from saga_core.views.rereading import InFront, reading_after, reread
-from saga_core.views.shown_lore import shown_lore
-from saga_core.views.signals import with_signals
-from saga_core.views.untold import untold
+from saga_core.views.search import BroughtByTurns, Knowledge
 from saga_core.world import World
 
 _EXCERPT = 80

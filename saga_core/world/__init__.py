@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from saga_core.world.editing import WorldFiles, edited, listed, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
-from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
-from saga_core.world.library import WorldLibrary, default_roots
-from saga_core.world.lore_rule import KEEP, LoreRule
+from saga_core.world.key_patterns import READ, KeySearch, as_pattern, is_pattern, key_search, pattern_search
+from saga_core.world.library import FreeNames, WorldLibrary, default_roots, imported_from, write_world
 from saga_core.world.macros import USER, MacroRoom, TooManyMacros, draw, fill_macros, name_character
 from saga_core.world.model import (
     EMPTY_WORLD,
+    KEEP,
     LAYERS,
     LORE_TYPES,
     CharacterSheet,
     ItemStack,
     LoreEntry,
+    LoreRule,
     SheetRelation,
     World,
 )
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
-from saga_core.world.pattern_notation import as_pattern, is_pattern
 from saga_core.world.render import LaidOut, lay_out, render_world
-from saga_core.world.writing import FreeNames, imported_from, write_world
 
 __all__ = [
     "EMPTY_WORLD",

@@ -1,10 +1,11 @@
-"""The errors of a world: all of its problems, each with file and line, raised together."""
+"""The problems of a world, with file and line: gathered while a parser keeps reading, and raised together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
 
@@ -51,3 +52,69 @@ class UnknownWorld(BadInput):
         for error in broken:
             text += f"\nnot readable: {error.problems[0]}"
         super().__init__(text)
+
+
+_MOST = 100
+"""Problems, and warnings, that are listed. The rest are only counted."""
+_LONG = 600
+"""Longest message, in characters."""
+
+
+@define
+class Findings:
+    """Problems and warnings of one world. ``where`` is the folder that is shown before each file name."""
+
+    where: str
+    problems: list[WorldProblem] = field(factory=list)
+    warnings: list[str] = field(factory=list)
+    _more_problems: int = field(default=0, init=False)
+    _more_warnings: int = field(default=0, init=False)
+
+    def problem(self, file: str, line: int, message: str, remedy: str) -> None:
+        """Record a problem. Reading goes on, so that all problems are reported at once."""
+        if len(self.problems) < _MOST:
+            self.problems.append(WorldProblem(self.path(file), line, _short(message), remedy))
+        else:
+            self._more_problems += 1
+
+    def warn(self, file: str, line: int, message: str) -> None:
+        """Record a possible mistake that does not make the world unusable."""
+        if len(self.warnings) < _MOST:
+            self.warnings.append(f"{self.path(file)}:{line}: {_short(message)}")
+        else:
+            self._more_warnings += 1
+
+    def all_warnings(self) -> tuple[str, ...]:
+        """The warnings, and a line with the number of those that are not listed."""
+        more = (f"{self.where}: {self._more_warnings:,} more warnings",) if self._more_warnings else ()
+        return (*self.warnings, *more)
+
+    @property
+    def warned_enough(self) -> bool:
+        """Whether no further warning would be listed."""
+        return len(self.warnings) >= _MOST
+
+    def path(self, file: str) -> str:
+        """The file as it is shown in messages."""
+        return f"{self.where}/{file}"
+
+    def raise_problems(self) -> None:
+        """Raise ``WorldError`` with all problems by file and line, if there are any."""
+        if self.problems:
+            found = sorted(self.problems, key=lambda problem: (problem.file, problem.line))
+            if self._more_problems:
+                last = found[-1]
+                message = f"{self._more_problems:,} more problems are not listed"
+                found.append(WorldProblem(last.file, last.line, message, "mend those above first"))
+            raise WorldError(found)
+
+
+def _short(message: str) -> str:
+    """Shorten a message, which may quote a text as long as a file."""
+    return message if len(message) <= _LONG else f"{message[: _LONG // 2]}…{message[-_LONG // 4 :]}"
+
+
+def meant(word: str, known: tuple[str, ...]) -> str | None:
+    """The known word that a misspelt one probably means; None if there is none."""
+    close = get_close_matches(word, known, n=1, cutoff=0.75)
+    return close[0] if close else None

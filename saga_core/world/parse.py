@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from attrs import define
+from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import clean_name, detect, fold_name, language_of_files, nfc
+from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
 from saga_core.language import known as languages
-from saga_core.world.findings import Findings, meant
+from saga_core.world.errors import Findings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
     CHARACTERS_FILE,
@@ -22,6 +22,7 @@ from saga_core.world.format import (
     LORE_FIELDS,
     LOREBOOK_FILE,
     MOST_NAMES,
+    MOST_SECTIONS,
     RULE_FIELDS,
     TYPE_WORDS,
     WORLD_FILE,
@@ -29,20 +30,244 @@ from saga_core.world.format import (
     by_key,
     fold_key,
     split_list,
+    unescape_body,
 )
-from saga_core.world.lore_rule import LOGICS, MODES, POSITIONS, ROLES, TRIGGERS, LoreRule
 from saga_core.world.model import (
     LAYERS,
+    LOGICS,
     LORE_TYPES,
+    MODES,
+    POSITIONS,
+    ROLES,
+    TRIGGERS,
     CharacterSheet,
     ItemStack,
     LoreEntry,
+    LoreRule,
     SheetRelation,
     World,
 )
-from saga_core.world.notation import read_relation, read_stack
-from saga_core.world.references import Lines, check_references
-from saga_core.world.sections import FieldLine, Section, read_sections
+
+_HEADING = re.compile(r"##(?!#)[ \t]*(.*)$")
+_GROUP = re.compile(r"#(?:[ \t]+.*)?$")
+_FIELD = re.compile(r"[ \t]*[-*+][ \t]+([^:：]*[^:：\s])[ \t]*[:：][ \t]*(.*)$")
+_BARE = re.compile(r"[ \t]*\**([^-*+:：\s][^:：]{0,40})[:：]")
+_NESTED = re.compile(r"[ \t]+[-*+][ \t]+(.*)$")
+
+
+@define
+class FieldLine:
+    """One ``- key: value`` line. The items of an indented list below it are joined with commas."""
+
+    key: str
+    line: int
+    value: str
+
+
+@frozen
+class Section:
+    """One entry of a file. ``line`` is that of its heading, counted from 1."""
+
+    name: str
+    line: int
+    fields: tuple[FieldLine, ...]
+    body: str
+
+
+@define
+class _Open:
+    """A section that is being read, with its numbered rows below the heading."""
+
+    name: str
+    line: int
+    rows: list[tuple[int, str]] = field(factory=list)
+
+
+def read_sections(text: str, file: str, known: Container[str], findings: Findings) -> list[Section]:
+    """The sections of ``text`` (line ends as ``\\n``) in order. ``known`` holds the folded keys of the file.
+
+    A block of fields may contain blank lines, as long as the keys after them are known.
+    """
+    opened: list[_Open] = []
+    current: _Open | None = None
+    stray: int | None = None
+    warned = True
+    for number, row in enumerate(text.split("\n"), start=1):
+        heading = _HEADING.match(row)
+        if heading is not None:
+            current = _Open(clean_name(heading.group(1)), number)
+            if current.name:
+                opened.append(current)
+            else:
+                findings.problem(file, number, "a heading has no name", 'write "## name"')
+        elif _GROUP.match(row):
+            current = None
+            warned = False
+        elif current is not None:
+            current.rows.append((number, row))
+        elif row.strip():
+            stray = stray or number
+            line = _field(number, row)
+            if line is not None and fold_key(line.key) in known:
+                message = f'field "{line.key}" stands under no heading'
+                findings.problem(file, number, message, 'write "## name" above the fields of an entry')
+            elif opened and not warned:
+                warned = True
+                findings.warn(file, number, 'text under a "#" heading is not read; inside an entry use "###"')
+    if stray is not None and not opened and not findings.problems:
+        findings.problem(file, stray, "no heading in the file", 'start each entry with "## name"')
+    if len(opened) > MOST_SECTIONS:
+        message = f"{len(opened):,} entries; at most {MOST_SECTIONS:,} are read"
+        findings.problem(file, opened[MOST_SECTIONS].line, message, "divide them among several worlds")
+        return []
+    return [_close(section, file, known, findings) for section in opened]
+
+
+def _close(section: _Open, file: str, known: Container[str], findings: Findings) -> Section:
+    fields: list[FieldLine] = []
+    nested: list[str] | None = None
+    loose = blank = False
+    rest = len(section.rows)
+    for at, (number, row) in enumerate(section.rows):
+        if not row.strip():
+            loose, blank = bool(fields), True
+            continue
+        item = _NESTED.match(row) if nested is not None else None
+        if item is not None and nested is not None:
+            nested.append(item.group(1).strip())
+            loose = False
+            continue
+        line = _field(number, row)
+        if line is None or (loose and fold_key(line.key) not in known):
+            bare = None if blank else _BARE.match(row)
+            if bare is not None and fold_key(bare.group(1)) in known:
+                shown = row.strip()
+                findings.warn(file, number, f'"{shown}" has no dash and is read as text; write "- {shown}"')
+            rest = at
+            break
+        if nested:
+            fields[-1].value = ", ".join(nested)
+        fields.append(line)
+        nested = None if line.value else []
+        loose = blank = False
+    if nested:
+        fields[-1].value = ", ".join(nested)
+    body = "\n".join(row for _, row in section.rows[rest:]).strip()
+    return Section(section.name, section.line, tuple(fields), unescape_body(body))
+
+
+def _field(number: int, row: str) -> FieldLine | None:
+    match = _FIELD.match(row)
+    if match is None:
+        return None
+    key, value = match.group(1), match.group(2)
+    if key.startswith("**"):  # "**key:** value" and "**key**: value"
+        key = key[2:]
+        if key.endswith("**"):
+            key = key[:-2]
+        elif value.startswith("**"):
+            value = value[2:]
+    return FieldLine(clean_name(key), number, clean_name(value))
+
+
+_EQUIPPED = re.compile(rf"(.*\S)\s*\((?:{'|'.join(each.world.equipped for each in every())})\)", re.IGNORECASE)
+_QUANTITY = re.compile(r"(.*\S)\s+[xX×]\s?([0-9]{1,12})")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_STRENGTH = re.compile(r"(.*\S)\s+([+-]?[0-9]{1,9})")
+
+
+def read_stack(text: str) -> ItemStack | None:
+    """Read ``치유 물약 x2``, ``불꽃 검 (장착)`` or ``arrow x20 (equipped)``; None if the quantity is 0."""
+    worn = _EQUIPPED.fullmatch(text)
+    name = worn.group(1) if worn is not None else text
+    counted = _QUANTITY.fullmatch(name)
+    if counted is None:
+        return ItemStack(name, 1, worn is not None)
+    quantity = int(counted.group(2))
+    return ItemStack(counted.group(1), quantity, worn is not None) if quantity > 0 else None
+
+
+def write_stack(stack: ItemStack, language: str) -> str:
+    """The inverse of ``read_stack``. A name that would be misread is written with its quantity even if it is 1."""
+    text = stack.name
+    if stack.quantity != 1 or _QUANTITY.fullmatch(text) or _EQUIPPED.fullmatch(text):
+        text += f" x{stack.quantity}"
+    return f"{text} ({language_of(language).world.equipped})" if stack.equipped else text
+
+
+def read_relation(text: str) -> SheetRelation | None:
+    """Read ``에르겐: trusts +2``. Without a number the strength is 0. None if the name or the kind is missing."""
+    to, _, kind = (part.strip() for part in text.rpartition(":"))
+    graded = _STRENGTH.fullmatch(kind)
+    strength = int(graded.group(2)) if graded is not None else 0
+    kind = graded.group(1) if graded is not None else kind
+    if not to or not kind or _NUMBER.fullmatch(kind):
+        return None
+    return SheetRelation(to, kind, strength)
+
+
+def write_relation(relation: SheetRelation) -> str:
+    """The inverse of ``read_relation``. A strength of 0 is left out if possible."""
+    text = f"{relation.to}: {relation.type}"
+    graded = relation.strength != 0 or _STRENGTH.fullmatch(relation.type) is not None
+    return f"{text} {relation.strength:+d}" if graded else text
+
+
+Lines = dict[tuple[str, str, str], int]
+"""The line of each field, under (file, entry, attribute)."""
+
+_REFERENCES: tuple[tuple[str, str], ...] = (
+    ("neighbours", "location"),
+    ("places", "location"),
+    ("related", "lore entry"),
+    ("items", "item"),
+    ("known_by", "character"),
+)
+
+
+def check_references(world: World, lines: Lines, findings: Findings) -> None:
+    """Warn of each reference in ``world`` that names nothing, or something of the wrong kind."""
+    known = _Known(world)
+    for sheet in world.characters:
+        if sheet.location is not None:
+            line = lines[(CHARACTERS_FILE, sheet.name, "location")]
+            known.check([sheet.location], "location", CHARACTERS_FILE, line, sheet.name, findings)
+        if sheet.relations:
+            line = lines[(CHARACTERS_FILE, sheet.name, "relations")]
+            known.check((r.to for r in sheet.relations), "character", CHARACTERS_FILE, line, sheet.name, findings)
+    for entry in world.lore:
+        for attribute, kind in _REFERENCES:
+            names: tuple[str, ...] = getattr(entry, attribute)
+            if names:
+                line = lines[(LOREBOOK_FILE, entry.name, attribute)]
+                known.check(names, kind, LOREBOOK_FILE, line, entry.name, findings)
+        if entry.neighbours and entry.type != "location":
+            line = lines[(LOREBOOK_FILE, entry.name, "neighbours")]
+            findings.warn(LOREBOOK_FILE, line, f'"{entry.name}" is no location, so it has no neighbours')
+
+
+class _Known:
+    """The folded names of a world by the kind of thing that they name."""
+
+    def __init__(self, world: World) -> None:
+        sheets = {fold_name(name) for sheet in world.characters for name in (sheet.name, *sheet.aliases)}
+        carried = {fold_name(stack.name) for sheet in world.characters for stack in sheet.items}
+        self._names: dict[str, set[str]] = {
+            "location": _of_type(world.lore, "location"),
+            "item": _of_type(world.lore, "item") | carried,
+            "character": _of_type(world.lore, "character") | sheets,
+            "lore entry": {fold_name(name) for entry in world.lore for name in (entry.name, *entry.aliases)},
+        }
+
+    def check(self, names: Iterable[str], kind: str, file: str, line: int, entry: str, findings: Findings) -> None:
+        for name in names:
+            if fold_name(name) not in self._names[kind]:
+                findings.warn(file, line, f'"{entry}" names "{name}", which is no {kind} of this world')
+
+
+def _of_type(lore: Iterable[LoreEntry], kind: str) -> set[str]:
+    return {fold_name(name) for entry in lore if entry.type == kind for name in (entry.name, *entry.aliases)}
+
 
 _TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
 _WHOLE = re.compile(r"\+?[0-9]{1,9}")
@@ -109,24 +334,24 @@ def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str,
         findings.problem(WORLD_FILE, fault.line, fault.message, fault.remedy)
     found: dict[str, Any] = {"description": matter.body}
     specs = by_key(FRONT_FIELDS)
-    for field in matter.fields:
-        spec = specs.get(fold_key(field.key))
+    for line in matter.fields:
+        spec = specs.get(fold_key(line.key))
         if spec is None:
             known = tuple(spec.attribute for spec in FRONT_FIELDS)
-            findings.warn(WORLD_FILE, field.line, f'key "{field.key}" is ignored; known are {", ".join(known)}')
+            findings.warn(WORLD_FILE, line.line, f'key "{line.key}" is ignored; known are {", ".join(known)}')
         elif spec.attribute in found:
-            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" stands twice', "keep one of them")
+            findings.problem(WORLD_FILE, line.line, f'key "{line.key}" stands twice', "keep one of them")
         elif spec.kind == "list":
-            value = (field.value,) if isinstance(field.value, str) else field.value
-            found[spec.attribute] = () if value == ("",) and isinstance(field.value, str) else value
-        elif not isinstance(field.value, str):
-            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" is a list', "give it one value")
-        elif spec.attribute == "language" and field.value not in languages():
+            value = (line.value,) if isinstance(line.value, str) else line.value
+            found[spec.attribute] = () if value == ("",) and isinstance(line.value, str) else value
+        elif not isinstance(line.value, str):
+            findings.problem(WORLD_FILE, line.line, f'key "{line.key}" is a list', "give it one value")
+        elif spec.attribute == "language" and line.value not in languages():
             findings.problem(
-                WORLD_FILE, field.line, f'key "{field.key}" is "{field.value}"', f"use one of {', '.join(languages())}"
+                WORLD_FILE, line.line, f'key "{line.key}" is "{line.value}"', f"use one of {', '.join(languages())}"
             )
         else:
-            found[spec.attribute] = field.value
+            found[spec.attribute] = line.value
     if "title" not in found:
         heading = _TITLE.search(matter.body)
         found["title"] = heading.group(1) if heading is not None else name

@@ -19,10 +19,8 @@ from saga_core.world.format import (
     escape_body,
     join_list,
 )
-from saga_core.world.lore_rule import LoreRule
-from saga_core.world.model import CharacterSheet, LoreEntry, World
-from saga_core.world.notation import write_relation, write_stack
-from saga_core.world.parse import parse_world
+from saga_core.world.model import CharacterSheet, LoreEntry, LoreRule, World
+from saga_core.world.parse import parse_world, write_relation, write_stack
 
 _ALWAYS = frozenset({"player", "type", "layer", "title", "language"})
 _DEFAULTS = {

@@ -16,11 +16,11 @@ from conformance import Harness
 from conformance.inputs import empty_view, view
 from conformance.runner import run
 from saga_core.capabilities import Capability
-from saga_core.curation.steps import MOST_CALLS
+from saga_core.curation.model_review import MOST_CALLS
 from saga_core.curation.validation import BLOCK_CHARS
 from saga_core.errors import BadInput, Closed, UpstreamError
 from saga_core.model.entities import MemoryBlock as Block
-from saga_core.model_calls.failure import ModelCallFailed
+from saga_core.model_calls.model_call import ModelCallFailed
 from saga_core.registry import OpenOptions, load
 from saga_core.stores.curator import CurationView
 from saga_core.values import Proposal

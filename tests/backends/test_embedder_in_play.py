@@ -12,7 +12,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import Config, load_config
-from saga_core.recall.vector_scopes import episodes_scope
+from saga_core.recall.episodes import episodes_scope
 from tests.backends.embeddings_server import EmbeddingsServer, fails, waits
 from tests.core.frontend import Frontend
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.context.model import TurnContext
-from saga_core.recall.time_words import time_meant
+from saga_core.recall.questions import time_meant
 from saga_server.bench.command import bench
 from saga_server.bench.recall.chats import make_chat
 from saga_server.bench.recall.comparison import PLAY, TALK, TIMES, compare, found, shares

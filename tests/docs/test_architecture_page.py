@@ -18,11 +18,10 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
 from saga_core.messages import Origin
 from saga_core.model import world_state
-from saga_core.model.entities import Entity, Kind, Placement
-from saga_core.model.relations import SCHEMA
+from saga_core.model.entities import SCHEMA, Entity, Kind, Placement
 from saga_core.model.turn_delta import Status
 from saga_core.model.world_state import WorldState
-from saga_core.projection.kv import render_kv
+from saga_core.projection.describe import render_kv
 from saga_core.recall import fusion
 from saga_core.sessions import live_session, live_sessions
 from saga_core.transcript import INHERIT, matching

@@ -10,8 +10,8 @@ from aiohttp import ClientSession
 from saga_core.config import load_config
 from saga_core.config.model import CuratorConfig
 from saga_core.curation.corrections import _FORMS
+from saga_core.curation.facts import SCENE_TURNS
 from saga_core.curation.rules import RULES
-from saga_core.curation.story import SCENE_TURNS
 from saga_server.server import Server
 from tests.docs.pages import page
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from saga_backends.chat import lessons
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
-from saga_core.curation import prose
+from saga_core.curation import rules
 from saga_core.extraction import here_and_now, other_names, player, statuses, window
 from saga_core.imports import texts
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
@@ -17,13 +17,13 @@ from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
 from saga_core.naming import apart, evidence, forms, masks
 from saga_core.projection import story
-from saga_core.recall import amounts, looking_back, time_words
+from saga_core.recall import questions
 from saga_core.state_block import amounts as quantities
 from saga_core.state_block import read_reply, records
 from saga_core.text_prompt import read_prompt, speakers
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
-from saga_core.world import key_patterns, pattern_notation
+from saga_core.world import key_patterns
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 
@@ -31,10 +31,10 @@ _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 def call_all() -> None:
     """Make them all, for every language, with names as worlds have them."""
     for fighting in (True, False):
-        prose.acts("Nobody is here.", _NAMES, fighting=fighting)
-    prose.you_fight("You strike.", _NAMES, "I strike")
-    prose.dies(" ".join(_NAMES), _NAMES)
-    list(prose.stays_at("Mara 마라 Mill.", _NAMES, [("mill", "Mill")]))
+        rules.acts("Nobody is here.", _NAMES, fighting=fighting)
+    rules.you_fight("You strike.", _NAMES, "I strike")
+    rules.dies(" ".join(_NAMES), _NAMES)
+    list(rules.stays_at("Mara 마라 Mill.", _NAMES, [("mill", "Mill")]))
     english.does("Nobody is here.", _NAMES)
     korean.does("아무도 없다.", _NAMES)
     mentioning._unspaced()
@@ -45,7 +45,7 @@ def call_all() -> None:
     texts._usual()
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
-    pattern_notation.is_valid("a(?<b>c)")
+    key_patterns.is_valid("a(?<b>c)")
     forms._joined()
     forms._honorifics()
     window._number()
@@ -75,17 +75,17 @@ def call_all() -> None:
     records._ended()
     records._supposed()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
-    amounts._patterns(every())
-    looking_back._asking(every())
-    looking_back._other_story(every())
+    questions._patterns(every())
+    questions._asking(every())
+    questions._other_story(every())
     speakers._any_of(_NAMES)
-    time_words._languages()
-    time_words._hints()
+    questions._languages()
+    questions._hints()
     for language in every():
         apart._sorts(language.names.apart)
-        time_words._dated(language.past.date)
-    for name in _named_in(time_words):
-        time_words._any(name)
+        questions._dated(language.past.date)
+    for name in _named_in(questions):
+        questions._any(name)
     for name in _named_in(request_kind):
         request_kind._any(name, re.I | re.S)
         request_kind._any(name)

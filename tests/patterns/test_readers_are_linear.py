@@ -17,7 +17,7 @@ from saga_backends.chat.offline import speech_en, speech_ko
 from saga_backends.chat.offline.request import hear_request
 from saga_backends.chat.offline.scene import read_scene
 from saga_core.context.render import one_field, one_line
-from saga_core.curation import prose
+from saga_core.curation import rules
 from saga_core.errors import SagaError
 from saga_core.language import clean_name, mentions, terms
 from saga_core.messages import question
@@ -25,9 +25,8 @@ from saga_core.model_calls import read_object, without_injected
 from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
-from saga_core.recall.looking_back import looks_back
 from saga_core.recall.mentions import fold_text
-from saga_core.recall.time_words import time_meant
+from saga_core.recall.questions import looks_back, time_meant
 from saga_core.state_block import BlockFilter, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.transcript.request_kind import classify
@@ -68,10 +67,10 @@ def names(text: str) -> None:
 
 
 def judged(text: str) -> None:
-    list(prose.narrated(text))
-    prose.unreal(text), prose.of_a_body(text), prose.revives(text), prose.helpless(text)
-    prose.acts(text, ["Mara", "마라"]), prose.dies(text + "Mara", ["Mara"])
-    prose.you_fight(text, ["Mara"], text), list(prose.stays_at(text + "Mara Mill", ["Mara"], [("m", "Mill")]))
+    list(rules.narrated(text))
+    rules.unreal(text), rules.of_a_body(text), rules.revives(text), rules.helpless(text)
+    rules.acts(text, ["Mara", "마라"]), rules.dies(text + "Mara", ["Mara"])
+    rules.you_fight(text, ["Mara"], text), list(rules.stays_at(text + "Mara Mill", ["Mara"], [("m", "Mill")]))
 
 
 def world(text: str) -> None:

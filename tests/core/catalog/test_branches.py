@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from saga_core.catalog.branches import runs_of
+from saga_core.catalog.timelines import runs_of
 from saga_core.model import Node, Timeline, Tree, TurnKind
 
 TURNS = 10_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, required, scalar
+from saga_core.config.load import Unreadable, Unset, expand, expand_all, refers, required, scalar
 
 ENVIRON = {"KEY": "sk-1", "EMPTY": "", "HOME_2": "/data"}
 

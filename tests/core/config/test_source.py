@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.config.source import read_source
+from saga_core.config.load import read_source
 from saga_core.errors import ConfigError
 
 

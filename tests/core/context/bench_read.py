@@ -17,7 +17,7 @@ from saga_core.config.model import Config
 from saga_core.context import ReadRequest, default_reader
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.graph import Edge
 from saga_core.stores.vector import Hit
 from saga_core.world.model import LAYERS, LoreEntry, World

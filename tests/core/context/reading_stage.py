@@ -15,10 +15,9 @@ from saga_core.model.tree import Node as TreeNode
 from saga_core.model.tree import Tree
 from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
-from saga_core.recall.episodes import PathEpisodes
+from saga_core.recall.episodes import PathEpisodes, spec_of
 from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.vector_scopes import spec_of
+from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.filters import Filter, matches
 from saga_core.stores.graph import Direction, Edge
 from saga_core.stores.vector import Hit, ScopeSpec, Vector

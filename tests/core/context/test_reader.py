@@ -20,7 +20,7 @@ from saga_core.context.sources import Lorebook
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model.entities import Entity
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.vector import Hit, ScopeSpec
 from saga_core.world.model import World
 from tests.core.context.reading_stage import (

@@ -26,7 +26,7 @@ from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.fusion import Ranking
 from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.graph import Edge
 from saga_core.stores.vector import Hit
 from saga_core.world.model import LoreEntry, World

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.curation.facts import BOND, Fact, condensed, lost
-from saga_core.curation.schedule import due, due_lines
-from saga_core.curation.story import condense
+from saga_core.curation.facts import BOND, Fact, condense, condensed, lost
 from saga_core.curation.validation import rule
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
 from saga_core.model.folding import fold
 from saga_core.model.turn_delta import Delta
 from saga_core.model.world_state import MAX_STORY, MAX_STORY_CHARS, WorldState
+from saga_core.projection.lines import due, due_lines
 from saga_core.projection.pages import render_bodies, render_prefix
 from saga_core.projection.story import clauses, story_lines, weight
 from saga_core.values import Proposal

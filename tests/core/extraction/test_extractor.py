@@ -21,8 +21,8 @@ from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
 from saga_core.model.turn_delta import Source, Status
 from saga_core.model.world_state import WorldState
-from saga_core.model_calls.failure import ModelCallFailed
-from saga_core.model_calls.quoting import cut_middle
+from saga_core.model_calls.model_call import ModelCallFailed
+from saga_core.model_calls.texts import cut_middle
 from saga_core.ports import TokenCounter
 from saga_core.registry import OpenOptions
 from saga_core.state_block import BlockFields, BlockStatus, ItemAmount

@@ -21,7 +21,7 @@ from saga_core.errors import BadInput, StoreError
 from saga_core.imports import Card, Lorebook, read_file
 from saga_core.imports.archives import plain_name
 from saga_core.maintenance import TakeIn
-from saga_core.recall.kept_lore import Kept, KeptLore, KeptMoment
+from saga_core.recall.lorebook import Kept, KeptLore, KeptMoment
 from saga_core.world import LoreEntry, LoreRule, library, parse_world
 from tests.core.imports import samples
 

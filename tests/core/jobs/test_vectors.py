@@ -17,7 +17,7 @@ from saga_core.errors import UpstreamError
 from saga_core.jobs import vectors
 from saga_core.jobs.vectors import FAILED, MODE
 from saga_core.ports import Mode
-from saga_core.recall.vector_scopes import episodes_scope
+from saga_core.recall.episodes import episodes_scope
 from saga_core.views.vector_views import alike
 from tests.core.frontend import Frontend, memory_config
 

@@ -7,8 +7,7 @@ import pytest
 from saga_core.language import josa, mentions
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.naming.names import Names
-from saga_core.recall.amounts import amount_asked, tells
-from saga_core.recall.time_words import Meant, time_meant
+from saga_core.recall.questions import Meant, amount_asked, tells, time_meant
 from saga_core.state_block.amounts import split_amount
 
 

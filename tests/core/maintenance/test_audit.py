@@ -7,8 +7,7 @@ from attrs import evolve
 
 from saga_core import codec
 from saga_core.journal import Journal, keys
-from saga_core.maintenance.audit import Audit
-from saga_core.maintenance.finding import mend
+from saga_core.maintenance.verify import Audit, mend
 from saga_core.model import Delta, Source, Status, Tree, TurnKind, WorldState
 from saga_core.model.deltas import HpChanged
 from saga_core.sessions import LiveSession, amend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.maintenance.finding import Finding, mend
+from saga_core.maintenance.verify import Finding, mend
 
 
 async def test_one_remedy_of_several_findings_is_applied_once_and_each_counts() -> None:

@@ -17,7 +17,7 @@ from saga_core.maintenance import verify
 from saga_core.maintenance.verify import Verdict
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
-from saga_core.recall.vector_scopes import episodes_scope, lore_scope
+from saga_core.recall.episodes import episodes_scope, lore_scope
 from saga_core.stores.graph import Mutation, Node
 from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from saga_core.model import deltas
-from saga_core.model.entities import Kind
-from saga_core.model.memories import MemoryRecord
+from saga_core.model.entities import Kind, MemoryRecord
 from saga_core.model.turn_delta import Delta, Source, Status
 
 NAMES = (

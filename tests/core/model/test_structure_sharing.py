@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from saga_core import codec
 from saga_core.model.folding import fold
-from saga_core.model.structure_sharing import sharing
-from saga_core.model.world_state import WorldState
+from saga_core.model.world_state import WorldState, sharing
 from saga_core.world.opening import opening_state
 from tests.core.context.reading_stage import KO_WORLD
 from tests.core.model.generated import delta_values

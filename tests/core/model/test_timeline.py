@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.model.timeline import Timeline, follow
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Node, Timeline, Tree, follow
 from saga_core.model.turn import TurnKind
 
 Step = tuple[int, int, bool]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.model_calls.answer_format import JSON_MODE, SCHEMA, WORDS, AnswerFormat
+from saga_core.model_calls.model_call import JSON_MODE, SCHEMA, WORDS, AnswerFormat
 
 OBJECT = {"type": "object", "properties": {"hp": {"type": "integer"}}}
 

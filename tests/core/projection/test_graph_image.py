@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from saga_backends.memory import GRAPH
 from saga_core.model.folding import fold
 from saga_core.model.world_state import WorldState
-from saga_core.projection.graph_image import GraphImage, difference, render_graph
-from saga_core.projection.lore_graph import LoreGraph
+from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, render_graph
 from saga_core.registry import OpenOptions
 from saga_core.stores.graph import Edge, Node
 from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, World

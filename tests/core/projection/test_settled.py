@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.model import Entity, Kind, WorldState
-from saga_core.projection.settled import without_settled
+from saga_core.projection.story import without_settled
 
 CAST = {
     "p": ("Alex", "하진", "ハル", "沈默"),

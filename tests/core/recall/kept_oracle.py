@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from saga_core.recall.kept_lore import KeptMoment
+from saga_core.recall.lorebook import KeptMoment
 from saga_core.world import LoreEntry, draw
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.amounts import amount_asked, tells
+from saga_core.recall.questions import amount_asked, tells
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.bearing import bearing
+from saga_core.recall.episodes import bearing
 from tests.core.context.reading_stage import path_episodes
 
 _DAY = "I walk on, sit down by the fire and draw my sword. Mara nods."

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.close_words import Sought
-from saga_core.recall.close_words import closeness as close_to
-from saga_core.recall.looking_back import looks_back
+from saga_core.recall.excerpts import Sought
+from saga_core.recall.excerpts import closeness as close_to
+from saga_core.recall.questions import looks_back
 
 FAR = "The ring is old. " + "Rain falls on the roof. " * 20 + "Mara sleeps by the well."
 NEAR = "Mara threw the ring into the well. " + "Rain falls on the roof. " * 20

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.compounds import compounds
-from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lexical import LexicalIndex, compounds
 
 
 def found(query: str, *texts: str) -> set[str]:

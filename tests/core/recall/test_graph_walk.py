@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.model.relations import SCHEMA
+from saga_core.model.entities import SCHEMA
 from saga_core.recall.graph_walk import walk, weight_of
 from saga_core.stores.graph import Direction, Edge
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from saga_core.language.tokens import terms
 from saga_core.recall import lexical
-from saga_core.recall.lexical import Fed, LexicalIndex
-from saga_core.recall.segments import unpack
+from saga_core.recall.lexical import Fed, LexicalIndex, unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark".split()
 documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join), max_size=14)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.looking_back import looks_back
+from saga_core.recall.questions import looks_back
 
 
 @pytest.mark.parametrize(

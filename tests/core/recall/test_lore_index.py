@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from saga_core.ids import entity_id
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreIndex
 from saga_core.world import LoreEntry
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import LorebookConfig
 from saga_core.ids import entity_id
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.lorebook import LAYERS, LoreSituation, ScoredLore, rank_lore
+from saga_core.recall.lorebook import LAYERS, LoreIndex, LoreSituation, ScoredLore, rank_lore
 from saga_core.world.model import LoreEntry
 
 CONFIG = LorebookConfig()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
-from saga_core.recall.particular import Particular, Worded
+from saga_core.recall.excerpts import Particular, Worded
 
 
 @frozen

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.language.tokens import terms
-from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.segments import SIZE, VERSION, mark_of, pack, unpack
+from saga_core.recall.lexical import SIZE, VERSION, LexicalIndex, mark_of, pack, unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark 漢字 Ünïcode 12".split()
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=16)

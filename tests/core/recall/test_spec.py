@@ -23,8 +23,7 @@ from saga_core.ids import entity_id
 from saga_core.projection.graph_image import render_graph
 from saga_core.recall.fusion import DECAY, LIFT, REACH
 from saga_core.recall.graph_walk import walk
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.lorebook import SIMILAR, LoreSituation, rank_lore
+from saga_core.recall.lorebook import SIMILAR, LoreIndex, LoreSituation, rank_lore
 from saga_core.stores.vector import Hit
 from saga_core.world.errors import WorldError
 from saga_core.world.model import LoreEntry, World

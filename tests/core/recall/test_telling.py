@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.recall.particular import Worded
-from saga_core.recall.telling import resembling, telling
+from saga_core.recall.excerpts import Worded, resembling, telling
 
 
 def told(text: str, *words: str) -> str:

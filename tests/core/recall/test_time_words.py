@@ -14,8 +14,7 @@ from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.looking_back import looks_back
-from saga_core.recall.time_words import Dated, Meant, time_meant, turns_meant
+from saga_core.recall.questions import Dated, Meant, looks_back, time_meant, turns_meant
 from tests.core.context.reading_stage import ask, ko_state, path_episodes
 from tests.core.context.test_sources import gather
 

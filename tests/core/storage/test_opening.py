@@ -17,7 +17,7 @@ from saga_core.config import load_config
 from saga_core.config.model import Profile
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, Closed, StoreCorrupt, StoreUnavailable
-from saga_core.recall.vector_scopes import episodes_scope
+from saga_core.recall.episodes import episodes_scope
 from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.opening import PROFILES, backend_of, open_stores, path_of, place_of
 from saga_core.stores import MINIMUM, Batch, Limits

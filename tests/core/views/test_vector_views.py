@@ -16,7 +16,7 @@ from saga_core.config import Config, load_config
 from saga_core.errors import StoreUnavailable
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.ports import Mode
-from saga_core.recall.vector_scopes import episodes_scope, spec_of
+from saga_core.recall.episodes import episodes_scope, spec_of
 from saga_core.stores.vector import ScopeSpec
 from tests.core.frontend import Frontend, memory_config
 

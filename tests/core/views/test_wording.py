@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.views.wording import Wording
+from saga_core.views.search import Wording
 
 FOUND = [
     ("칼이", "그는 칼을 뽑았다."),

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from saga_core.views.looking import Reason
+from saga_core.views.search import Reason
 from saga_server.cli.explain import _KINDS, _REASONS, lines, of_text
 from saga_server.web.files import ROOT
 

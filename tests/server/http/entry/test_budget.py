@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.journal.long_texts import LONGEST_TEXT, cut
+from saga_core.journal.records import LONGEST_TEXT, cut
 from saga_server.http.entry.budget import MAX_NODES, MAX_PARTS, check_density
 from saga_server.http.errors import RequestError
 from saga_server.http.work_budget import Within

@@ -1,8 +1,4 @@
-"""Resolves time words such as "yesterday", "three days ago", "on March 16" or "at the start" to earlier turns.
-
-Days are counted by the story if its turns say that days pass ("The next morning …", "Three days later …"). Otherwise
-they are counted by the dates on which the turns were played.
-"""
+"""What the player's words ask for: an amount, a time, or something that is past."""
 
 from __future__ import annotations
 
@@ -13,8 +9,47 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, PastWords, every, languages_in
+from saga_core.language import DEFAULT, Language, PastWords, every, languages_in
 from saga_core.recall.episodes import Episodes
+
+_LOOKED_AT = 4_000
+"""Characters of the player's words that are searched."""
+
+
+@cache
+def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of "when" questions, "how many" questions, and of their answers. Compiled on first use."""
+    words = [each.past for each in languages]
+    return tuple(
+        re.compile("|".join(parts))
+        for parts in (
+            [each.asks_when for each in words],
+            [each.asks_amount for each in words],
+            [part for each in words for part in (each.amount, each.moment)],
+            [each.amount for each in words],
+        )
+    )
+
+
+def amount_asked(words: str) -> re.Pattern[str] | None:
+    """Return the pattern that a turn must match to answer ``words``, for use with ``tells``.
+
+    Returns None unless ``words`` ask for a number or a time. ``words`` must be in NFC; case does not matter.
+    """
+    folded = words[:_LOOKED_AT].casefold()
+    when, many, moment, amount = _patterns(languages_in(folded))
+    if when.search(folded) is not None:
+        return moment
+    return amount if many.search(folded) is not None else None
+
+
+@lru_cache(maxsize=2_048)
+def tells(episode: str, asked: re.Pattern[str]) -> bool:
+    """Whether the spoken part of an episode matches ``asked``, the result of ``amount_asked``.
+
+    Results are cached because successive reads check the same turns.
+    """
+    return asked.search(episode.casefold(), episode.find("\n") + 1) is not None
 
 
 @frozen
@@ -243,3 +278,36 @@ def _first_meeting(episodes: Episodes, names: Sequence[str]) -> range:
         ):
             return range(depth, depth + 1)
     return range(first, first + 1) if first else range(0)
+
+
+@cache
+def _asking(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the pattern of questions and words about the past, and that of questions without a question mark."""
+    return (
+        re.compile("|".join((r"[?？]", *(each.past.asking for each in languages)))),
+        re.compile("|".join(each.past.asking_unmarked for each in languages)),
+    )
+
+
+@cache
+def _other_story(languages: tuple[Language, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(each.past.other_story for each in languages))
+
+
+def without_other_story(words: str) -> str | None:
+    """Return the player's words, lower case, without those that name another story ("our last adventure"), or None if
+    they name none. ``words`` must be in NFC; case does not matter."""
+    folded = words[:_LOOKED_AT].casefold()
+    pattern = _other_story(languages_in(folded))
+    return pattern.sub(" ", folded) if pattern.search(folded) is not None else None
+
+
+def looks_back(words: str) -> bool:
+    """Whether the player's words ask for something or speak of the past. ``words`` must be in NFC, in any case."""
+    if len(words) > 2 * _LOOKED_AT:  # in a very long text, questions are at the beginning or the end
+        words = f"{words[:_LOOKED_AT]}\n{words[-_LOOKED_AT:]}"
+    folded = words.casefold()
+    if any(pattern.search(folded) is not None for pattern in _asking(languages_in(words))):
+        return True
+    meant = time_meant(words)
+    return meant is not None and meant.date is None  # a calendar date may be in the future

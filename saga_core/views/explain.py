@@ -1,19 +1,162 @@
-"""Explains why a text was not in a context: finds the items that have it, and what happened to each."""
+"""Explains the context of a turn: why each part was in it, what was not, and how today's rules would choose."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from heapq import nlargest
+from itertools import islice
 from typing import Any
 
-from saga_core.context import Piece, TurnContext
-from saga_core.model import Scheduled, TurnKind, WorldState
-from saga_core.recall import PathEpisodes, laid_out, stays_out
-from saga_core.sessions import LiveSession
-from saga_core.views.brought import Brought
-from saga_core.views.looking import Knowledge, Looking, Reason, nearest, placed, where
-from saga_core.views.wording import Wording, plainly, spoken_of
+from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts, TurnContext, lines_of
+from saga_core.language import detect
+from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
+from saga_core.projection import due_lines
+from saga_core.recall import PathEpisodes, laid_out, stays_out, time_meant, turns_meant
+from saga_core.sessions import LiveSession, remarks_by_hand
+from saga_core.views.search import (
+    Brought,
+    Knowledge,
+    Looking,
+    Reason,
+    Wording,
+    nearest,
+    placed,
+    plainly,
+    spoken_of,
+    where,
+)
+
+_UNTOLD = (TurnKind.ROOT, TurnKind.SIDE)
+
+
+Remembering = Callable[[LiveSession, WorldState], Awaitable[tuple[MemoryRecord, ...]]]
+"""Returns the memory records that are valid at a state."""
+
+InFront = Callable[[LiveSession, str], Awaitable[tuple[str, WorldState | None]]]
+"""Returns the pages in front of a prompt that continues a turn, and the state that they show; empty and None if there
+are no pages."""
+
+
+async def reread(
+    live: LiveSession, turn_id: str, reader: ContextReader, memories: Remembering, front: InFront
+) -> TurnContext:
+    """Return the context for the player's words of ``turn_id``. Raises ``NotFound`` for an unknown turn.
+
+    If it is not recorded how much history the request had, only the reply above is assumed. The context of an opening
+    and of a side request is empty.
+    """
+    turn = await live.turn(turn_id)
+    if turn.parent is None or turn.kind in _UNTOLD:
+        return TurnContext("", 0)
+    return await reading_after(live, turn.parent, turn.user, reader, memories, front, now=turn.at, missing=turn.missing)
+
+
+async def reading_after(
+    live: LiveSession,
+    turn_id: str,
+    words: str,
+    reader: ContextReader,
+    memories: Remembering,
+    front: InFront,
+    *,
+    now: float,
+    missing: int | None = None,
+) -> TurnContext:
+    """Return the context for the player's ``words`` after ``turn_id`` at the time ``now``. Raises ``NotFound``.
+
+    The history is assumed to have the turns of the path deeper than ``missing``, by default only ``turn_id``.
+    """
+    state, above = await live.state(turn_id), await live.turn(turn_id)
+    unseen = state.depth - 1 if missing is None else min(missing, state.depth - 1)
+    shown = [node.id for node in live.tree.path(turn_id) if node.depth > unseen]
+    language = detect(words, live.world.language)
+    pages, pinned = await front(live, turn_id)
+    return await reader.read(
+        ReadRequest(
+            session=live.session.id,
+            state=state,
+            world=live.world,
+            lore=live.lore,
+            player_words=words,
+            recent=tuple(text for text in (above.reply, words) if text),
+            pinned=pinned,
+            pages=pages,
+            missing=unseen,
+            in_front=lines_of(pages),
+            by_hand=remarks_by_hand(live, state, pages),
+            language=language,
+            episodes=PathEpisodes(live.tree, live.episodes, turn_id),
+            shown=frozenset(shown),
+            graph=await live.image(turn_id),
+            now=now,
+            due=due_lines(state, language),
+            memories=await memories(live, state),
+        )
+    )
+
+
+_NEIGHBORS = 2
+"""Distance at which a turn adds to the scores of its neighbours."""
+
+
+async def with_signals(
+    live: LiveSession, above: str, said: str, explained: dict[str, Any], *, now: float
+) -> dict[str, Any]:
+    """Return an explained context that was read after ``above`` for the words ``said``, as JSON-compatible data.
+
+    Adds ``said``, and ``time``, the first and the last turn of the time that the words name, or None. Each piece has
+    ``words``: the words of ``said`` that its whole turn or entry has in any form, even if the context left them out. A
+    piece of a turn has its depth as ``turn``. If its neighbours added to its score, ``beside`` is the neighbouring turn
+    with most of the words.
+    """
+    wording, state = Wording.of(said), await live.state(above)
+    episodes = PathEpisodes(live.tree, live.episodes, above)
+    entries = {entry.name: entry for entry in live.world.lore}
+
+    def signals(row: dict[str, Any]) -> dict[str, Any]:
+        kind, _, key = row["key"].partition(":")
+        if kind == "turn" and episodes.on_path(key):
+            depth = episodes.depth(key)
+            row = {**row, "words": wording.sharing(spoken_of(episodes.text(key))), "turn": depth}
+            beside = _beside(episodes, depth, wording) if row["why"].get("neighbours") else None
+            return row if beside is None else {**row, "beside": beside}
+        whole = row["text"]
+        if kind == "lore" and key in entries:
+            entry = entries[key]
+            whole = " ".join((whole, entry.name, *entry.aliases, *entry.tags, entry.text, state.learned.get(key, "")))
+        return {**row, "words": wording.typed(whole)}
+
+    found = {name: [signals(row) for row in explained[name]] for name in ("pieces", "skipped")}
+    return {
+        **explained,
+        **found,
+        "said": said,
+        "time": _time(said, episodes, [*found["pieces"], *found["skipped"]], now),
+    }
+
+
+def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
+    """Return the turn near ``depth`` that has most of the words, the nearest if several have as many."""
+    found: dict[int, int] = {}
+    for step in range(1, _NEIGHBORS + 1):
+        for near in (depth - step, depth + step):
+            turn = episodes.at(near)
+            if turn is not None and (count := len(wording.sharing(spoken_of(episodes.text(turn))))):
+                found[near] = count
+    return max(found, key=lambda near: found[near], default=None)
+
+
+def _time(said: str, episodes: PathEpisodes, rows: list[dict[str, Any]], now: float) -> dict[str, int] | None:
+    meant = time_meant(said)
+    if meant is None or meant.latest:
+        return None
+    if meant.meeting:  # the scores show the turns, because the names are known only in the scene
+        turns = [row["turn"] for row in rows if "turn" in row and row["why"].get("time")]
+        return {"first": min(turns), "last": max(turns)} if turns else None
+    then = turns_meant(meant, episodes, (), now)
+    return {"first": then[0], "last": then[-1]} if then else None
+
 
 _TURNS, _LOOKED_AT = 5, 64
 """Maximum turns in the result, and maximum turns found by words in which the literal text is searched."""
@@ -225,3 +368,48 @@ async def _far(looking: Looking, text: str, least: float) -> AsyncIterator[dict[
         lambda other: is_turn(other) and not tree.is_ancestor(turn, other) and not tree.is_ancestor(other, turn)
     ):
         yield row
+
+
+_LOOKED_AT = 128
+"""Maximum turns of the active path whose contexts are checked, if they are still cached."""
+_SHOWN = 12
+
+
+async def shown_lore(live: LiveSession, contexts: RecentContexts) -> dict[str, Any]:
+    """Return the entries in the order of their world. ``fired`` has the turns whose context had it, latest first."""
+    state = await live.state(live.head)
+    fired: dict[str, list[dict[str, Any]]] = {}
+    looked_at = 0
+    for node in islice(live.tree.upwards(live.head), _LOOKED_AT):
+        context = contexts.get(node.id)
+        if context is None:
+            continue
+        looked_at += 1
+        for piece in context.pieces:
+            name = piece.key.removeprefix("lore:")
+            if name != piece.key and len(fired.setdefault(name, [])) < _SHOWN:
+                why = {each: round(part, 4) for each, part in piece.why.items()}
+                fired[name].append({"turn": node.depth, "turn_id": node.id, "score": round(piece.score, 4), "why": why})
+    return {
+        "session": live.session.id,
+        "world": live.world.name,
+        "turn": state.depth,
+        "contexts": looked_at,
+        "entries": [
+            {
+                "name": entry.name,
+                "type": entry.type,
+                "layer": entry.layer,
+                "tags": list(entry.tags),
+                "aliases": list(entry.aliases),
+                "text": entry.text,
+                "constant": entry.constant,
+                "secret": entry.secret,
+                "known_by": list(entry.known_by),
+                "added": state.learned.get(entry.name),
+                "mentioned": state.mentioned.get(entry.name),
+                "fired": fired.get(entry.name, []),
+            }
+            for entry in live.world.lore
+        ],
+    }

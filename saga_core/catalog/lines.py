@@ -1,14 +1,15 @@
-"""The origins of lines: the last turn of a path that changed a line, the source, and the change that can be undone."""
+"""Lines: what is known as plain data, with names instead of ids, and the turn and change that each comes from."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from attrs import define, field, frozen
 from cachetools import LRUCache
 
-from saga_core.model import Event, Turn, deltas, undoings
-from saga_core.projection import Line, LineKey, touched
+from saga_core.model import Event, Turn, WorldState, deltas, undoings
+from saga_core.projection import Line, LineKey, state_lines, touched
 from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
@@ -102,3 +103,43 @@ def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change:
             known.origins[key] = origin
         if isinstance(event, deltas.Noted):
             known.notes[turn.depth, event.text] = origin
+
+
+def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
+    """Return a line with names, and with the turn that it comes from if ``origin`` is given."""
+    note = line.kind in ("note", "event")
+    found = {
+        "kind": line.kind,
+        "subject": None if note else state.name(line.subject),
+        "subject_id": line.subject,
+        "other": state.name(line.other) if line.other else None,
+        "other_id": line.other or None,
+        "text": line.text,
+        "number": line.number,
+        "top": line.top,
+        "scheduled": _scheduled(state, line.subject) if line.kind == "event" else None,
+    }
+    if origin is None:
+        return found
+    return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
+
+
+def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
+    """Return a scheduled event, with the field names that a correction of the kind ``event`` takes."""
+    found = state.schedule[event]
+    return {
+        "name": found.name,
+        "text": found.text,
+        "due": found.due,
+        "expires": found.expires,
+        "place": state.name(found.place) if found.place else None,
+        "who": state.name(found.who) if found.who else None,
+    }
+
+
+def effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
+    """Return the lines in which two states differ."""
+    was = {line.key: shown_line(before, line) for line in state_lines(before)}
+    will = {line.key: shown_line(after, line) for line in state_lines(after)}
+    keys = dict.fromkeys((*was, *will))
+    return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]

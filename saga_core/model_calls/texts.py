@@ -1,9 +1,10 @@
-"""Extraction of the JSON object from a model's answer."""
+"""The texts of a question and its answer: story texts as quoted material, and the JSON object in an answer."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from saga_core.state_block import THINK_END
@@ -41,3 +42,30 @@ def read_object(text: str) -> dict[str, Any]:
     if re.sub(r"\s|```(?:json)?", "", body) == "{}":
         return {}
     raise Unusable("there is no JSON object in it" if "{" not in body else "its JSON cannot be read")
+
+
+Count = Callable[[str], int]
+"""Returns the number of tokens of a text."""
+
+_CUT = " […] "
+_INJECTED = re.compile(r"\[SAGA:[^\]\n]{0,200}\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def without_injected(text: str) -> str:
+    """Return a text without blocks of SAGA's own context that a client or a reply repeated."""
+    return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
+
+
+def cut_middle(text: str, limit: int, count: Count) -> str:
+    """Return ``text`` in at most ``limit`` tokens, if necessary only its beginning and its end with a mark between."""
+    cost = count(text)
+    if cost <= limit:
+        return text
+    keep = len(text) * max(0, limit) // cost
+    while keep > 1:
+        shown = f"{text[: keep // 2].rstrip()}{_CUT}{text[len(text) - keep // 2 :].lstrip()}"
+        cost = count(shown)
+        if cost <= limit:
+            return shown
+        keep = min(keep - 1, keep * limit // cost)
+    return ""
