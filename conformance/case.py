@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import secrets
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,7 +17,7 @@ from attrs import define, field
 from conformance.harness import Harness
 from conformance.inputs import BAD_NAMES, NAMES, TEXTS
 from conformance.profiles import Profile
-from conformance.retrying import Retrying
+from saga_core.errors import StoreUnavailable
 
 T = TypeVar("T")
 
@@ -149,3 +150,29 @@ class Case:
         while self._opened:
             async with self.patience():
                 await self._opened.pop().aclose()
+
+
+_PAUSE = 0.005
+
+
+class Retrying:
+    """Passes every call on, and retries a call that raises ``StoreUnavailable`` at most ``times`` times."""
+
+    def __init__(self, store: Any, times: int) -> None:
+        self._store = store
+        self._times = times
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def call(*args: Any, **options: Any) -> Any:
+            for _ in range(self._times):
+                try:
+                    return await found(*args, **options)
+                except StoreUnavailable:
+                    await asyncio.sleep(_PAUSE)
+            return await found(*args, **options)
+
+        return call

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from inspect import unwrap
 
 from attrs import evolve, frozen
 
 from conformance.case import Case
-from conformance.spec import KINDS, Clause, clauses
+from conformance.spec import KINDS, clauses
 from saga_core.capabilities import Capability
 
 Run = Callable[[Case], Awaitable[str | None] | str | None]
@@ -40,6 +41,12 @@ class Check:
         """Whether any of the check's clauses is a MUST."""
         return any(clauses()[name].level == "MUST" for name in self.clauses)
 
+    @property
+    def place(self) -> str:
+        """File and line of the check's function, as ``conformance/checks/graph.py:17``."""
+        code = unwrap(self.run).__code__
+        return f"{self.run.__module__.replace('.', '/')}.py:{code.co_firstlineno}"
+
     def concerns(self, kind: str, provides: frozenset[Capability]) -> bool:
         """Whether the suite for such a store includes the check, even if it is "not provided"."""
         return kind in self.kinds and not self.unless & provides
@@ -50,7 +57,7 @@ class Check:
 
 
 REGISTERED: dict[str, Check] = {}
-"""Every check of the imported modules, by id. ``conformance.catalog`` imports all modules."""
+"""Every check of the imported modules, by id. ``conformance.checks`` imports all modules."""
 
 
 def check(
@@ -62,31 +69,40 @@ def check(
 ) -> Callable[[Run], Run]:
     """Register the decorated function as the check of the clauses ``names``, and of ``durable`` for durable stores.
 
-    The kinds and capabilities come from the clauses. ``kinds`` narrows the kinds, and ``given`` adds capabilities.
+    The kinds and capabilities come from the clauses. ``kinds`` narrows the kinds, and ``given`` adds capabilities. The
+    check's id is its first clause and the function's name; that of a search begins with the kind of store instead.
     """
 
     def register(run: Run) -> Run:
         about = [clauses()[name] for name in names if name in clauses()]
-        name = getattr(run, "__name__", "check")
-        prefix = str(getattr(run, "__module__", "")).rsplit(".", 1)[-1]
-        found = Check(
-            id=f"{prefix}.{name}",
+        bound = kinds or tuple(kind for kind in KINDS if all(kind in part.kinds for part in about))
+        from_clauses = () if search else about
+        made = Check(
+            id=f"{bound[0] if search else names[0]}.{getattr(run, '__name__', 'check')}",
             clauses=names,
-            kinds=kinds or _common(about),
+            kinds=bound,
             run=run,
-            given=frozenset(given)
-            | ({part.given for part in about if part.given is not None} if not search else set()),
-            unless=frozenset(part.unless for part in about if part.unless is not None) if not search else frozenset(),
+            given=frozenset(given) | {part.given for part in from_clauses if part.given is not None},
+            unless=frozenset(part.unless for part in from_clauses if part.unless is not None),
             search=search,
             durable=durable,
         )
-        if found.id in REGISTERED:
-            raise RuntimeError(f"two checks have the id {found.id}")
-        REGISTERED[found.id] = found
+        if made.id in REGISTERED:
+            raise RuntimeError(f"two checks have the id {made.id}")
+        REGISTERED[made.id] = made
         return run
 
     return register
 
 
-def _common(about: list[Clause]) -> tuple[str, ...]:
-    return tuple(kind for kind in KINDS if all(kind in part.kinds for part in about))
+def check_each(*names: str, search: bool = False) -> Callable[[Run], Run]:
+    """Register the decorated function once for each kind of store, as the check of those clauses that are its own."""
+
+    def register(run: Run) -> Run:
+        for kind in KINDS:
+            own = dict.fromkeys(name for name in names if clauses()[name].page == kind)
+            if own:
+                check(*own, kinds=(kind,), search=search)(run)
+        return run
+
+    return register

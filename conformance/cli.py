@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from conformance.checks import registered
+from conformance.isolated import run_isolated
 from conformance.profiles import PROFILES
 from conformance.report import Outcome, Status, Verdict, matrix_page, suite_digest, summary, to_json, to_junit
-from conformance.runner import DEFAULT_SEED, run_isolated
+from conformance.runner import DEFAULT_SEED
 from conformance.spec import clauses
 from saga_core.errors import BadInput
 
@@ -69,10 +71,13 @@ def run_command(
 @main.command("clauses")
 @click.argument("wanted", nargs=-1)
 def clauses_command(wanted: tuple[str, ...]) -> None:
-    """Print all clauses, or only the clauses WANTED."""
+    """Print all clauses, or only the clauses WANTED, each with the places of its checks."""
     for name, clause in clauses().items():
         if not wanted or name in wanted:
             click.echo(f"{name} {clause.level}. {clause.text}")
+            for each in registered():
+                if name in (*each.clauses, *each.durable):
+                    click.echo(f"  {each.id}  {each.place}")
 
 
 @main.command("digest")

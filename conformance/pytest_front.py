@@ -45,7 +45,7 @@ def conforms(harness: Harness, *, profile: str | None = None, seed: int | None =
 
     test.__name__ = test.__qualname__ = f"test_{harness.name}"
     test.__doc__ = f"{harness.name} keeps the contract of a {harness.kind} store."
-    names = [_STALE if check is None else f"{check.clauses[0]}-{check.id}" for check in checks]
+    names = [_STALE if check is None else check.id for check in checks]
     return pytest.mark.parametrize("check", checks, ids=names)(test)
 
 

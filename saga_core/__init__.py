@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from saga_core.state_block import BlockFilter, read_reply
     from saga_core.world import World, WorldLibrary
 
-CONTRACT_VERSION = "1.2"
-"""The version of the store protocols."""
+CONTRACT_VERSION = "1.3"
+"""The version of the store protocols and their clauses. The second number grows whenever a clause is added or made
+stricter."""
 
 _LAZY = {
     "Backend": "saga_core.registry",

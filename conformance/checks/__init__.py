@@ -1,10 +1,45 @@
-"""The checks of the clauses, grouped by topic. Importing a package registers its checks.
+"""The checks. Those of a clause of one kind of store are in the module of that name; clauses for all kinds are divided.
 
-The id of a check consists of its module and its function: ``state.scan_in_order`` is in ``operations/state.py``.
+``python -m conformance clauses G-17`` prints a clause with the places of its checks.
 """
 
 from __future__ import annotations
 
-from conformance.checks import concurrency, durability, lifecycle, operations, scale, validation
+from conformance.check import REGISTERED, Check
+from conformance.checks import (
+    cache,
+    concurrency,
+    curator,
+    durability,
+    event_loop,
+    graph,
+    lifecycle,
+    limits,
+    names,
+    searches,
+    state,
+    vector,
+)
 
-__all__ = ["concurrency", "durability", "lifecycle", "operations", "scale", "validation"]
+__all__ = ["registered"]
+
+_MODULES = (
+    state,
+    graph,
+    vector,
+    cache,
+    curator,
+    lifecycle,
+    limits,
+    names,
+    durability,
+    concurrency,
+    event_loop,
+    searches,
+)
+"""The modules of checks. Importing them registers the checks."""
+
+
+def registered() -> tuple[Check, ...]:
+    """Every check, sorted by id. The order of registration would depend on the order of imports."""
+    return tuple(REGISTERED[name] for name in sorted(REGISTERED))

@@ -8,6 +8,7 @@ from saga_core.journal.keys import OF_A_SESSION, PROBE_KEY, TOLD, session_of
 from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import Entry, Wanted, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot
+from saga_core.journal.rows import Scanned, delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
 
 __all__ = [
@@ -19,12 +20,19 @@ __all__ = [
     "Journal",
     "Ledger",
     "Removal",
+    "Scanned",
     "Wanted",
+    "delete_below",
+    "delete_rows",
     "entries_of",
     "keys",
     "make_root",
     "note_of",
+    "pages",
+    "put_rows",
+    "rows",
     "session_of",
     "uproot",
+    "value",
     "write_turns",
 ]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from saga_core import codec
 from saga_core.errors import Conflict, NewerSchema, StoreCorrupt, StoreLocked
 from saga_core.journal import keys
+from saga_core.journal.rows import value
 from saga_core.stores import Batch, Key, StateKV
 
 _TRIES = 64
@@ -46,7 +47,7 @@ async def check_format(kv: StateKV) -> None:
 async def begin_parts(kv: StateKV, session_id: str, puts: Mapping[Key, bytes]) -> None:
     """Raise the format and commit ``puts``, which starts a write in parts."""
     for left in range(_TRIES, 0, -1):
-        raw = await _entry(kv)
+        raw = await value(kv, keys.FORMAT_KEY)
         named = _read(raw)[1] if raw is not None else frozenset()
         try:
             await kv.commit(
@@ -70,7 +71,7 @@ async def end_parts(kv: StateKV, session_id: str) -> None:
 async def _lower(kv: StateKV) -> None:
     """Rewrite the entry so that it names only the sessions that are still being written."""
     for left in range(_TRIES, 0, -1):
-        raw = await _entry(kv)
+        raw = await value(kv, keys.FORMAT_KEY)
         named = _read(raw)[1] if raw is not None else frozenset()
         noted = await _noted(kv, named)
         if noted == named:
@@ -81,10 +82,6 @@ async def _lower(kv: StateKV) -> None:
         except Conflict:
             if left == 1:
                 raise
-
-
-async def _entry(kv: StateKV) -> bytes | None:
-    return (await kv.get([keys.FORMAT_KEY])).get(keys.FORMAT_KEY)
 
 
 async def _noted(kv: StateKV, sessions: Iterable[str]) -> frozenset[str]:

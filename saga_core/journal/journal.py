@@ -13,7 +13,8 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
-from saga_core.journal.records import Entry, Wanted, recordable, records_of, review_record, root_node, timeline_records
+from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_records, timeline_records
+from saga_core.journal.rows import delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import Delta, Node, Review, Session, Timeline, Tree, Turn, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
@@ -55,8 +56,7 @@ class Journal:
         world_key = keys.world(session.digest)
         puts: dict[Key, bytes] = {
             keys.session(session.id): codec.encode(session),
-            keys.turn(session.id, root.id): codec.encode(recordable(root)),
-            keys.node(session.id, root.id): codec.encode(root_node(root)),
+            **root_records(session.id, root),
             **beside,
         }
         if world_key not in await self.kv.get([world_key]):  # writing a large world takes 25 ms
@@ -170,7 +170,7 @@ class Journal:
 
     async def session(self, session_id: str) -> Session:
         """Return a session by id. ``NotFound``."""
-        raw = (await self.kv.get([keys.session(session_id)])).get(keys.session(session_id))
+        raw = await value(self.kv, keys.session(session_id))
         if raw is None:
             raise NotFound(f"there is no session {session_id!r}")
         found = codec.decode(raw, Session)
@@ -180,8 +180,7 @@ class Journal:
 
     async def labelled(self, owner: str, label: str) -> str | None:
         """Return the id of the owner's session with this label."""
-        key = keys.label(owner, label)
-        raw = (await self.kv.get([key])).get(key)
+        raw = await value(self.kv, keys.label(owner, label))
         return None if raw is None else _text(raw)
 
     async def sessions(self) -> list[Session]:
@@ -221,7 +220,7 @@ class Journal:
 
     async def world(self, digest: str) -> World:
         """Return the world with this digest, in which sessions began."""
-        raw = (await self.kv.get([keys.world(digest)])).get(keys.world(digest)) if digest else None
+        raw = await value(self.kv, keys.world(digest)) if digest else None
         if raw is None:
             raise StoreCorrupt(f"the journal has no world {digest!r}, though a session began in it")
         if len(raw) < _LARGE:
@@ -257,8 +256,7 @@ class Journal:
 
     async def node(self, session_id: str, turn_id: str) -> Node:
         """Return the slim form of one turn. ``NotFound``."""
-        key = keys.node(session_id, turn_id)
-        raw = (await self.kv.get([key])).get(key)
+        raw = await value(self.kv, keys.node(session_id, turn_id))
         if raw is None:
             raise NotFound(f"session {session_id} has no turn {turn_id!r}")
         return codec.decode(raw, Node)
@@ -335,12 +333,7 @@ class Journal:
 
     async def segments(self, session_id: str) -> list[tuple[str, bytes]]:
         """Return the packed indexes of runs of episodes, each with its first turn, oldest first."""
-        found: list[tuple[str, bytes]] = []
-        after: Key | None = None
-        while rows := await self.kv.scan(("terms", session_id), after=after, limit=_SEGMENTS):
-            found += [(key[2], raw) for key, raw in rows if keys.fits(key)]
-            after = rows[-1][0]
-        return found
+        return [(key[2], raw) async for key, raw in rows(self.kv, ("terms", session_id), _SEGMENTS)]
 
     async def put_segment(self, session_id: str, first: str, raw: bytes, stale: Iterable[str] = ()) -> None:
         """Store the packed index of a run of episodes, and remove the indexes of the first turns ``stale``."""
@@ -349,7 +342,7 @@ class Journal:
 
     async def drop_checkpoints(self, session_id: str) -> None:
         """Delete the checkpoints of a session. They are computed again when needed."""
-        await self._delete([key async for key, _ in self._all(("state", session_id))])
+        await delete_below(self.kv, ("state", session_id))
 
     async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, Wanted | None]]:
         """Return (session id, turn id, wanted work) of all pending jobs, oldest first within a session.
@@ -368,20 +361,16 @@ class Journal:
 
     async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, Wanted]) -> None:
         """Remove the view jobs of the turns ``done``, and store the jobs in ``wanted``."""
-        puts = [(keys.job(session_id, turn), codec.encode(each)) for turn, each in wanted.items()]
-        for start in range(0, len(puts), _PAGE):
-            await self.kv.commit(Batch(dict(puts[start : start + _PAGE])))
-        await self._delete([keys.job(session_id, turn) for turn in done if turn not in wanted])
+        await put_rows(self.kv, {keys.job(session_id, turn): codec.encode(each) for turn, each in wanted.items()})
+        await self.finish_jobs(session_id, (turn for turn in done if turn not in wanted))
 
     async def finish_jobs(self, session_id: str, turns: Iterable[str]) -> None:
         """Remove the jobs of ``turns``."""
-        await self._delete([keys.job(session_id, turn) for turn in turns])
+        await delete_rows(self.kv, (keys.job(session_id, turn) for turn in turns))
 
     async def add_jobs(self, session_id: str, turns: Sequence[str]) -> None:
         """Add the background jobs of turns again."""
-        for start in range(0, len(turns), _PAGE):
-            puts = {keys.job(session_id, turn): b"" for turn in turns[start : start + _PAGE]}
-            await self.kv.commit(Batch(puts))
+        await put_rows(self.kv, {keys.job(session_id, turn): b"" for turn in turns})
 
     async def timelines(self, session_id: str) -> dict[str, Timeline]:
         """Return the named timelines of a session, by name."""
@@ -398,24 +387,15 @@ class Journal:
         expected = {} if fresh is None else {keys.timeline(session_id, fresh): None}
         await self.kv.commit(Batch(timeline_records(session_id, put), deletes), expected=expected)
 
-    async def _delete(self, doomed: Sequence[Key]) -> None:
-        for start in range(0, len(doomed), _PAGE):
-            await self.kv.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
-
     async def _all(self, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
-        after: Key | None = None
-        while True:
-            rows = await self.kv.scan(prefix, after=after, limit=_PAGE)
-            for number, row in enumerate(rows, 1):
+        async for page in pages(self.kv, prefix, _PAGE):
+            for number, row in enumerate(page, 1):
                 if keys.fits(row[0]):
                     yield row
                 else:
                     self.counters.degrade("journal.keys", f"the entry {str(row[0])[:80]} is left out: it is no key")
                 if number % _AT_ONCE == 0:
                     await asyncio.sleep(0)  # processing the rows takes the caller time
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1][0]
 
 
 def _text(raw: bytes) -> str:

@@ -11,10 +11,10 @@ from saga_core.billing import Bill
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
+from saga_core.journal.rows import rows
 from saga_core.stores import Batch, Key, StateKV
 
 _NAME = "bill"
-_PAGE = 1_000
 
 
 @define
@@ -56,16 +56,10 @@ class Ledger:
         return found
 
     async def _all(self, prefix: Key) -> AsyncIterator[tuple[str, Bill]]:
-        after: Key | None = None
-        while True:
-            page = await self.state.scan(prefix, after=after, limit=_PAGE)
-            for key, value in page:
-                bill = self._read(key, value) if keys.fits(key) else None
-                if bill is not None:
-                    yield key[1], bill
-            if len(page) < _PAGE:
-                return
-            after = page[-1][0]
+        async for key, value in rows(self.state, prefix):
+            bill = self._read(key, value)
+            if bill is not None:
+                yield key[1], bill
 
     def _read(self, key: Key, value: bytes) -> Bill | None:
         try:

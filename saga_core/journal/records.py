@@ -97,17 +97,11 @@ def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
         present=entry.present,
         told=entry.told,
     )
-    found = codec.dumps(session.id)
     puts: dict[Key, bytes] = {
         keys.turn(session.id, turn.id): codec.encode(recordable(turn)),
         keys.node(session.id, turn.id): codec.encode(node),
+        **entries_of(session, turn, node),
     }
-    if turn.reply:
-        puts[keys.reply(session.owner, node.reply_key, turn.id)] = found
-        for prefix in prefix_keys(identity(turn.reply)):
-            puts[keys.beginning(session.owner, prefix, turn.id)] = found
-    if turn.user and turn.kind is not TurnKind.SIDE:
-        puts[keys.said(session.owner, entry.user_key, turn.id)] = found
     if not entry.settled:
         puts[keys.job(session.id, turn.id)] = b""
     return puts
@@ -138,9 +132,13 @@ def timeline_records(session_id: str, timelines: Iterable[Timeline]) -> dict[Key
     return {keys.timeline(session_id, each.name): codec.encode(each) for each in timelines}
 
 
-def root_node(root: Turn) -> Node:
-    """Return the slim form of a session's root."""
-    return node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
+def root_records(session_id: str, root: Turn) -> dict[Key, bytes]:
+    """Return the records of a session's root: the turn and its slim form."""
+    node = node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
+    return {
+        keys.turn(session_id, root.id): codec.encode(recordable(root)),
+        keys.node(session_id, root.id): codec.encode(node),
+    }
 
 
 def make_root(session_id: str, turn_id: str, at: float, greeting: str) -> Turn:

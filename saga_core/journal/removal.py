@@ -6,7 +6,7 @@ smaller tree that loads. Repeating the call finishes the removal.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 
 from attrs import define, evolve
 
@@ -14,14 +14,13 @@ from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.format import end_parts
-from saga_core.journal.records import root_node
+from saga_core.journal.records import entries_of, root_records
+from saga_core.journal.rows import delete_below, delete_rows, pages, value
 from saga_core.model import BLANK, Node, Session, Timeline, Tree, Turn
 from saga_core.prompt import Kept, only
 from saga_core.stores import Batch, Key, StateKV
-from saga_core.transcript import identity, prefix_keys
 
 _TURNS = 200
-_PAGE = 2_000
 
 
 async def uproot(kv: StateKV, session_id: str) -> None:
@@ -31,21 +30,14 @@ async def uproot(kv: StateKV, session_id: str) -> None:
     be repeated.
     """
     for kind in ("turn", "node", "timeline", *keys.BESIDE):
-        await _drop(kv, (kind, session_id), lambda *_: True)
+        await delete_below(kv, (kind, session_id))
     leads = codec.dumps(session_id)
     for kind in ("reply", "begin", "said", "label"):
-        await _drop(kv, (kind,), lambda _, raw: raw == leads)
-    await _drop(kv, ("open",), lambda key, _: key[-1] == session_id)
-    await _drop(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
+        await delete_below(kv, (kind,), lambda _, raw: raw == leads)
+    await delete_below(kv, ("open",), lambda key, _: key[-1] == session_id)
+    await delete_below(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
     await end_parts(kv, session_id)
     await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
-
-
-async def _drop(kv: StateKV, prefix: Key, doomed: Callable[[Key, bytes], bool]) -> None:
-    after: Key | None = None
-    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
-        after = rows[-1][0]
-        await kv.commit(Batch(deletes=frozenset(key for key, raw in rows if doomed(key, raw))))
 
 
 @define
@@ -83,7 +75,7 @@ class Removal:
     async def _memory(self, doomed: set[str]) -> Batch:
         """Return the change that removes ``doomed`` from the stored prompt data, or deletes it if it is damaged."""
         key = keys.prompt(self.session.id, "memory")
-        found = (await self.kv.get([key])).get(key)
+        found = await value(self.kv, key)
         if found is None:
             return Batch()
         try:
@@ -98,11 +90,7 @@ class Removal:
         old = self.tree.get(self.tree.root)
         session = evolve(self.session, root=root.id, head=root.id)
         deletes = {keys.turn(session.id, old.id), keys.node(session.id, old.id)}
-        puts: dict[Key, bytes] = {
-            keys.turn(session.id, root.id): codec.encode(root),
-            keys.node(session.id, root.id): codec.encode(root_node(root)),
-            keys.session(session.id): codec.encode(session),
-        }
+        puts = {**root_records(session.id, root), keys.session(session.id): codec.encode(session)}
         await self.kv.commit(Batch(puts, frozenset(deletes)))
         return session
 
@@ -124,8 +112,7 @@ class Removal:
         await self._turns([node for node in self.tree.nodes.values() if node.parent is not None])
         rest = [key for name in keys.BESIDE async for key, _ in self._all((name, self.session.id))]
         rest += [key async for key, _ in self._openings()]
-        for start in range(0, len(rest), _PAGE):
-            await self.kv.commit(Batch(deletes=frozenset(rest[start : start + _PAGE])))
+        await delete_rows(self.kv, rest)
 
     async def _turns(self, doomed: list[Node]) -> None:
         doomed.sort(key=lambda node: (-node.depth, node.id))
@@ -141,7 +128,7 @@ class Removal:
                 deletes |= {keys.turn(self.session.id, node.id), keys.node(self.session.id, node.id)}
                 deletes |= set(beside.get(node.id, ()))
                 if node.id in turns:
-                    deletes |= self._index(turns[node.id], node)
+                    deletes |= entries_of(self.session, turns[node.id], node).keys()
             if part[-1] is doomed[-1]:
                 await self._first_words(doomed, puts, deletes)
             await self.kv.commit(Batch(puts, frozenset(deletes)))
@@ -153,18 +140,7 @@ class Removal:
         the redacted reply, so the whole index is scanned.
         """
         if redacted:
-            gone = [key async for key, _ in self._all(("begin", self.session.owner or "-")) if key[-1] in redacted]
-            for start in range(0, len(gone), _PAGE):
-                await self.kv.commit(Batch(deletes=frozenset(gone[start : start + _PAGE])))
-
-    def _index(self, turn: Turn, node: Node) -> set[Key]:
-        """Return the index keys of the turn's reply and the player's message."""
-        owner = self.session.owner
-        found = {keys.said(owner, node.user_key, turn.id)} if node.user_key else set()
-        if turn.reply:
-            found.add(keys.reply(owner, node.reply_key, turn.id))
-            found |= {keys.beginning(owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))}
-        return found
+            await delete_below(self.kv, ("begin", self.session.owner or "-"), lambda key, _: key[-1] in redacted)
 
     async def _beside(self, doomed: set[str]) -> dict[str, list[Key]]:
         found: dict[str, list[Key]] = {}
@@ -199,10 +175,8 @@ class Removal:
                 yield key, raw
 
     async def _all(self, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
-        after: Key | None = None
-        while rows := await self.kv.scan(prefix, after=after, limit=_PAGE):
-            for row in rows:
+        async for page in pages(self.kv, prefix):
+            for row in page:
                 if not keys.fits(row[0]):
                     raise StoreCorrupt(f"the entry {str(row[0])[:80]} is no key")
                 yield row
-            after = rows[-1][0]

@@ -9,7 +9,7 @@ interrupted before the turns are shown, it is rolled back; afterwards, it is fin
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -18,6 +18,7 @@ from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import begin_parts, end_parts
 from saga_core.journal.records import entries_of
+from saga_core.journal.rows import PAGE, delete_below, pages, put_rows, rows, value
 from saga_core.model import Node, Session, Turn
 from saga_core.stores import Batch, Key, StateKV
 
@@ -25,7 +26,6 @@ _log = logging.getLogger("saga.journal")
 
 AT_ONCE = 100
 """Turns per commit. Each has up to a dozen records, and a store accepts at least 2,000."""
-_PAGE = 1_000
 
 
 @frozen
@@ -44,8 +44,7 @@ class Unfinished:
 
 async def note_of(kv: StateKV, session_id: str) -> Unfinished | None:
     """Return the note of the session's unfinished write, if there is one."""
-    key = keys.unfinished(session_id)
-    raw = (await kv.get([key])).get(key)
+    raw = await value(kv, keys.unfinished(session_id))
     return None if raw is None else codec.decode(raw, Unfinished)
 
 
@@ -72,17 +71,17 @@ async def write_turns(
     last = list(more.items())
     try:
         await begin_parts(kv, session.id, {key: codec.encode(note)})
-        await _put(kv, beside)
+        await put_rows(kv, beside)
         for start in range(0, len(turns), AT_ONCE):
             puts: dict[Key, bytes] = {}
             for turn, node in turns[start : start + AT_ONCE]:
                 puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
                 puts[keys.node(session.id, turn.id)] = codec.encode(node)
             await kv.commit(Batch(puts))
-        for start in range(_PAGE, len(last), _PAGE):
-            aside = codec.dumps([[*key, raw.decode()] for key, raw in last[start : start + _PAGE]])
+        for start in range(PAGE, len(last), PAGE):
+            aside = codec.dumps([[*key, raw.decode()] for key, raw in last[start : start + PAGE]])
             await kv.commit(Batch({keys.unfinished_part(session.id, f"{start:09}"): aside}))
-        shown = {**dict(last[:_PAGE]), keys.session(session.id): codec.encode(session)}
+        shown = {**dict(last[:PAGE]), keys.session(session.id): codec.encode(session)}
         shown[key] = codec.encode(evolve(note, shown=True))
         await kv.commit(Batch(shown), expected=expected)
     except StoreError:
@@ -102,7 +101,7 @@ async def settle(kv: StateKV, session_id: str) -> bool:
     note = await note_of(kv, session_id)
     if note is None:
         return False
-    raw = (await kv.get([keys.session(session_id)])).get(keys.session(session_id))
+    raw = await value(kv, keys.session(session_id))
     finished = note.shown and raw is not None
     if note.shown and raw is not None:
         await _finish(kv, codec.decode(raw, Session), note)
@@ -111,9 +110,11 @@ async def settle(kv: StateKV, session_id: str) -> bool:
         # A session that was to be new is removed completely: its record would have been written last.
         kinds = ("node", "turn", "amend") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
         for kind in kinds:
-            async for rows in _pages(kv, (kind, session_id)):
-                doomed = frozenset(key for key, _ in rows if raw is None or note.hides(key[2]))
-                await kv.commit(Batch(deletes=doomed))
+            await delete_below(
+                kv,
+                (kind, session_id),
+                lambda key, _: keys.fits(key) and (raw is None or note.hides(key[2])),
+            )
     await end_parts(kv, session_id)
     _log.info(
         "session %s: a write of turns that was cut off is %s", session_id, "finished" if finished else "taken back"
@@ -123,20 +124,20 @@ async def settle(kv: StateKV, session_id: str) -> bool:
 
 async def _aside(kv: StateKV, session_id: str) -> list[Key]:
     """Return the keys of the records stored for later, in order."""
-    return [key async for rows in _pages(kv, keys.unfinished(session_id)) for key, _ in rows if len(key) > 2]
+    return [key async for key, _ in rows(kv, keys.unfinished(session_id)) if len(key) > 2]
 
 
 async def _lay_down(kv: StateKV, session_id: str) -> None:
     """Write the records stored for later. A part that still exists has not been written yet."""
     for part in await _aside(kv, session_id):
-        rows = codec.loads((await kv.get([part]))[part])
-        await kv.commit(Batch({tuple(row[:-1]): row[-1].encode() for row in rows}, frozenset({part})))
+        plain = codec.loads((await kv.get([part]))[part])
+        await kv.commit(Batch({tuple(row[:-1]): row[-1].encode() for row in plain}, frozenset({part})))
 
 
 async def _finish(kv: StateKV, session: Session, note: Unfinished) -> None:
     await _lay_down(kv, session.id)
-    async for rows in _pages(kv, ("turn", session.id)):
-        turns = {key[2]: raw for key, raw in rows if note.first <= key[2] <= note.last}
+    async for page in pages(kv, ("turn", session.id)):
+        turns = {key[2]: raw for key, raw in page if keys.fits(key) and note.first <= key[2] <= note.last}
         nodes = await kv.get([keys.node(session.id, turn) for turn in turns])
         pairs = [(codec.decode(turns[key[2]], Turn), codec.decode(raw, Node)) for key, raw in nodes.items()]
         for start in range(0, len(pairs), AT_ONCE):
@@ -150,16 +151,3 @@ async def _lead(kv: StateKV, session: Session, turns: Sequence[tuple[Turn, Node]
         puts.update(entries_of(session, turn, node))
         puts[keys.job(session.id, turn.id)] = b""
     await kv.commit(Batch(puts))
-
-
-async def _put(kv: StateKV, puts: Mapping[Key, bytes]) -> None:
-    items = list(puts.items())
-    for start in range(0, len(items), _PAGE):
-        await kv.commit(Batch(dict(items[start : start + _PAGE])))
-
-
-async def _pages(kv: StateKV, prefix: Key) -> AsyncIterator[list[tuple[Key, bytes]]]:
-    after: Key | None = None
-    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
-        yield [row for row in rows if keys.fits(row[0])]
-        after = rows[-1][0]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.forget import Gone
     from saga_core.maintenance.forgotten import Older, brought_back, note_forgotten
     from saga_core.maintenance.maintenance import Maintenance
-    from saga_core.maintenance.move import Scanned, begin_move, catch_up, move_journal
+    from saga_core.maintenance.move import begin_move, catch_up, move_journal
     from saga_core.maintenance.remains import make_whole
     from saga_core.maintenance.taking_in import TakeIn
     from saga_core.maintenance.tools import Tools
@@ -23,7 +23,6 @@ __all__ = [
     "Kept",
     "Maintenance",
     "Older",
-    "Scanned",
     "TakeIn",
     "Tools",
     "Verdict",
@@ -50,7 +49,6 @@ __getattr__ = lazy_face(
         "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
         "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
         "make_whole": "saga_core.maintenance.remains:make_whole",
-        "Scanned": "saga_core.maintenance.move:Scanned",
         "begin_move": "saga_core.maintenance.move:begin_move",
         "catch_up": "saga_core.maintenance.move:catch_up",
         "move_journal": "saga_core.maintenance.move:move_journal",

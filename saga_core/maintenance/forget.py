@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
-from saga_core.journal import entries_of, keys
+from saga_core.journal import delete_below, entries_of, keys, pages
 from saga_core.language import nfc, normalized
 from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
@@ -123,14 +123,12 @@ async def _redact(tools: Tools, session: Session, name: str) -> int:
     kv = tools.stores.state
     count = 0
     for kind in ("turn", "node", *keys.BESIDE):
-        after: Key | None = None
-        while rows := await kv.scan((kind, session.id), after=after, limit=_PAGE):
-            after = rows[-1][0]
-            if kind in ("state", "terms", "prompt"):
-                await kv.commit(Batch(deletes=frozenset(key for key, _ in rows)))
-                continue
+        if kind in ("state", "terms", "prompt"):
+            await delete_below(kv, (kind, session.id))
+            continue
+        async for page in pages(kv, (kind, session.id), _PAGE):
             puts: dict[Key, bytes] = {}
-            for key, raw in rows:
+            for key, raw in page:
                 plain = codec.loads(raw) if raw else None
                 if _holds(plain, name):
                     puts[key] = codec.dumps(_without(plain, name))

@@ -8,12 +8,11 @@ move is complete, an entry marks the target as incomplete, and no server opens i
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
 
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput, StoreError
-from saga_core.journal import keys
+from saga_core.journal import Scanned, keys, pages
 from saga_core.stores import Batch, Key, StateKV
 
 _PAGE = 500
@@ -29,14 +28,6 @@ _STAYS = (
 """Keys that are not moved, because they belong to servers and engines, not to sessions."""
 
 Told = Callable[[int], None]
-
-
-class Scanned(Protocol):
-    """The source that a journal is read from."""
-
-    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
-        """See ``StateKV.scan``."""
-        ...
 
 
 @frozen
@@ -154,9 +145,7 @@ class _Writing:
 
 async def _entries(store: Scanned) -> AsyncIterator[tuple[Key, bytes]]:
     """Yield the entries to move, in the order of their keys."""
-    after: Key | None = None
-    while rows := await store.scan((), after=after, limit=_PAGE):
-        for key, value in rows:
+    async for page in pages(store, (), _PAGE):
+        for key, value in page:
             if not any(key[: len(prefix)] == prefix for prefix in _STAYS):
                 yield key, value
-        after = rows[-1][0]

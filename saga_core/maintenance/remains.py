@@ -7,13 +7,13 @@ adopted like any chat that began without SAGA.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 
 from attrs import define, evolve, field, frozen
 
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
-from saga_core.journal import keys
+from saga_core.journal import delete_below, keys, pages
 from saga_core.model import Node, Session, Turn
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.world import World
@@ -44,27 +44,15 @@ async def make_whole(kv: StateKV, worlds: Iterable[World] = ()) -> Remains:
     A lost world is restored if ``worlds`` contains it unchanged.
     """
     found = _Found(at_hand={world.digest: world for world in worlds})
-    async for key, raw in _all(kv):
-        found.take(key, raw)
+    async for page in pages(kv, (), _PAGE):
+        for key, raw in page:
+            found.take(key, raw)
     found.sort_out()
-    doomed: list[Key] = []
-    async for key, raw in _all(kv):
-        if found.leads_nowhere(key, raw):
-            doomed.append(key)
-    for start in range(0, len(doomed), _PAGE):
-        await kv.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
+    await delete_below(kv, (), found.leads_nowhere)
     puts = {keys.session(each.id): codec.encode(each) for each in found.rested}
     puts.update({keys.world(each): codec.encode(found.at_hand[each]) for each in found.back})
     await kv.commit(Batch(puts))
     return Remains(len(found.whole), tuple(sorted(found.seen - set(found.whole))), found.lost)
-
-
-async def _all(kv: StateKV) -> AsyncIterator[tuple[Key, bytes]]:
-    after: Key | None = None
-    while rows := await kv.scan((), after=after, limit=_PAGE):
-        for row in rows:
-            yield row
-        after = rows[-1][0]
 
 
 @define(kw_only=True)

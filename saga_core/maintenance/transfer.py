@@ -14,7 +14,7 @@ from attrs import AttrsInstance, define, evolve, field
 from saga_core import codec
 from saga_core.billing import Bill
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
-from saga_core.journal import keys, note_of, write_turns
+from saga_core.journal import keys, note_of, rows, write_turns
 from saga_core.maintenance.tools import Tools
 from saga_core.model import (
     ACCEPT,
@@ -231,23 +231,14 @@ async def _plain(tools: Tools, session: Session) -> AsyncIterator[dict[str, Any]
             }
     for name in keys.BESIDE:
         if name not in _DERIVED:
-            async for key, raw in _rows(kv, (name, session.id)):
+            async for key, raw in rows(kv, (name, session.id)):
                 if key[2] in tree:
                     yield {"beside": [name, *key[2:]], "value": codec.loads(raw)}
-    async for _, raw in _rows(kv, ("timeline", session.id)):
+    async for _, raw in rows(kv, ("timeline", session.id)):
         yield {"timeline": codec.loads(raw)}
-    async for key, raw in _rows(kv, ("open", session.owner or "-")):
+    async for key, raw in rows(kv, ("open", session.owner or "-")):
         if key[-1] == session.id:
             yield {"opening": key[2], "turn": codec.loads(raw) if raw else None}
-
-
-async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
-    after: Key | None = None
-    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
-        for row in rows:
-            if keys.fits(row[0]):
-                yield row
-        after = rows[-1][0]
 
 
 @define

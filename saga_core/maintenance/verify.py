@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any
 
 from attrs import define, field, frozen
@@ -11,12 +12,12 @@ from attrs import define, field, frozen
 from saga_core import codec
 from saga_core.background import Waiting
 from saga_core.errors import NotFound, StoreCorrupt, StoreError
-from saga_core.journal import Journal, entries_of, keys
+from saga_core.journal import Journal, delete_below, delete_rows, entries_of, keys, pages, put_rows, rows
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Delta, Node, Session, Tree, Turn, WorldState, fold
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
-from saga_core.stores import Batch, Key, Vector
+from saga_core.stores import Key, Vector
 from saga_core.views import alike, passages, scope_of
 from saga_core.world import opening_state
 
@@ -108,9 +109,8 @@ class Audit:
         if known is not None:
             self._lost(f"its name {session.label!r} leads to session {known}")
             return
-        self._found(f"its name {session.label!r} does not lead to it", self._write(
-            {keys.label(session.owner, session.label): codec.dumps(session.id)}
-        ))  # fmt: skip
+        entry = {keys.label(session.owner, session.label): codec.dumps(session.id)}
+        self._found(f"its name {session.label!r} does not lead to it", partial(put_rows, self.journal.kv, entry))
 
     def _places(self) -> None:
         """Check the head, the root and the depths."""
@@ -152,7 +152,10 @@ class Audit:
         if astray:
             self._lost(f"{len(astray)} turns do not agree with their places: {', '.join(astray[:_SHOWN])}")
         if missing:
-            self._found(f"{len(missing)} entries by which its replies are found are gone", self._write(missing))
+            self._found(
+                f"{len(missing)} entries by which its replies are found are gone",
+                partial(put_rows, self.journal.kv, missing),
+            )
 
     async def _without_node(self, turns: list[str]) -> list[str]:
         """Those of the turns that are recorded without a node. The others were recorded or pruned since the tree was
@@ -168,24 +171,27 @@ class Audit:
         return found
 
     async def _pages(self) -> AsyncIterator[list[Turn]]:
-        after: Key | None = None
-        while rows := await self.journal.kv.scan(("turn", self.session.id), after=after, limit=_ROWS):
-            yield [codec.decode(raw, Turn) for _, raw in rows]
-            after = rows[-1][0]
+        async for page in pages(self.journal.kv, ("turn", self.session.id), _ROWS):
+            yield [codec.decode(raw, Turn) for _, raw in page]
 
     async def _checkpoints(self) -> None:
         """Compare each stored state with the fold from the opening."""
         known: dict[str, WorldState] = {}
         wrong: list[str] = []
-        rows = [row async for row in self._rows("state")]
-        for turn in sorted((key[2] for key, _ in rows if key[2] in self.tree), key=lambda at: self.tree.get(at).depth):
+        stored = [row async for row in rows(self.journal.kv, ("state", self.session.id), _ROWS)]
+        for turn in sorted(
+            (key[2] for key, _ in stored if key[2] in self.tree), key=lambda at: self.tree.get(at).depth
+        ):
             known[turn] = await self._folded(turn, known)
-        for key, raw in rows:
+        for key, raw in stored:
             if key[2] not in known or _read(raw) != known[key[2]]:
                 wrong.append(key[2])
         if wrong:
-            gone = frozenset(keys.checkpoint(self.session.id, turn) for turn in wrong)
-            self._found(f"{len(wrong)} stored states are not the fold of their turns", self._delete(gone))
+            gone = [keys.checkpoint(self.session.id, turn) for turn in wrong]
+            self._found(
+                f"{len(wrong)} stored states are not the fold of their turns",
+                partial(delete_rows, self.journal.kv, gone),
+            )
 
     async def _folded(self, turn: str, known: dict[str, WorldState]) -> WorldState:
         chain: list[Node] = []
@@ -206,34 +212,12 @@ class Audit:
         return base
 
     async def _work(self) -> None:
-        idle = [key async for key, _ in self._rows("job") if key[2] not in self.tree]
+        idle = [key async for key, _ in rows(self.journal.kv, ("job", self.session.id)) if key[2] not in self.tree]
         # A turn that was recorded since the tree was read has its node in the journal by now.
         fresh = await self.journal.kv.get([keys.node(self.session.id, key[2]) for key in idle])
         idle = [key for key in idle if keys.node(self.session.id, key[2]) not in fresh]
         if idle:
-            self._found(f"{len(idle)} jobs are of turns that are gone", self._delete(frozenset(idle)))
-
-    async def _rows(self, name: str) -> AsyncIterator[tuple[Key, bytes]]:
-        after: Key | None = None
-        while rows := await self.journal.kv.scan((name, self.session.id), after=after, limit=_ROWS):
-            for row in rows:
-                if keys.fits(row[0]):
-                    yield row
-            after = rows[-1][0]
-
-    def _write(self, puts: dict[Key, bytes]) -> Mend:
-        async def mend() -> None:
-            items = list(puts.items())
-            for start in range(0, len(items), _ROWS):
-                await self.journal.kv.commit(Batch(dict(items[start : start + _ROWS])))
-
-        return mend
-
-    def _delete(self, gone: Iterable[Key]) -> Mend:
-        async def mend() -> None:
-            await self.journal.kv.commit(Batch(deletes=frozenset(gone)))
-
-        return mend
+            self._found(f"{len(idle)} jobs are of turns that are gone", partial(delete_rows, self.journal.kv, idle))
 
 
 def _agree(turn: Turn, node: Node) -> bool:
@@ -365,7 +349,7 @@ class _Views:
                 ("pages", tools.projector.verify_pages),
             ):
                 await self._compare(store, check(live, slot), self._render)
-        waiting = {key[2] async for key, raw in _rows(tools, ("job", self.session.id)) if not raw and keys.fits(key)}
+        waiting = {key[2] async for key, raw in rows(tools.stores.state, ("job", self.session.id)) if not raw}
         await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
         await self._compare("vectors", _lore(tools, live), self._lore)
         return self.findings
@@ -420,7 +404,12 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
     """Yield findings for views and records that belong to no session."""
     sessions = {session.id: session for session in await tools.journal.sessions()}
     if odd := [key async for key in _odd(tools)]:
-        yield Finding("", "journal", f"{len(odd)} entries are under no key that SAGA gives", _gone(tools, odd))
+        yield Finding(
+            "",
+            "journal",
+            f"{len(odd)} entries are under no key that SAGA gives",
+            partial(delete_rows, tools.stores.state, odd),
+        )
     unread = await tools.journal.session_ids() - sessions.keys()
     for session in unread:
         yield Finding(session, "journal", "its record cannot be read: delete it, or restore a backup")
@@ -442,7 +431,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
             continue
         for scope in scopes:
             if scope not in belongs:
-                yield Finding("", name, f"{scope}: belongs to no session", _dropping(store, scope))
+                yield Finding("", name, f"{scope}: belongs to no session", partial(store.drop, scope))
     marks = [key for key, _ in await _all(tools, ("viewmark",))]
     for mark in marks:
         if mark[1] not in known:
@@ -490,7 +479,12 @@ async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Fi
         nobodys = await _nobodys(tools, sorted(leads.keys() - unfinished))
         nowhere = [key for session in nobodys for key in leads[session]]
         if nowhere:
-            yield Finding("", "journal", f"{len(nowhere)} {name} entries lead to no session", _gone(tools, nowhere))
+            yield Finding(
+                "",
+                "journal",
+                f"{len(nowhere)} {name} entries lead to no session",
+                partial(delete_rows, tools.stores.state, nowhere),
+            )
 
 
 async def _nobodys(tools: Tools, sessions: Iterable[str]) -> list[str]:
@@ -505,19 +499,17 @@ def _gone_with(tools: Tools, session: str, doomed: list[Key]) -> Mend:
     async def mend() -> None:
         async with tools.supervisor.locks.writing(session):
             if session not in await tools.journal.session_ids():  # otherwise it was imported since the check
-                await _gone(tools, doomed)()
+                await delete_rows(tools.stores.state, doomed)
 
     return mend
 
 
 async def _odd(tools: Tools) -> AsyncIterator[Key]:
     for name in keys.KINDS:
-        after: Key | None = None
-        while rows := await tools.stores.state.scan((name,), after=after, limit=_PAGE):
-            for key, _ in rows:
+        async for page in pages(tools.stores.state, (name,)):
+            for key, _ in page:
                 if not keys.fits(key):
                     yield key
-            after = rows[-1][0]
 
 
 def _leads_to(raw: bytes) -> str:
@@ -532,38 +524,13 @@ def _leads_to(raw: bytes) -> str:
 async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
     """All keys with this prefix and their values. Values of more than ``_SHORT`` bytes are replaced by ``b""`` to save
     memory."""
-    return [(key, raw if len(raw) <= _SHORT else b"") async for key, raw in _rows(tools, prefix) if keys.fits(key)]
+    found = rows(tools.stores.state, prefix)
+    return [(key, raw if len(raw) <= _SHORT else b"") async for key, raw in found]
 
 
-async def _rows(tools: Tools, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
-    after: Key | None = None
-    while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):
-        for row in rows:
-            yield row
-        after = rows[-1][0]
-
-
-def _dropping(store: Any, scope: str) -> Mend:
+def _clearing(tools: Tools, scope: str) -> Mend:
     async def mend() -> None:
-        await store.drop(scope)
-
-    return mend
-
-
-def _clearing(tools: Tools, scope: str) -> Callable[[], Coroutine[Any, Any, None]]:
-    async def mend() -> None:
-        after: Key | None = None
-        while rows := await tools.stores.state.scan(("view", scope), after=after, limit=_PAGE):
-            after = rows[-1][0]
-            await tools.stores.state.commit(Batch(deletes=frozenset(key for key, _ in rows)))
-        await tools.stores.state.commit(Batch(deletes=frozenset({keys.view_mark(scope)})))
-
-    return mend
-
-
-def _gone(tools: Tools, doomed: list[Key]) -> Mend:
-    async def mend() -> None:
-        for start in range(0, len(doomed), _PAGE):
-            await tools.stores.state.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
+        await delete_below(tools.stores.state, ("view", scope))
+        await delete_rows(tools.stores.state, [keys.view_mark(scope)])
 
     return mend

@@ -17,7 +17,7 @@ from saga_core.background import Foreground
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
-from saga_core.journal import keys
+from saga_core.journal import keys, rows, value
 from saga_core.model import Turn, WorldState
 from saga_core.ports import Clock, Embedder
 from saga_core.projection import GraphImage, difference, portions, render_graph, render_kv, render_pages
@@ -279,14 +279,7 @@ class Projector(VectorViews):
 
     async def _viewed(self, scope: str) -> dict[Key, bytes]:
         """Return a scope's key-value view from the store."""
-        found: dict[Key, bytes] = {}
-        after: Key | None = None
-        while rows := await self.kv.scan(("view", scope), after=after, limit=_VIEWED):
-            found.update(rows)
-            if len(rows) < _VIEWED:
-                break
-            after = rows[-1][0]
-        return found
+        return {key: raw async for key, raw in rows(self.kv, ("view", scope), _VIEWED)}
 
     async def remove(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Remove turns from the stores: their episodes, and every scope that shows one of them."""
@@ -339,8 +332,8 @@ class Projector(VectorViews):
     async def verify_view(self, live: LiveSession, slot: int) -> list[str]:
         """Compare a slot's key-value view with the rendered view of the turn that it shows."""
         scope = scope_of(live.session.id, slot)
-        raw = (await self.kv.get([keys.view_mark(scope)])).get(keys.view_mark(scope))
-        view = {key[-1]: value.decode("utf-8", "replace") for key, value in (await self._viewed(scope)).items()}
+        raw = await value(self.kv, keys.view_mark(scope))
+        view = {key[-1]: text.decode("utf-8", "replace") for key, text in (await self._viewed(scope)).items()}
         if raw is None:
             return [f"view {scope}: has values, and says of no turn that it shows it"] if view else []
         mark = codec.loads(raw)

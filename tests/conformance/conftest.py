@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-COSTLY = {"test_cache_files[L-11-elsewhere.much_is_there_again]"}
+COSTLY = {"test_cache_files[L-11.much_is_there_again]"}
 """Seventy megabytes of pages, in files of their own. Another check of L-11 opens the same engine again."""
 
 

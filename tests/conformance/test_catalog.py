@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.catalog import registered
 from conformance.check import Check
-from conformance.machines.store_machine import _about
+from conformance.checks import registered
 from conformance.spec import KINDS, clauses
 from conformance.strategies import STRATEGIES
 from saga_core.capabilities import Capability
@@ -52,5 +51,15 @@ def test_checks_are_data() -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "curator"])
 def test_searches_speak_of_clauses_of_their_kind(kind: str) -> None:
     letters = {clause.id[0] for clause in clauses().values() if clause.page == kind}
-    assert {name[0] for name in _about(kind)} == letters
+    (search,) = (check for check in registered() if check.search and kind in check.kinds)
+    assert {name[0] for name in search.clauses} == letters
     assert set(STRATEGIES[kind].about) >= {*STRATEGIES[kind].writes, *STRATEGIES[kind].reads}
+
+
+def test_a_check_is_found_by_its_clause() -> None:
+    for check in registered():
+        assert check.search or check.id.startswith(f"{check.clauses[0]}."), check.id
+        kind = clauses()[check.clauses[0]].page
+        module = check.run.__module__.rpartition(".")[2]
+        shared = {"lifecycle", "limits", "names", "durability", "concurrency", "event_loop", "searches"}
+        assert module == kind or module in shared, check.id

@@ -17,7 +17,7 @@ def test_run_tells_the_verdict_and_writes_reports(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["run", PLACE, "--profile", "quick", "-v", *files])
     assert done.exit_code == 0, done.output
     assert "curator-memory (curator): conformant" in done.output
-    assert "curator.the_view_is_left_alone (U-4)" in done.output
+    assert "U-4.the_view_is_left_alone (U-4)" in done.output
     assert '"verdict": "conformant"' in (tmp_path / "r.json").read_text(encoding="utf-8")
     assert "<testsuite" in (tmp_path / "r.xml").read_text(encoding="utf-8")
     page = CliRunner().invoke(main, ["matrix", str(tmp_path)])

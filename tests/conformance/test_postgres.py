@@ -17,15 +17,15 @@ from tests.postgres.shared_server import needs_postgres
 
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 ALWAYS = {
-    "state": {"together.some_serial_order", "state.no_update_is_lost", "moments.small_beside_large"},
+    "state": {"L-10.some_serial_order", "S-12.no_update_is_lost", "L-10.small_beside_large"},
     "graph": {
-        "graph.the_order_of_a_mutation",
-        "graph.refused_mutations_change_nothing",
-        "graph.types_come_back",
-        "graph_reading.expand_walks",
+        "G-7.the_order_of_a_mutation",
+        "G-12.refused_mutations_change_nothing",
+        "G-13.types_come_back",
+        "G-30.expand_walks",
     },
-    "vector": {"vector_query.nothing_is_missed", "vector_query.equal_and_different", "vector.text_and_types_come_back"},
-    "cache": {"cache.pages_come_back", "moments.cache"},
+    "vector": {"V-28.nothing_is_missed", "V-18.equal_and_different", "V-11.text_and_types_come_back"},
+    "cache": {"C-2.pages_come_back", "C-7.one_moment"},
 }
 """What is checked in each run; the rest is left to the long searches."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance import Harness, Outcome, Status, Verdict, case, run
 from conformance.check import Check
-from conformance.checks.concurrency import the_loop
+from conformance.checks import event_loop
 from conformance.runner import applicable, run_check
 from conformance.spec import clauses
 from tests.mutants import (
@@ -118,7 +118,7 @@ def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _quick_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands still here does so for a time that is too long on a quick machine."""
-    monkeypatch.setattr(the_loop, "_ruler", lambda: 0.0)
+    monkeypatch.setattr(event_loop, "_ruler", lambda: 0.0)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from saga_server.counted import counted
 from saga_server.terminal import say
 
 if TYPE_CHECKING:
-    from saga_core.maintenance import Scanned
+    from saga_core.journal import Scanned
     from saga_core.stores import Key, StateKV
 
 _DATABASE = ("postgresql://", "postgres://")

@@ -1,0 +1,132 @@
+"""Calls of a store as data, their results, snapshots of a store's contents, and the order for a second process."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from conformance.assertions import CheckFailed, refusal
+from saga_core.errors import SagaError
+
+
+@frozen
+class Call:
+    """A method and its arguments."""
+
+    method: str
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(factory=dict)
+
+    def __str__(self) -> str:
+        parts = [_shown(value) for value in self.args]
+        parts += [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        return f"{self.method}({', '.join(parts)})"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} nested deeper than can be shown"
+
+
+def call(method: str, *args: Any, **options: Any) -> Call:
+    """Make a ``Call``, written like the call itself."""
+    return Call(method, args, options)
+
+
+async def answer(store: Any, made: Call) -> object:
+    """Make the call and return its result or a ``Refused``. Raises ``CheckFailed`` if the error is no ``SagaError``."""
+    try:
+        result = getattr(store, made.method)(*made.args, **made.options)
+        return await result if inspect.isawaitable(result) else result
+    except SagaError as error:
+        return refusal(error)
+    except Exception as error:  # whatever the engine raises
+        raise CheckFailed(f"{made} let {type(error).__name__} escape: {error}", clause="L-7") from error
+
+
+_PAGE = 500
+
+
+async def snapshot(store: Any) -> object:
+    """The contents of a store of any kind. A curator has none, so the result is None."""
+    kind = store.info.kind
+    if kind == "state":
+        return await _entries(store)
+    if kind == "graph":
+        return {scope: await _graph(store, scope) for scope in await store.scopes()}
+    if kind == "vector":
+        return {scope: await _vectors(store, scope) for scope in await store.scopes()}
+    if kind == "cache":
+        return {scope: await store.read(scope) for scope in await store.scopes()}
+    if kind == "curator":
+        return None
+    raise CheckFailed(f"info.kind is {kind!r}", clause="L-1")
+
+
+async def _entries(store: Any) -> list[Any]:
+    found: list[Any] = []
+    while page := await store.scan((), after=found[-1][0] if found else None, limit=_PAGE):
+        found += page
+        _ends(found, page[-1][0], store)
+    return found
+
+
+async def _graph(store: Any, scope: str) -> object:
+    nodes: list[Any] = []
+    while page := await store.scan(scope, after=nodes[-1].id if nodes else None, limit=_PAGE):
+        nodes += page
+        _ends(nodes, page[-1].id, store)
+    edges: list[Any] = []
+    for start in range(0, len(nodes), _PAGE):
+        ids = [node.id for node in nodes[start : start + _PAGE]]
+        edges += await store.neighbors(scope, ids, direction="out")
+    return nodes, edges, await store.watermark(scope)
+
+
+async def _vectors(store: Any, scope: str) -> object:
+    spec = await store.describe(scope)
+    items: list[Any] = []
+    while page := await store.scan(scope, after=items[-1].id if items else None, limit=_PAGE):
+        items += page
+        _ends(items, page[-1].id, store)
+    return None if spec is None else (spec.embedder, spec.dimension), items
+
+
+def _ends(found: list[Any], last: object, store: Any) -> None:
+    """Raise ``CheckFailed`` after 100,000 entries, so a scan that never ends does not block the suite."""
+    if len(found) > 100_000:
+        raise CheckFailed(f"{store.info.kind}: scanning page by page does not end; it has reached {last!r}")
+
+
+Opener = Callable[[Path], Awaitable[Any]]
+
+
+@frozen
+class Order:
+    """The task of a second process."""
+
+    opener: Opener
+    path: str
+    calls: tuple[Call, ...] = ()
+    close: bool = False
+    """Whether to close the store and exit rather than wait to be killed."""
+    answers: str = ""
+    """A file for the typed answers and for the store's contents afterwards."""
+    others: tuple[str, ...] = ()
+    """Further paths. The process opens and reads each of them, makes ``calls`` on it, reopens it and reads it again."""
+    die_at_sync: int = 0
+    """If not 0, kill the process before the ``os.fsync`` or ``os.fdatasync`` of this number. C code is not seen."""
+    full_from: int = -1
+    """During the call with this index, keep files from growing, as ``room`` says."""
+    room: int = 0
+    """Bytes by which a file may then grow beyond the largest file. With 0, no file can be written to at all."""
+    asked: tuple[Call, ...] = ()
+    """Calls to make while no file may grow, in addition to reading the whole contents."""
+    clock: float = 0.0
+    """Seconds by which ``time.time`` and ``time.time_ns`` are ahead in the process."""

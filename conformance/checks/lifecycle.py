@@ -1,0 +1,350 @@
+"""Checks of a store's life: what it says of itself, closing, cancelled calls, errors and compacting."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from conformance.assertions import CheckFailed, Refused, refused, require, same, typed
+from conformance.calls import Call, answer, call, snapshot
+from conformance.case import Case
+from conformance.check import check
+from conformance.fixtures import ground, marked, marks_in
+from conformance.inputs import SURROGATE, pages, samples, view
+from conformance.spec import STORED
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed
+from saga_core.stores import Batch, Edge, Health, Mutation, Node, Pages, ScopeSpec, StoreInfo, VectorItem, too_small
+from saga_core.values import PAGE_NAMES
+
+
+@check("L-1")
+async def it_describes_itself(case: Case) -> None:
+    info = case.store.info
+    require(isinstance(info, StoreInfo), f"info is a {type(info).__name__}")
+    same(info.kind, case.harness.kind, "info.kind")
+    require(isinstance(info.name, str) and info.name, f"info.name is {info.name!r}")
+    for made in samples(case.harness.kind):
+        await answer(case.store, made)
+        require(case.store.info == info, f"info changed from {info} to {case.store.info}")
+
+
+@check("L-2")
+async def it_declares_what_the_harness_says(case: Case) -> None:
+    info = case.store.info
+    declared, said = set(info.capabilities), set(case.harness.provides)
+    require(declared == said, f"info declares {sorted(declared)}, the harness declares {sorted(said)}")
+    require(info.limits == case.harness.limits, f"info has {info.limits}, the harness declares {case.harness.limits}")
+
+
+@check("L-3")
+async def it_is_healthy(case: Case) -> None:
+    store = case.store
+    for step in (*samples(case.harness.kind)[:2], *_odd_but_right(case.harness.kind), None):
+        if step is not None:
+            await answer(store, step)
+        before = await snapshot(store)
+        for thorough in (False, True):
+            health = await store.check(thorough=thorough)
+            require(isinstance(health, Health), f"check gave a {type(health).__name__}")
+            require(health.ok is True, f"check(thorough={thorough}) of a healthy store gave {health}")
+        require(typed(await snapshot(store)) == typed(before), "check changed what is stored")
+
+
+def _odd_but_right(kind: str) -> list[Call]:
+    """Valid data that a check might take for damage: empty values, loops, isolated nodes and old watermarks."""
+    return {
+        "state": [call("commit", Batch({("empty",): b"", ("\0",): b"\0", ("a", "b", "c"): b"\xff"}))],
+        "graph": [
+            call("apply", "s", Mutation((Node("alone", "L", {"none": None, "empty": ""}),), watermark="t0")),
+            call(
+                "apply",
+                "s",
+                Mutation((Node("loop", "L"),), (Edge("loop", "T", "loop"), Edge("loop", "T", "loop", "k"))),
+            ),
+            call("apply", "only a mark", Mutation(watermark="t")),
+        ],
+        "vector": [
+            call("create", "nothing in it", ScopeSpec("e", 3)),
+            call("upsert", "s", [VectorItem("zero", (0.0, 0.0)), VectorItem("twin", (1.0, 0.0), "하나", {"turn": 1})]),
+        ],
+        "cache": [call("write", "empty", Pages(dict.fromkeys(PAGE_NAMES, ""), ""))],
+        "curator": [],
+    }[kind]
+
+
+@check("L-16")
+async def it_says_where_and_how_large(case: Case) -> None:
+    for made in samples(case.harness.kind)[:2]:
+        await answer(case.store, made)
+    health = await case.store.check()
+    require(case.store.info.location, "info.location is empty")
+    require(isinstance(health.bytes, int) and health.bytes > 0, f"check gave {health.bytes!r} bytes")
+
+
+@check("L-4")
+async def the_end_twice(case: Case) -> None:
+    for made in samples(case.harness.kind)[:1]:
+        await answer(case.store, made)
+    await case.store.aclose()
+    await case.store.aclose()
+    await asyncio.gather(case.store.aclose(), case.store.aclose())
+
+
+@check("L-5")
+async def closed_is_closed(case: Case) -> None:
+    store, kind = case.store, case.harness.kind
+    made = samples(kind)
+    for one in made[:1]:
+        await answer(store, one)
+    await store.aclose()
+    calls = [*made, call("check"), call("check", thorough=True), *_malformed(kind)]
+    for one in calls:
+        found = await answer(store, one)
+        require(found == Refused("Closed"), f"{one} after aclose: gave {found!r}, expected Closed")
+
+
+def _malformed(kind: str) -> list[Call]:
+    """Calls with malformed arguments, and calls that have nothing to do."""
+    return {
+        "state": [call("get", []), call("get", [("",)]), call("scan", (), limit=0), call("commit", Batch())],
+        "graph": [call("get", "", []), call("scan", "s", limit=0), call("apply", "s", Mutation()), call("drop", "")],
+        "vector": [call("get", "", []), call("upsert", "s", []), call("query", [], [], 0), call("count", "")],
+        "cache": [call("read", ""), call("drop", "")],
+        "curator": [],
+    }[kind]
+
+
+@check("L-6", kinds=STORED)
+async def what_was_given_is_finished(case: Case) -> None:
+    for turns in (1, 0, 2, 5):
+        await _ended_beside_writes(case, turns)
+
+
+async def _ended_beside_writes(case: Case, turns: int) -> None:
+    kind, durable = case.harness.kind, Capability.DURABLE in case.harness.provides
+    store, writes = await case.open(f"beside {turns}"), marked(kind, 20)
+    for one in ground(kind):
+        await answer(store, one)
+    running = [asyncio.ensure_future(answer(store, one)) for one in writes]
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    await asyncio.gather(store.aclose(), store.aclose())
+    answers = await asyncio.gather(*running)
+    for one, found in zip(writes, answers, strict=True):
+        require(found is None or found == Refused("Closed"), f"{one} during aclose: gave {found!r}")
+    if durable:
+        again = await case.open(f"beside {turns}")
+        kept = await marks_in(again)
+        wanted = {mark for mark, found in enumerate(answers) if found is None}
+        require(kept == wanted, f"acknowledged during aclose: {sorted(wanted)}; found after reopening: {sorted(kept)}")
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    0,
+    -1,
+    1.5,
+    True,
+    "",
+    "text",
+    SURROGATE,
+    b"x",
+    (),
+    [],
+    {},
+    [None],
+    ("",),
+    {"a": 1},
+    object,
+)
+"""Values of odd kinds. Each is malformed for most arguments."""
+
+
+@check("L-7", kinds=STORED)
+async def only_errors_of_saga(case: Case) -> None:
+    for made in samples(case.harness.kind):
+        await answer(case.store, made)
+    before = typed(await snapshot(case.store))
+    for made in _strange(case.harness.kind):
+        found = await answer(case.store, made)
+        require(isinstance(found, Refused), f"{made}: gave {found!r}, expected an error")
+    require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
+
+
+def _strange(kind: str) -> list[Call]:
+    """Calls with arguments that database drivers may fail on. The contract rejects all of them."""
+    if kind == "state":
+        keys = [value for value in ODD if value != ()]
+        return [
+            *(call("get", [value]) for value in ODD),
+            *(call("scan", value) for value in keys),
+            *(call("scan", (), limit=value) for value in ODD),
+            *(call("commit", Batch({("a",): value})) for value in ODD if not isinstance(value, bytes)),
+        ]
+    if kind == "graph":
+        values: tuple[Any, ...] = (SURROGATE, b"x", [], {}, object)
+        ids = [value for value in ODD if type(value) is not list or value]
+        return [
+            *(call("get", "s", [value]) for value in ODD if value not in ("text",)),
+            *(call("scan", value) for value in ODD if value not in ("text",)),
+            *(call("scan", "s", limit=value) for value in ODD),
+            *(call("neighbors", "s", ["숲"], direction=value) for value in ids),
+            *(call("apply", "s", Mutation((Node("a", "L", {"v": value}),))) for value in values),
+        ]
+    if kind == "vector":
+        bad = [value for value in ODD if value not in ("text",)]
+        return [
+            *(call("get", "s", [value]) for value in bad),
+            *(call("scan", value) for value in bad),
+            *(call("query", ["s"], (1.0, 0.0), value) for value in ODD),
+            *(call("query", ["s"], value, 1) for value in (None, 1, "12", [None], ["a"], b"ab")),
+            *(call("upsert", "s", [value]) for value in ODD),
+            *(call("count", "s", where=value) for value in ODD if value is not None),
+        ]
+    bad = [value for value in ODD if value not in ("text",)]
+    return [
+        *(call("read", value) for value in bad),
+        *(call("drop", value) for value in bad),
+        *(call("write", value, pages("x")) for value in bad),
+    ]
+
+
+@check("L-9", kinds=STORED)
+async def cancelled_calls(case: Case) -> None:
+    store, kind = case.store, case.harness.kind
+    for one in ground(kind):
+        await answer(store, one)
+    writes = marked(kind, 24)
+    done: set[int] = set()
+    for mark, one in enumerate(writes):
+        task = asyncio.ensure_future(answer(store, one))
+        for _ in range(mark % 8):
+            await asyncio.sleep(0)
+        cancelled = task.cancel()
+        found = (await asyncio.gather(task, return_exceptions=True))[0]
+        if cancelled and not isinstance(found, asyncio.CancelledError):
+            raise CheckFailed(f"{one} was cancelled while it ran, and gave {found!r} instead of CancelledError")
+        if not cancelled:
+            require(found is None, f"{one} gave {found!r}")
+            done.add(mark)
+    after = call("check")
+    try:
+        async with case.patience():
+            require(isinstance(await answer(store, after), Health), "check after cancelled calls did not return Health")
+            for mark, one in enumerate(marked(kind, 26)[24:], start=24):
+                same(await answer(store, one), None, f"{one} after calls were cancelled")
+                done.add(mark)
+    except TimeoutError:
+        raise CheckFailed("after cancelled calls, the next call hangs") from None
+    marks = await marks_in(store)
+    require(done <= marks, f"successful writes are missing: {sorted(done - marks)}")
+    if Capability.DURABLE in case.harness.provides:
+        again = await case.reopen(store)
+        kept = await marks_in(again)
+        require(kept == marks, f"{sorted(marks)} before closing, {sorted(kept)} after")
+
+
+@check("L-5", kinds=("curator",))
+async def a_closed_curator(case: Case) -> None:
+    await case.store.aclose()
+    await refused(Closed, case.store.review(view()), "review after aclose")
+
+
+@check("L-20", kinds=STORED)
+async def limits_reach_what_saga_needs(case: Case) -> None:
+    lacking = too_small(case.harness.kind, case.store.info.limits)
+    require(not lacking, f"info.limits are too small: {'; '.join(lacking)}")
+
+
+@check("L-21")
+async def cancelled_ends(case: Case) -> None:
+    """Cancel ``aclose`` after some turns of the event loop, and call it again."""
+    durable = Capability.DURABLE in case.harness.provides
+    for turns in range(7):
+        name = f"ended-{turns}"
+        store = await case.open(name)
+        for made in samples(case.harness.kind)[:1]:
+            await answer(store, made)
+        ending = asyncio.ensure_future(store.aclose())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        ending.cancel()
+        await asyncio.gather(ending, return_exceptions=True)
+        try:
+            async with case.patience():
+                await store.aclose()
+        except TimeoutError:
+            raise CheckFailed("aclose after a cancelled aclose hangs") from None
+        found = await answer(store, call("check"))
+        require(found == Refused("Closed"), f"check after a cancelled and a finished aclose gave {found!r}")
+        if durable:
+            again = await case.open(name)
+            require(isinstance(await answer(again, call("check")), Health), "check gave no Health after reopening")
+            await again.aclose()
+
+
+@check("L-21", kinds=STORED)
+async def cancelled_openings(case: Case) -> None:
+    """Cancel an opening after some turns of the event loop. The path must open afterwards."""
+    for turns in (0, 1, 2, 3, 5, 8):
+        folder = case.place(f"opened-{turns}")
+        folder.mkdir()
+        opening = asyncio.ensure_future(case.harness.open(folder))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        opening.cancel()
+        opened: Any = await asyncio.gather(opening, return_exceptions=True)
+        if not isinstance(opened[0], BaseException):
+            await opened[0].aclose()
+        store = await case.open(f"opened-{turns}")
+        for made in samples(case.harness.kind)[:2]:
+            same(await answer(store, made), None, f"{made} after an opening was cancelled")
+        await store.aclose()
+
+
+@check("L-24", kinds=STORED)
+async def compacting_leaves_nothing(case: Case) -> None:
+    kind, store = case.harness.kind, case.store
+    secret = "gone-" + f"{case.random.getrandbits(128):032x}"
+    for made in (*ground(kind), *_holding(kind, secret), *marked(kind, 5)):
+        await answer(store, made)
+    before = typed(await snapshot(store))
+    same(await store.compact(), None, "compact")
+    require(typed(await snapshot(store)) == before, "compact changed what is stored")
+    require(await asyncio.to_thread(_lies_in, case.path, secret), f"the {kind} data is not readable in the files")
+    for made in _removing(kind, secret):
+        await answer(store, made)
+    left = typed(await snapshot(store))
+    await store.compact()
+    require(typed(await snapshot(store)) == left, "compact changed what is stored")
+    found = await asyncio.to_thread(_lies_in, case.path, secret)
+    require(not found, f"after compact, deleted data is still in {', '.join(found)}")
+    await store.aclose()
+    require(await answer(store, call("compact")) == Refused("Closed"), "compact after aclose did not raise Closed")
+
+
+def _lies_in(path: Path, secret: str) -> list[str]:
+    raw = secret.encode()
+    return [file.name for file in path.rglob("*") if file.is_file() and raw in file.read_bytes()]
+
+
+def _holding(kind: str, secret: str) -> list[Call]:
+    if kind == "state":
+        return [call("commit", Batch({("secret", secret): secret.encode() * 200, ("kept",): b"1"}))]
+    if kind == "graph":
+        return [call("apply", "s", Mutation((Node(secret, "L", {"v": secret}),)))]
+    if kind == "vector":
+        return [call("upsert", "s", [VectorItem(secret, (1.0, 0.0), secret)])]
+    return [call("write", "secret", pages(secret))]
+
+
+def _removing(kind: str, secret: str) -> list[Call]:
+    if kind == "state":
+        return [call("commit", Batch(deletes=frozenset({("secret", secret)})))]
+    if kind == "graph":
+        return [call("apply", "s", Mutation(delete_nodes=(secret,)))]
+    if kind == "vector":
+        return [call("delete", "s", ids=[secret])]
+    return [call("drop", "secret")]

@@ -1,0 +1,380 @@
+"""A run in which the harness is loaded in a worker process and the verdict is made in this process.
+
+The worker reports the outcome of each check. This process chooses the checks, inserts canaries between them, compares
+the digest of the worker's loaded code with its own, and decides the verdict. The run is invalid if the worker ends
+early, judges a canary wrongly, or runs changed code. An answer for another check counts as "not run".
+
+A worker that does not answer in time hangs and is killed. Its check fails, the remaining checks are "not run".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import SystemRandom
+from time import monotonic
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from attrs import asdict
+
+from conformance.check import Check
+from conformance.checks import registered
+from conformance.harness import Harness, load_harness
+from conformance.report import Outcome, Report, Status, report_on
+from conformance.runner import DEFAULT_SEED, applicable, check_choice, engine_version, repeated
+from saga_core.capabilities import Capability
+from saga_core.errors import BadInput, Closed, Conflict
+from saga_core.stores import Batch, Health, Key, Limits, StoreInfo, check_batch, check_keys, check_scan
+
+
+class Canary:
+    """A StateKV on a dict. ``wrong`` names the method that misbehaves, and is empty for the correct store."""
+
+    def __init__(self, wrong: str) -> None:
+        self.info = StoreInfo(kind="state", name="canary")
+        self._wrong = wrong
+        self._values: dict[Key, bytes] | None = {}
+
+    def _open(self) -> dict[Key, bytes]:
+        if self._values is None:
+            raise Closed("the canary is closed")
+        return self._values
+
+    async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
+        """See ``StateKV.get``."""
+        values = self._open()
+        check_keys(keys, self.info.limits)
+        found = {key: values[key] for key in keys if key in values}
+        return {} if self._wrong == "get" else found
+
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
+        """See ``StateKV.scan``."""
+        values = self._open()
+        check_scan(prefix, after, limit, self.info.limits)
+        keys = sorted(key for key in values if key[: len(prefix)] == prefix and (after is None or key > after))
+        return [(key, values[key]) for key in (keys[::-1] if self._wrong == "scan" else keys)[:limit]]
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        """See ``StateKV.commit``."""
+        values = self._open()
+        check_batch(batch, expected, self.info.limits)
+        for key, wanted in (expected or {}).items():
+            if values.get(key) != wanted and self._wrong != "commit":
+                raise Conflict(key)
+        for key in batch.deletes:
+            values.pop(key, None)
+        values.update(batch.puts)
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Report the store as healthy."""
+        return Health(ok=True, detail=f"{len(self._open())} entries")
+
+    async def aclose(self) -> None:
+        """Discard all entries and close the store."""
+        self._values = None
+
+
+async def _opened(wrong: str, path: Path) -> Any:
+    return Canary(wrong)
+
+
+def _harness_of(wrong: str) -> Harness:
+    return Harness("canary", "state", partial(_opened, wrong))
+
+
+CANARIES: Mapping[str, tuple[Harness, str, bool]] = {
+    "right get": (_harness_of(""), "S-1.get_gives_those_that_exist", True),
+    "right scan": (_harness_of(""), "S-4.scan_in_order", True),
+    "wrong get": (_harness_of("get"), "S-1.get_gives_those_that_exist", False),
+    "wrong scan": (_harness_of("scan"), "S-4.scan_in_order", False),
+    "wrong commit": (_harness_of("commit"), "S-10.expectations_decide", False),
+}
+"""For each name, the harness, the id of the check to run on it, and whether the check must pass."""
+
+
+_WITHOUT = frozenset({"cli", "faults", "pytest_front"})
+"""Modules that may be loaded in one process but not in the other. None of them affects the outcome of a check."""
+
+
+def _code(code: CodeType, total: Any) -> None:
+    total.update(code.co_code)
+    total.update(repr(code.co_names).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _code(constant, total)
+        elif not isinstance(constant, frozenset):  # its order differs between processes
+            total.update(repr(constant).encode())
+
+
+def _module(module: ModuleType, total: Any) -> None:
+    """Add the module's functions, the methods of its classes, and the functions that it imports."""
+    for name, value in sorted(vars(module).items()):
+        parts = {name: value}
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            parts = {f"{name}.{part}": each for part, each in sorted(vars(value).items())}
+        for full, each in parts.items():
+            # Functions that hypothesis and attrs add to a class do not count.
+            own = isinstance(each, FunctionType) and str(each.__module__).startswith(("conformance", "saga_core"))
+            if own and "<attrs" not in each.__code__.co_filename:
+                total.update(f"{full} of {each.__module__}".encode())
+                _code(each.__code__, total)
+
+
+def _is_part(name: str) -> bool:
+    head, _, inside = name.partition(".")
+    if head == "conformance":
+        return inside != "" and inside.partition(".")[0] not in _WITHOUT
+    return name == "saga_core.errors"
+
+
+def code_digest() -> str:
+    """A digest of all functions of all loaded modules of the suite, and of ``saga_core.errors``.
+
+    Importing ``conformance.isolated`` loads all these modules.
+    """
+    total = hashlib.sha256()
+    for name in sorted(filter(_is_part, sys.modules)):
+        _module(sys.modules[name], total)
+    return total.hexdigest()[:16]
+
+
+def _claims(harness: Harness) -> dict[str, Any]:
+    return {
+        "name": harness.name,
+        "kind": harness.kind,
+        "provides": sorted(harness.provides),
+        "limits": asdict(harness.limits),
+        "deviations": dict(harness.deviations),
+        "recall": harness.recall,
+    }
+
+
+def serve(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
+    """Load the harness at ``place`` and answer requests on the descriptor ``answers`` until stdin ends."""
+    here = os.getcwd()  # noqa: PTH109 - the text for sys.path
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    checks = {found.id: found for found in registered()}
+    with os.fdopen(answers, "w", encoding="utf-8") as out:
+
+        def say(**fields: Any) -> None:
+            out.write(json.dumps(fields, default=str) + "\n")
+            out.flush()
+
+        try:
+            harness = load_harness(place)
+        except BadInput as error:
+            say(refused=str(error))
+            return
+        say(claims=_claims(harness), engine=engine_version(harness), code=code_digest())
+        for line in sys.stdin:
+            asked = json.loads(line)
+            canary = asked.get("canary")
+            found = CANARIES[canary][0] if canary else harness
+            check = checks[CANARIES[canary][1] if canary else asked["check"]].of(found.provides)
+            outcome = repeated(found, check, profile=profile, seed=seed, runs=1 if canary else runs)
+            say(outcome=asdict(outcome), code=code_digest())
+
+
+_SERVE = "import sys; from conformance.isolated import serve; serve(*sys.argv[1:3], *map(int, sys.argv[3:]))"
+_TELLING = ("PYTEST_", "SAGA_CONFORMANCE")
+"""Prefixes of environment variables that would tell a store that the suite runs it."""
+
+
+_ERRORS = 2
+"""The file descriptor (stderr) for the worker's stdout, so that prints of a harness do not mix with the answers."""
+
+
+_LIMITS = {"quick": 900.0, "default": 900.0, "deep": 6 * 3600.0}
+"""Timeout in seconds for one answer of the worker, that is for one run of one check, by profile.
+
+It is longer than the timeout of a coroutine in ``in_process``, so it only ends what that one cannot interrupt.
+"""
+
+
+class _Worker:
+    """The worker process and the two pipes to it. ``hung`` has the text for a check that did not answer in time."""
+
+    hung = ""
+
+    def __init__(self, place: str, profile: str, seed: int, runs: int) -> None:
+        self.limit = _LIMITS[profile] * max(1, runs)
+        answers, theirs = os.pipe()
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(_TELLING)}
+        environ["PYTHONPATH"] = os.pathsep.join(part or os.curdir for part in sys.path)
+        self.compiled = tempfile.TemporaryDirectory(prefix=secrets.token_hex(4), ignore_cleanup_errors=True)
+        if sys.dont_write_bytecode:
+            # About forty processes open a store. Without a cache each would compile the engine and the suite again.
+            environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            environ["PYTHONPYCACHEPREFIX"] = self.compiled.name
+        flags = ["-O"] if sys.flags.optimize else []
+        command = [sys.executable, *flags, "-c", _SERVE, place, profile, str(seed), str(runs), str(theirs)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=_ERRORS, env=environ, pass_fds=(theirs,), text=True
+        )
+        os.close(theirs)
+        self.answers = answers
+        self.unread = b""
+
+    def said(self) -> dict[str, Any]:
+        """Read the next line. Returns an empty dict if there is none. Kills the worker if none comes in time."""
+        end, poll = monotonic() + self.limit, select.poll()
+        poll.register(self.answers, select.POLLIN)
+        while b"\n" not in self.unread:
+            if self.hung:
+                return {}
+            if not poll.poll(max(0.0, end - monotonic()) * 1_000):
+                self.hung = f"no answer for {self.limit:g} seconds: a call hangs, and the process was killed"
+                self.process.kill()
+                return {}
+            part = os.read(self.answers, 65_536)
+            if not part:
+                return {}
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
+        found: dict[str, Any] = json.loads(line) if line.strip() else {}
+        return found
+
+    def ask(self, **order: str) -> dict[str, Any]:
+        """Send an order and return the answer. Returns an empty dict if the process is gone."""
+        if self.process.stdin is None or self.hung:
+            return {}
+        try:
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return {}
+        return self.said()
+
+    def end(self) -> None:
+        """Close the worker's input and wait for its end. Kills it after 30 seconds."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):  # the process is already gone
+                self.process.stdin.close()
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.answers)
+        self.compiled.cleanup()  # processes that a harness left running may still write there
+
+
+def _harness(claims: dict[str, Any]) -> Harness:
+    """A ``Harness`` with the worker's claims, whose store cannot be opened here."""
+
+    async def nowhere(path: object) -> Any:
+        raise BadInput("the store is in another process")
+
+    return Harness(
+        name=claims["name"],
+        kind=claims["kind"],
+        open=nowhere,
+        provides=frozenset(Capability(name) for name in claims["provides"]),
+        limits=Limits(**claims["limits"]),
+        deviations=claims["deviations"],
+        recall=claims["recall"],
+    )
+
+
+def _outcome(told: dict[str, Any], check: Check) -> Outcome:
+    """Make the outcome of ``check``. The status, detail and time come from the worker, the rest from this process."""
+    found = told.get("outcome") or {}
+    status = Status(found["status"]) if found.get("check") == check.id else Status.NOT_RUN
+    return Outcome(
+        check.id,
+        check.clauses,
+        status,
+        str(found.get("detail", "")),
+        float(found.get("seconds", 0.0)),
+        check.extended,
+        check.must,
+        bool(found.get("drawn")),
+    )
+
+
+def run_isolated(
+    place: str,
+    *,
+    profile: str = "default",
+    seed: int = DEFAULT_SEED,
+    only: Iterable[str] = (),
+    runs: int = 1,
+    watch: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """Like ``runner.run``, for the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none."""
+    chosen = check_choice(profile, only)
+    code = code_digest()
+    worker = _Worker(place, profile, seed, runs)
+    try:
+        first = worker.said()
+        if "refused" in first:
+            raise BadInput(first["refused"])
+        if not first:
+            why = worker.hung or "ended without an answer"
+            raise BadInput(f"harness: {place!r}: the process that loads it: {why}")
+        harness = _harness(first["claims"])
+        outcomes, doubts = _asked(worker, harness, chosen, code, watch)
+        if first["code"] != code:
+            doubts.insert(0, "the harness changed the suite when it was loaded")
+    finally:
+        worker.end()
+    return report_on(
+        harness, outcomes, profile=profile, seed=seed, engine=first["engine"], runs=runs, doubts=tuple(doubts)
+    )
+
+
+def _asked(
+    worker: _Worker,
+    harness: Harness,
+    chosen: frozenset[str],
+    code: str,
+    watch: Callable[[Outcome], None] | None,
+) -> tuple[list[Outcome], list[str]]:
+    """Return the outcomes of the checks, and the reasons not to trust the run."""
+    outcomes: list[Outcome] = []
+    doubts: dict[str, None] = {}
+    wanted = applicable(harness)
+    canaries = list(CANARIES)
+    SystemRandom().shuffle(canaries)
+    places = sorted(SystemRandom().sample(range(max(len(wanted), len(canaries))), len(canaries)))
+    for number, check in enumerate(wanted):
+        while places and (places[0] <= number or number == len(wanted) - 1):
+            places.pop(0)
+            doubts |= dict.fromkeys(_canary(worker, canaries.pop()))
+        if chosen and check.id not in chosen and not chosen.intersection(check.clauses):
+            outcomes.append(Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must))
+            continue
+        before = worker.hung
+        told = worker.ask(check=check.id)
+        if worker.hung and not before:
+            told = {"outcome": {"check": check.id, "status": "fail", "detail": worker.hung, "seconds": worker.limit}}
+            doubts[f"{check.id}: {worker.hung}"] = None
+        elif not told:
+            doubts["the process that ran the checks ended before it had answered"] = None
+        elif told.get("code") != code:
+            doubts["the harness changed the suite while it ran"] = None
+        outcomes.append(_outcome(told, check))
+        if watch is not None:
+            watch(outcomes[-1])
+    return outcomes, list(doubts)
+
+
+def _canary(worker: _Worker, name: str) -> list[str]:
+    _, check, passes = CANARIES[name]
+    found = worker.ask(canary=name).get("outcome") or {}
+    told = found.get("check") == check and found.get("status")
+    if told == (Status.PASS if passes else Status.FAIL):
+        return []
+    return [f"a test store of the suite ({name}) was judged wrongly: {told or 'no answer'}"]

@@ -1,0 +1,89 @@
+"""Second processes, as their parent sees them: started, watched, killed, and their answers read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.assertions import CheckFailed, require
+from conformance.calls import Call, Order
+from conformance.case import Case
+
+_PATIENCE = 60.0
+
+
+def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.Popen[bytes]:
+    """Start a process that opens the harness's store at ``path``. ``order`` has the fields of ``Order``."""
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        text = pickle.dumps(Order(case.harness.open, str(path), **order))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise CheckFailed(
+            f"harness.open cannot be sent to another process ({error}); make it a function of an importable module, "
+            "or a functools.partial of one"
+        ) from error
+    file = case.place(f"order-{case.count()}")
+    file.write_bytes(text)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part or os.curdir for part in sys.path)}
+    environ["PYTHONHASHSEED"] = str(seed)
+    flags = ["-O"] if sys.flags.optimize else []
+    return subprocess.Popen(
+        [sys.executable, *flags, "-m", "conformance.second_process", str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+    )
+
+
+def _lines(process: subprocess.Popen[bytes], kill_after: int | None) -> list[str]:
+    """The lines that the process prints. It is killed as soon as it has finished ``kill_after`` calls."""
+    lines: list[str] = []
+    if process.stdout is None:
+        raise CheckFailed("the second process has no output")
+    for raw in process.stdout:
+        lines.append(raw.decode().strip())
+        if kill_after is not None and len(lines) == kill_after + 1:  # the first line says that the store is open
+            process.kill()
+    return lines
+
+
+async def watched(process: subprocess.Popen[bytes], kill_after: int | None = None) -> tuple[list[str], str]:
+    """Wait for the process, and return its lines and the end of its stderr. The process is gone afterwards."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            lines = await asyncio.to_thread(_lines, process, kill_after)
+            errors = await asyncio.to_thread(process.communicate)
+    finally:
+        end(process)
+    return lines, errors[1].decode(errors="replace")[-2_000:]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process if it still runs, and close its pipes."""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+async def read_elsewhere(
+    case: Case, path: Path, calls: Sequence[Call], *, seed: int = 0, close: bool = True, **order: Any
+) -> tuple[list[Any], Any]:
+    """Make ``calls`` in another process. Returns the typed answers, and the contents that it sees afterwards."""
+    file = case.place(f"answers-{case.count()}")
+    process = child(case, path, seed=seed, calls=tuple(calls), close=close, answers=str(file), **order)
+    lines, errors = await watched(process, None if close else len(calls) + 1)
+    require(lines[:1] == ["open"], f"another process could not open the store: it printed {lines}. {errors}")
+    require("answered" in lines, f"another process failed after {lines[1:]}: {errors}")
+    found: tuple[list[Any], Any] = pickle.loads(file.read_bytes())
+    return found

@@ -1,0 +1,161 @@
+"""Running checks in this process, each with an event loop and a directory of its own.
+
+Checks that are coroutine functions get a timeout. Checks that are plain functions, and calls that block the event loop,
+cannot be interrupted in this process. ``isolated`` kills its worker process when such a check hangs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import secrets
+import tempfile
+import traceback
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from attrs import evolve
+
+from conformance.assertions import CheckFailed
+from conformance.case import Case, Hangs, within
+from conformance.check import Check
+from conformance.checks import registered
+from conformance.harness import Harness
+from conformance.profiles import PROFILES
+from conformance.report import Outcome, Report, Status, report_on
+from saga_core.errors import BadInput, StoreUnavailable
+
+DEFAULT_SEED = 20_260_101
+_HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
+_PATIENCE = 300.0
+"""Timeout in seconds for a check that is a coroutine function. A check that takes longer hangs."""
+
+
+def applicable(harness: Harness) -> tuple[Check, ...]:
+    """The checks that the suite has for such a store, including those that are "not provided"."""
+    concerned = (found for found in registered() if found.concerns(harness.kind, harness.provides))
+    return tuple(found.of(harness.provides) for found in concerned)
+
+
+def check_choice(profile: str, only: Iterable[str]) -> frozenset[str]:
+    """Check ``profile`` and return ``only`` as a set. Raises ``BadInput`` for an unknown profile, clause or check."""
+    if profile not in PROFILES:
+        raise BadInput(f"profile: {profile!r}; there are {', '.join(PROFILES)}")
+    chosen = frozenset(only)
+    known = {name for found in registered() for name in (found.id, *found.clauses, *found.durable)}
+    for name in chosen - known:
+        raise BadInput(f"only: no clause or check {name!r}")
+    return chosen
+
+
+def run(
+    harness: Harness,
+    *,
+    profile: str = "default",
+    seed: int = DEFAULT_SEED,
+    only: Iterable[str] = (),
+    runs: int = 1,
+    watch: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """Run all checks for the store, or only the clauses and checks named in ``only``. The rest is "not run".
+
+    Checks that use the seed are run ``runs`` times, each with another seed, and fail if one of these runs fails.
+    ``watch`` receives each outcome as it is known. Raises ``BadInput`` for an unknown profile, clause or check.
+    """
+    chosen = check_choice(profile, only)
+    checks = applicable(harness)
+    outcomes: list[Outcome] = []
+    for found in checks:
+        if chosen and found.id not in chosen and not chosen.intersection(found.clauses):
+            outcomes.append(Outcome(found.id, found.clauses, Status.NOT_RUN, extended=found.extended, must=found.must))
+        else:
+            outcomes.append(repeated(harness, found, profile=profile, seed=seed, runs=runs))
+        if watch is not None:
+            watch(outcomes[-1])
+    return report_on(harness, outcomes, profile=profile, seed=seed, engine=engine_version(harness), runs=runs)
+
+
+def engine_version(harness: Harness) -> str:
+    """The version that the store reports in ``info``, or a text that says why it cannot be opened."""
+
+    async def version(case: Case) -> str:
+        try:
+            return str((await case.open()).info.version)
+        finally:
+            await case.close()
+
+    with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
+        try:
+            return runner.run(version(Case(harness, Path(folder), PROFILES["quick"], 0, runner)))
+        except Exception as error:  # noqa: BLE001 - every check has already failed and reports this error
+            return f"cannot be opened: {error}"
+
+
+def repeated(harness: Harness, check: Check, *, profile: str, seed: int, runs: int) -> Outcome:
+    """Call ``run_check``. If the check passes and uses the seed, repeat it with the next seeds until one run fails."""
+    first = run_check(harness, check, profile=profile, seed=seed)
+    for number in range(1, runs):
+        if not (first.drawn and first.status is Status.PASS):
+            break
+        again = run_check(harness, check, profile=profile, seed=seed + number)
+        seconds = round(first.seconds + again.seconds, 3)
+        if again.status is not Status.PASS:
+            detail = f"passed {number} times, then failed with the seed {seed + number}: {again.detail}"
+            return evolve(again, detail=detail, seconds=seconds)
+        first = evolve(first, seconds=seconds)
+    return first
+
+
+def run_check(harness: Harness, check: Check, *, profile: str = "default", seed: int = DEFAULT_SEED) -> Outcome:
+    """Run one check. Whatever the store does becomes an outcome, never an exception."""
+    start, drawn = perf_counter(), False
+    if check.given - harness.provides:
+        status, detail = Status.NOT_PROVIDED, ", ".join(sorted(check.given - harness.provides))
+    else:
+        broken, detail, drawn = _broken(harness, check, profile, seed)
+        status = Status.PASS if broken is None else Status.FAIL
+        about = broken or ()
+        if broken is not None and set(about or check.clauses) & set(harness.deviations):
+            status = Status.DEVIATION
+    seconds = round(perf_counter() - start, 3)
+    return Outcome(check.id, check.clauses, status, detail, seconds, check.extended, check.must, drawn)
+
+
+def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tuple[str, ...] | None, str, bool]:
+    """Run the check and return the broken clauses, a text, and whether the check used the seed.
+
+    The clauses are None if the check passed, and empty if the failure concerns the check's own clauses.
+    """
+    with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
+        case = Case(harness, Path(folder), PROFILES[profile], seed, runner)
+        try:
+            told = _perform(case, check)
+        except CheckFailed as failed:
+            return tuple(failed.clause.split()), str(failed), case.drawn
+        except Hangs as hung:
+            return (), str(hung), case.drawn
+        except Exception as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
+            where = "".join(traceback.format_exception(error)[-6:])
+            hint = _HINT if isinstance(error, StoreUnavailable) else ""
+            return (), f"{type(error).__name__} escaped: {error}{hint}\n{where}", case.drawn
+    return None, told, case.drawn
+
+
+def _perform(case: Case, check: Check) -> str:
+    """Run the check and return what it measured or left out as text, which is empty for most checks."""
+    told: Any
+    try:
+        alone = not inspect.iscoroutinefunction(check.run)
+        told = check.run(case) if alone else case.runner.run(_within(case, check))
+    finally:
+        case.runner.run(case.close())
+    return told if isinstance(told, str) else ""
+
+
+async def _within(case: Case, check: Check) -> Any:
+    async with within(_PATIENCE, "the check"):
+        case.store = await case.open()
+        made = check.run(case)
+        return await made if isinstance(made, Awaitable) else made

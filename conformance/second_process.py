@@ -1,0 +1,136 @@
+"""A second process of the suite, which opens a store, makes calls, and then exits or waits to be killed.
+
+Its task is a pickled ``Order`` in a file. It prints a line for each finished call, and writes whole answers to a file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.assertions import Refused, typed
+from conformance.calls import Order, answer, snapshot
+from saga_core.errors import SagaError
+
+
+def _say(word: str) -> None:
+    sys.stdout.write(word + "\n")
+    sys.stdout.flush()
+
+
+def _die_at_sync(number: int) -> None:
+    """Replace ``os.fsync`` and ``os.fdatasync``. The process kills itself before sync ``number``."""
+    left = [number]
+    for name in ("fsync", "fdatasync"):
+        real = getattr(os, name)
+
+        def counted(descriptor: Any, real: Callable[[Any], None] = real) -> None:
+            left[0] -= 1
+            if left[0] <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            real(descriptor)
+
+        setattr(os, name, counted)
+
+
+def _set_the_clock(ahead: float) -> None:
+    """Set ``time.time`` and ``time.time_ns`` ahead. Neither a day nor another clock may release a lock."""
+    for name, unit in (("time", 1), ("time_ns", 10**9)):
+        real = getattr(time, name)
+
+        def told(real: Callable[[], Any] = real, unit: int = unit) -> Any:
+            now = real()
+            return now + type(now)(ahead * unit)
+
+        setattr(time, name, told)
+
+
+def _fill_the_disk(path: Path, room: int) -> None:
+    """Simulate a full disk: no file may grow more than ``room`` bytes beyond the largest, or be written if it is 0."""
+    import resource  # not available on every system
+
+    sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()] if room else []
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max([0, *sizes]) + room, hard))
+
+
+def _empty_the_disk() -> None:
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def _keep(file: str, found: Any) -> None:
+    Path(file).write_bytes(pickle.dumps(found))
+
+
+async def _answers(store: Any, order: Order) -> list[Any]:
+    """Make the calls, print a word for each, and return the answers."""
+    found: list[Any] = []
+    for number, made in enumerate(order.calls):
+        if number == order.full_from:
+            _fill_the_disk(Path(order.path), order.room)
+        given = await answer(store, made)
+        if number == order.full_from:
+            asked = tuple([typed(await answer(store, one)) for one in order.asked])
+            found.append(("when full", (typed(await snapshot(store)), asked)))
+            _empty_the_disk()
+        found.append(typed(given))
+        _say(given.error if isinstance(given, Refused) else type(given).__name__.replace("NoneType", "None"))
+    return found
+
+
+async def _live(order: Order) -> None:
+    try:
+        store = await order.opener(Path(order.path))
+    except SagaError as error:
+        _say(type(error).__name__)
+        return
+    _say("open")
+    found = await _answers(store, order)
+    if order.answers:
+        _keep(order.answers, (found, typed(await snapshot(store))))
+        _say("answered")
+    if order.close:
+        await store.aclose()
+        _say("closed")
+        return
+    # Wait to be killed, or for the end of the input. The store stays open.
+    await asyncio.to_thread(sys.stdin.read)
+
+
+async def _survey(order: Order) -> None:
+    """Open each path, and record its contents before and after the calls."""
+    found: list[Any] = []
+    for path in order.others:
+        try:
+            store = await order.opener(Path(path))
+        except SagaError as error:
+            found.append((type(error).__name__, str(error)))
+            continue
+        before = typed(await snapshot(store))
+        given = [typed(await answer(store, made)) for made in order.calls]
+        await store.aclose()
+        store = await order.opener(Path(path))
+        found.append((before, given, typed(await snapshot(store))))
+        await store.aclose()
+        _keep(order.answers, found)
+    _keep(order.answers, found)
+    _say("closed")
+
+
+if __name__ == "__main__":
+    ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # the suite wrote this file
+    if ordered.clock:
+        _set_the_clock(ordered.clock)
+    if ordered.die_at_sync:
+        _die_at_sync(ordered.die_at_sync)
+    asyncio.run(_survey(ordered) if ordered.others else _live(ordered))

@@ -1,0 +1,103 @@
+"""What a run says: verdicts, deviations, and lies that it is not taken in by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from conformance import Capability, Status, Verdict, checks, run
+from conformance.report import Outcome, from_json, suite_digest, summary, to_json, to_junit
+from saga_core.errors import NotFound
+from tests.conformance.forgetful import FORGETFUL
+from tests.conformance.harnesses import HARNESSES
+
+MEMORY = HARNESSES["state-memory"]
+
+
+async def nothing(path: Path) -> Any:
+    raise NotFound("no engine here")
+
+
+def statuses(report: Any) -> dict[str, Status]:
+    return {outcome.check: outcome.status for outcome in report.outcomes}
+
+
+def test_what_was_not_run_makes_a_run_partial() -> None:
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.PARTIAL
+    assert statuses(report)["S-1.get_gives_those_that_exist"] is Status.PASS
+    assert statuses(report)["S-2.values_byte_for_byte"] is Status.NOT_RUN
+    assert report.base[0] < report.base[1]
+
+
+def test_a_failure_is_told_with_its_clause() -> None:
+    report = run(FORGETFUL, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert "S-1 MUST. `get` returns the value" in summary(report)
+    assert "S-1.get_gives_those_that_exist (S-1): fail" in report.reasons
+
+
+def test_a_long_value_is_told_in_brief() -> None:
+    failed = Outcome("state.x", ("S-1",), Status.FAIL, f"commit(b'{'x' * 257}') gave 2", must=True)
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert "  | commit(b'xxxx…(257 of them)…') gave 2\n" in summary(evolve(report, outcomes=(failed,)))
+
+
+def test_a_store_that_does_not_open_is_nonconformant_and_nothing_is_raised() -> None:
+    report = run(evolve(FORGETFUL, open=nothing), profile="quick", only=["S-1", "S-2"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert "no engine here" in report.versions["engine"]
+
+
+def test_no_base_check_is_no_verdict() -> None:
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-30"])
+    assert report.verdict is not Verdict.INVALID, "the search for graphs speaks of G-30 as well, and is a base check"
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-31"])
+    assert report.verdict is Verdict.INVALID
+    assert report.reasons == ("no base check was run",)
+
+
+def test_a_suite_with_a_check_missing_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {name: check for name, check in checks.REGISTERED.items() if "S-12" not in check.clauses}
+    monkeypatch.setattr(checks, "REGISTERED", left)
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.INVALID
+    assert report.reasons == ("clause S-12 has no check of its own",)
+
+
+def test_a_known_deviation_is_no_failure_and_is_shown() -> None:
+    harness = evolve(FORGETFUL, deviations={"S-1": "it forgets"})
+    report = run(harness, profile="quick", only=["S-1"])
+    assert statuses(report)["S-1.get_gives_those_that_exist"] is Status.DEVIATION
+    assert report.verdict is Verdict.PARTIAL
+    assert report.deviations == {"S-1": "it forgets"}
+
+
+def test_a_deviation_that_is_not_there_is_red() -> None:
+    report = run(evolve(MEMORY, deviations={"S-12": "it loses updates"}), profile="quick", only=["S-12"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert statuses(report)["deviation.S-12"] is Status.STALE
+
+
+def test_a_store_that_hides_a_capability_is_caught() -> None:
+    report = run(evolve(HARNESSES["graph-networkx"], provides=frozenset({Capability.RESIDENT})), profile="quick")
+    broken = {name for outcome in report.outcomes if outcome.status is Status.FAIL for name in outcome.clauses}
+    assert broken == {"L-2", "G-32"}
+
+
+def test_a_verdict_repeats() -> None:
+    first, second = (run(FORGETFUL, profile="quick", seed=7) for _ in range(2))
+    told = [[(o.check, o.status, o.detail) for o in report.outcomes] for report in (first, second)]
+    assert told[0] == told[1]
+    assert first.suite == second.suite == suite_digest()
+
+
+def test_reports_are_read_as_they_were_written() -> None:
+    report = run(FORGETFUL, profile="quick", only=["S-1", "S-3"])
+    assert from_json(to_json(report)) == report
+    assert 'failures="' in to_junit(report)
+    odd = evolve(report, outcomes=(Outcome("x", ("S-1",), Status.FAIL, "control \0 \x1b signs, \ud800"),))
+    assert "control \\x00 \\x1b signs, \\ud800" in to_junit(odd)
