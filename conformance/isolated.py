@@ -5,6 +5,10 @@ the digest of the worker's loaded code with its own, and decides the verdict. Th
 early, judges a canary wrongly, or runs changed code. An answer for another check counts as "not run".
 
 A worker that does not answer in time hangs and is killed. Its check fails, the remaining checks are "not run".
+
+The canaries are small StateKVs that come with the suite, one correct and some wrong. If a harness tampers with the
+runner so that everything passes, the wrong canaries pass too and reveal it. The worker reads one line of JSON for each
+requested check and answers with one line on a pipe of its own; what the harness or the engine prints goes to stderr.
 """
 
 from __future__ import annotations

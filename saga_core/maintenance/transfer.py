@@ -1,4 +1,24 @@
-"""Transfer: exports a session as one readable file of JSON lines, and imports it after checking it."""
+"""Transfer: exports a session as one readable file of JSON lines, and imports it.
+
+The file has the whole tree, and nothing that can be derived from it.
+
+::
+
+    {"saga": "session", "version": 1, "journal": 1, "exported": 1767225600.0}
+    {"session": {…}}
+    {"world": {…}}
+    {"turn": {…}, "node": {…}}              one for each turn, parents first
+    {"beside": ["amend", TURN, NUMBER], "value": {…}}
+    {"timeline": {…}}
+    {"opening": KEY, "turn": ID}            the first words of the chat, by which it is found again
+    {"end": LINES, "sha256": …}             of all bytes before this line
+
+Views, indexes and checkpoints are left out, because they are derived from turns.
+
+Before any of a file is recorded, it is checked, because anyone may have written it. Each line is parsed into a value of
+its type, with names, numbers and times that SAGA itself could have written. Derived values (the jumps to ancestors) are
+computed again. The whole story is folded once, as it will be during play.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +51,7 @@ from saga_core.model import (
     WorldState,
     fold,
 )
-from saga_core.stores import Key, Limits, StateKV
+from saga_core.stores import Key, Limits
 from saga_core.world import World, opening_state
 
 T = TypeVar("T", bound=AttrsInstance)

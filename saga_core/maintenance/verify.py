@@ -1,4 +1,8 @@
-"""Verify: checks that every session's journal is consistent, and compares every view in every store with it."""
+"""Verify: checks that every session's journal is consistent, and compares every view in every store with it.
+
+A turn's own record is the truth. The nodes, the indexes of replies, the checkpoints and the noted jobs are derived from
+turns, and are compared with them.
+"""
 
 from __future__ import annotations
 

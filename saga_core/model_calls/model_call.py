@@ -1,4 +1,9 @@
-"""One bounded question to a small model, used by extraction, curation and memory strategies."""
+"""One bounded question to a small model, used by extraction, curation and memory strategies.
+
+A model is made to answer in JSON by a schema, else by JSON mode, else only by the text of the question. A provider's
+refusals show what it does not support. Answers are parsed with the same tolerance in each case, because a server may
+ignore the requested format.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,14 @@
 """LexicalIndex: an incremental BM25 index over short documents, in memory.
 
-Words match in their compounds too ("icecream", "ice cream"). A segment is a serialized run of documents, from which an
-index is loaded without reading their texts again."""
+The cost of a query does not grow with the number of documents. Its terms are read rarest first, newest document first,
+until 1,000 postings were read. The best 48 documents are then scored exactly for up to 4 terms that were not read in
+full. Document length is normalized by a fixed pivot instead of the running average, so that the weights of a document
+do not change when others are added.
+
+A segment is a serialized run of documents, from which an index is loaded without tokenizing the texts again. It is
+valid only for the texts it was made of and for the terms that ``language.terms`` returns for them. Increment
+``VERSION`` with every change of terms or weights.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,26 @@
-"""The lorebook: which entries may enter the prompt, and how each is scored."""
+"""The rules of the dynamic lorebook: which entries may enter the prompt, and how each is scored.
+
+Candidates are the entries nearest in meaning, entries mentioned in the last two messages, entries with an open gate,
+and constant entries. The score of an entry is the sum of:
+
+=============  =====  ==============================================================================
+``location``   3.0    the place's name equals the entry's name, an alias or a tag; otherwise
+               1.5    a tag of the entry is a whole word of the place's name
+``nearby``     2.0    the name of a nearby character equals the entry's name, an alias or a tag
+``graph``      1.0    the entry is one hop away in the graph; 0.5 for two hops
+``mention``    2.5    the entry's name, an alias or a key is mentioned in the last two messages
+``similar``    2·cos  with the embedder's baseline subtracted first, never below 0
+``layer``             A1 2.0, A2 1.5, A3 0.5, A4 0.0
+=============  =====  ==============================================================================
+
+``location`` and ``nearby`` are gates. Entries of the layers A3 and A4 decay: they stay out if their last mention is
+more than 7 (A3) or 3 (A4) turns ago. For an entry that was never mentioned, decay counts from depth 0 in A3; in A4 such
+an entry stays out. An open gate, a mention or ``constant`` overrides decay. Injection into the prompt is not a mention.
+
+Entries in mode ``keep`` follow the activation rules that their author wrote for another tool instead; docs/import.md
+describes them. Random decisions are seeded by the turn: reading the same turn again gives the same entries, and a swipe
+draws again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What the player's words ask for: an amount, a time, or something that is past."""
+"""What the player's words ask for: an amount, a time, or something that is past.
+
+Time words such as "yesterday", "three days ago", "on March 16" or "at the start" are resolved to earlier turns. Days
+are counted by the story if its turns say that days pass ("The next morning …", "Three days later …"). Otherwise they
+are counted by the dates on which the turns were played. Where words look back, recall gets more room in the prompt.
+"""
 
 from __future__ import annotations
 

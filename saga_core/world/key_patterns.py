@@ -1,4 +1,8 @@
-"""Keys of lore entries: words, and patterns in JavaScript's notation that are matched in bounded time."""
+"""Keys of lore entries: words, and patterns in JavaScript's notation that are matched in bounded time.
+
+If the extra ``lore`` is installed, patterns are matched by RE2, which is linear. Without it, Python's own engine
+matches only patterns without repetition. The others never match, which is reported.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The authored world as values: character sheets, lore entries with the rules by which they are told, and the world."""
+"""The authored world as values: character sheets, lore entries with the rules by which they are told, and the world.
+
+Names and text are normalised when a value is made (NFC, spaces collapsed in names and one-line values,
+line ends and outer white space of text trimmed), so that two worlds that read alike are equal.
+References between entries are kept as the author wrote them; ``World.character`` and ``World.entry``
+resolve them by name or alias.
+"""
 
 from __future__ import annotations
 
