@@ -16,7 +16,7 @@ RUN := $(VENV)/.saga-$(PROFILE)
 ALL := $(VENV)/.saga-all
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt -e
 
-.PHONY: help setup demo serve test test-deep lint types walls tests audit bench endpoints clean
+.PHONY: help setup demo serve test test-deep lint types walls tests audit bench ablate endpoints clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -93,6 +93,9 @@ audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a
 
 bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn
+
+ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (40 minutes)
+	nice -n 5 $(BIN)/python -m tests.ablate.run
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
 	$(BIN)/python -m saga_server.admin.description.endpoint_list

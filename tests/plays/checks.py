@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from attrs import define, field, frozen
 
@@ -45,6 +46,7 @@ class Tally:
         return self.held.total() / max(1, self.all.total())
 
 
+@lru_cache(maxsize=16_384)
 def folded(name: str) -> str:
     """A name as it is compared: no case, no spaces, no article."""
     plain = re.sub(r"^(the|a|an)\s+", "", unicodedata.normalize("NFKC", name).casefold().strip())
