@@ -44,6 +44,7 @@ class Staged(Protocol):
     language: str
     text: str
     """All that is said in it."""
+    by_others: bool
 
     def play(self) -> Result:
         """Play it in this process."""
@@ -58,6 +59,7 @@ class OfTheLibrary:
     language: str
     text: str
     script: Play
+    by_others: bool = False
 
     def play(self) -> Result:
         """Play it in this process."""
@@ -75,6 +77,7 @@ class OfOthers:
     language: str
     text: str
     file: Path = field(repr=False)
+    by_others: bool = True
 
     def play(self) -> Result:
         """Play it in this process."""
