@@ -92,7 +92,7 @@ audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a
 	$(BIN)/python .ci/audit hashes.txt
 
 bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
-	$(BIN)/saga bench turn
+	$(BIN)/python -m tests.bench turn
 
 ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (40 minutes)
 	nice -n 5 $(BIN)/python -m tests.ablate.run

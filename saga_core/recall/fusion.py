@@ -37,7 +37,7 @@ D = TypeVar("D", int, str)
 
 @frozen
 class Ranking:
-    """The weights of the parts that rank earlier turns. ``saga bench recall`` measures each part."""
+    """The weights of the parts that rank earlier turns. The benchmark ``recall`` measures each part."""
 
     lexical: float = 1.0
     """Weight of the search by words; 0 turns it off."""

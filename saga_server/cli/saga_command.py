@@ -27,7 +27,7 @@ _FURTHER = {
     "audit": "saga_server.cli.keys:audit",
     "backfill": "saga_server.cli.backfill:backfill",
     "backup": "saga_server.cli.data.backup:backup",
-    "bench": "saga_server.bench.command:bench",
+    "bench": "saga_server.cli.bench:bench",
     "compare": "saga_server.cli.sessions:compare",
     "conformance": "saga_server.cli.conformance:conformance",
     "demo": "saga_server.demo.command:demo",

@@ -10,9 +10,9 @@ from attrs import define, field
 
 from saga_core import Saga
 from saga_core.play.pending_turn import PendingTurn
-from saga_server.bench.play import PlayOptions, prepare
-from saga_server.bench.story.cast import make_cast
-from saga_server.bench.story.storyteller import Storyteller, Told
+from tests.bench.play import PlayOptions, prepare
+from tests.bench.story.cast import make_cast
+from tests.bench.story.storyteller import Storyteller, Told
 
 SHOWN = 12
 """Turns that the frontend still sends."""

@@ -12,8 +12,8 @@ from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
-from saga_server.bench.protocols.anthropic import AnthropicMessages, Refuses
-from saga_server.bench.protocols.steps import calls, errors, fails, hangs, page, raw, resets, says, truncates
+from tests.fake_providers.anthropic import AnthropicMessages, Refuses
+from tests.fake_providers.steps import calls, errors, fails, hangs, page, raw, resets, says, truncates
 
 KEY = "sk-ant-geheim-geheim-1"
 NEW, OLD = "claude-sonnet-5-5", "claude-sonnet-4-5"

@@ -26,9 +26,9 @@ from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart
 from saga_core.registry import OpenOptions
 from saga_core.upstream.parameters import ParameterRules
-from saga_server.bench.protocols.openai import Dialect, OpenAIChatServer
-from saga_server.bench.protocols.server import Wire
-from saga_server.bench.protocols.steps import fails, says
+from tests.fake_providers.openai import Dialect, OpenAIChatServer
+from tests.fake_providers.server import Wire
+from tests.fake_providers.steps import fails, says
 
 PLAN = PromptPlan(
     (

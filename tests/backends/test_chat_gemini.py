@@ -16,8 +16,8 @@ from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
-from saga_server.bench.protocols.gemini import GeminiServer
-from saga_server.bench.protocols.steps import calls, errors, fails, hangs, page, raw, resets, says, truncates
+from tests.fake_providers.gemini import GeminiServer
+from tests.fake_providers.steps import calls, errors, fails, hangs, page, raw, resets, says, truncates
 
 KEY = "AIza-geheim-geheim-1"
 MODEL = "gemini-2.5-flash"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.bench.load import attacked
+from tests.bench.load import attacked
 
 
 def test_every_attack_is_sent_to_a_path_that_is_served() -> None:

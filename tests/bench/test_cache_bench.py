@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from saga_server.bench.cache.cases import CASES, Case
-from saga_server.bench.cache.figures import figures
-from saga_server.bench.cache.ideal import Wish, ideal_cost
-from saga_server.bench.cache.play import play
-from saga_server.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece, Rates, Refused
+from tests.bench.cache.cases import CASES, Case
+from tests.bench.cache.figures import figures
+from tests.bench.cache.ideal import Wish, ideal_cost
+from tests.bench.cache.play import play
+from tests.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece, Rates, Refused
 
 RATES = Rates(0.1, 1.25, 2.0)
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from saga_server.bench.command import bench
-from saga_server.bench.matching import Shelf, measure_matching, rows, write_shelf
-from saga_server.cli.saga_command import main
+from tests.bench.command import bench
+from tests.bench.matching import Shelf, measure_matching, rows, write_shelf
 
 SMALL = Shelf(turns=60, sessions=3, messages=40)
 
@@ -37,4 +36,3 @@ def test_the_command_refuses_more_messages_than_there_are() -> None:
     result = CliRunner().invoke(bench, ["match", "--turns", "100", "--messages", "300"])
     assert result.exit_code == 2
     assert "100 turns have 200 messages at most" in result.output
-    assert "match" in CliRunner().invoke(main, ["bench", "--help"]).output

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from saga_server.bench.command import bench
-from saga_server.bench.pages import GOALS, missed, rows
+from tests.bench.command import bench
+from tests.bench.pages import GOALS, missed, rows
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pages.md").read_text(encoding="utf-8")
 MET = {goal.key: (goal.most or 1) / 2 for goal in GOALS}

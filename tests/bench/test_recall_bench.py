@@ -13,14 +13,14 @@ from click.testing import CliRunner
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.context.model import TurnContext
 from saga_core.recall.questions import time_meant
-from saga_server.bench.command import bench
-from saga_server.bench.recall.chats import make_chat
-from saga_server.bench.recall.comparison import PLAY, TALK, TIMES, compare, found, shares
-from saga_server.bench.recall.dialogue_set import Dialogue, MalformedSet, Question, Said, read_dialogues
-from saga_server.bench.recall.figures import BUDGETS, interval, mean, shrunk
-from saga_server.bench.recall.plays import stage_play
-from saga_server.bench.recall.stage import Evidence, stage_dialogue
-from saga_server.bench.recall.times import stage_times
+from tests.bench.command import bench
+from tests.bench.recall.chats import make_chat
+from tests.bench.recall.comparison import PLAY, TALK, TIMES, compare, found, shares
+from tests.bench.recall.dialogue_set import Dialogue, MalformedSet, Question, Said, read_dialogues
+from tests.bench.recall.figures import BUDGETS, interval, mean, shrunk
+from tests.bench.recall.plays import stage_play
+from tests.bench.recall.stage import Evidence, stage_dialogue
+from tests.bench.recall.times import stage_times
 
 
 def turns() -> list[dict[str, Any]]:

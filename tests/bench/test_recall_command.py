@@ -1,4 +1,4 @@
-"""`saga bench recall --embedder`: by name with options, or as a configuration has it."""
+"""`python -m tests.bench recall --embedder`: by name with options, or as a configuration has it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from saga_server.bench.command import bench
-from saga_server.bench.recall.embedder_choice import embedder_config
+from tests.bench.command import bench
+from tests.bench.recall.embedder_choice import embedder_config
 
 
 def test_options_go_over_those_of_the_configuration(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.config import Config
 from saga_core.context import Piece, Section, TurnContext
-from saga_server.bench.command import bench
-from saga_server.bench.recall.adventures import TURNS, make_adventure
-from saga_server.bench.recall.dialogue_set import Dialogue, Question, Said
-from saga_server.bench.recall.served import (
+from tests.bench.command import bench
+from tests.bench.recall.adventures import TURNS, make_adventure
+from tests.bench.recall.dialogue_set import Dialogue, Question, Said
+from tests.bench.recall.served import (
     SHOWN,
     Asked,
     Chat,
@@ -25,7 +25,7 @@ from saga_server.bench.recall.served import (
     served_shares,
     served_table,
 )
-from saga_server.bench.recall.served_sets import SERVED, chat_of_dialogue, served_chats
+from tests.bench.recall.served_sets import SERVED, chat_of_dialogue, served_chats
 
 
 def small(answer: str = "seven beehives") -> Chat:
@@ -136,4 +136,4 @@ def test_the_command_serves_a_file_and_compares_it_with_a_former_run(tmp_path: P
     run = CliRunner().invoke(bench, ["recall", "--file", str(file), "--served", "--against", str(former)])
     assert run.exit_code == 0 and "100.0 (+0.0 [+0.0, +0.0])" in run.output
     run = CliRunner().invoke(bench, ["recall", "--served", "--against", str(file)])
-    assert run.exit_code == 1 and "give what `saga bench recall --json` wrote" in run.output
+    assert run.exit_code == 1 and "give what `python -m tests.bench recall --json` wrote" in run.output

@@ -14,11 +14,11 @@ from saga_core.errors import BadInput
 from saga_core.recall.graph_walk import walk
 from saga_core.registry import OpenOptions
 from saga_core.storage.opening import PROFILES
-from saga_server.bench.command import bench
-from saga_server.bench.stores.child import Task, measure_growth
-from saga_server.bench.stores.data import SCOPE, TurnChanges, graph_parts
-from saga_server.bench.stores.measure import GRAPHS, TOGETHER, VECTORS, StoreOptions, check_engines, run_stores
-from saga_server.bench.stores.report import goals, markdown, tables
+from tests.bench.command import bench
+from tests.bench.stores.child import Task, measure_growth
+from tests.bench.stores.data import SCOPE, TurnChanges, graph_parts
+from tests.bench.stores.measure import GRAPHS, TOGETHER, VECTORS, StoreOptions, check_engines, run_stores
+from tests.bench.stores.report import goals, markdown, tables
 
 SMALL = StoreOptions(
     (20,), (20,), growth=0, play=30, reads=4, turns=9, repeats=8, engines=("networkx", "ladybug", "sqlite")

@@ -1,4 +1,4 @@
-"""Compare the speed of two versions of SAGA more exactly than two runs of ``saga bench turn`` can.
+"""Compare the speed of two versions of SAGA more exactly than two runs of the benchmark ``turn`` can.
 
 ``python tests/bench/versions.py OLD NEW``, each the folder of a checkout, prints how long each step of a turn takes in
 NEW, as a multiple of OLD. Both have a process, and these play in turn, a few turns at a time, so that a machine that
@@ -30,8 +30,13 @@ async def work(what: str, portion: int, length: int) -> None:
     Each answer is a line with the milliseconds of CPU time by step. The versions' own benchmarks are used.
     """
     from saga_core import Saga
-    from saga_server.bench import turn
-    from saga_server.bench.play import PlayOptions, write_play
+
+    try:  # versions up to 18d39bea had their benchmark in the product
+        from saga_server.bench import turn
+        from saga_server.bench.play import PlayOptions, write_play
+    except ImportError:
+        from tests.bench import turn
+        from tests.bench.play import PlayOptions, write_play
 
     with tempfile.TemporaryDirectory() as folder:
         play = await write_play(Path(folder), PlayOptions(length))
@@ -76,7 +81,7 @@ class Process:
         self.samples: dict[str, list[float]] = {}
         self._process = subprocess.Popen(
             [sys.executable, __file__, "--work", *given],
-            env={**os.environ, "PYTHONPATH": str(checkout)},
+            env={**os.environ, "PYTHONPATH": str(checkout), "PYTHONSAFEPATH": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

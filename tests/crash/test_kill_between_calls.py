@@ -10,9 +10,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from saga_server.bench.protocols.openai import OpenAIChatServer
-from saga_server.bench.protocols.steps import calls, says
 from tests.crash.test_kill import Server
+from tests.fake_providers.openai import OpenAIChatServer
+from tests.fake_providers.steps import calls, says
 from tests.server.client import BLOCK
 
 REPLIES = (

@@ -1,12 +1,12 @@
-"""docs/performance.md has the tables that ``saga bench stores`` makes, of every engine; docs/backends.md quotes it."""
+"""docs/performance.md has the tables of the benchmark ``stores``, of every engine; docs/backends.md quotes it."""
 
 from __future__ import annotations
 
 import re
 
 from saga_core import registry
-from saga_server.bench.stores.measure import TOGETHER
-from saga_server.bench.stores.report import _graphs, _growth, _turns, _vectors
+from tests.bench.stores.measure import TOGETHER
+from tests.bench.stores.report import _graphs, _growth, _turns, _vectors
 from tests.docs.pages import page
 
 PAGE = page("docs/performance.md")

@@ -22,7 +22,7 @@ from attrs import frozen
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("saga_core", "saga_backends", "saga_server")
 ELSEWHERE = (
-    *("saga_server/bench/", "saga_server/demo/", "saga_server/cli/", "saga_core/config/"),
+    *("saga_server/demo/", "saga_server/cli/", "saga_core/config/"),
     *("saga_server/admin/description/endpoint_list.py", "saga_server/admin/description/openapi.py"),
 )
 """What only its own operator feeds."""

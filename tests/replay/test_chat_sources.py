@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from attrs import define, field, frozen
 
-from saga_server.bench.protocols.server import ProtocolServer
-from saga_server.bench.protocols.steps import hangs, says
+from tests.fake_providers.server import ProtocolServer
+from tests.fake_providers.steps import hangs, says
 from tests.replay.risuai import RisuAI
 from tests.replay.sillytavern import Line, Messages, SillyTavern
 from tests.server.client import BLOCK, Client, Reply

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from saga_core.model.turn import TurnKind
-from saga_server.bench.protocols.steps import says
+from tests.fake_providers.steps import says
 from tests.replay.test_recorded_client import EXPECTED, RECORDINGS, recorded
 from tests.wire.caching import Witness
 from tests.wire.test_caching import MODELS, RULES, priced

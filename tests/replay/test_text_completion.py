@@ -17,8 +17,8 @@ import pytest
 from attrs import define, field, frozen
 
 from saga_core.text_prompt import read_prompt
-from saga_server.bench.protocols.steps import hangs, says
 from tests.core.text_prompt.templates import TEMPLATES, Line, named
+from tests.fake_providers.steps import hangs, says
 from tests.server.client import BLOCK, Client, Reply
 from tests.wire.text_server import Kind, TextServer
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from saga_core.state_block import BlockFields, render_block
-from saga_server.bench.protocols.steps import says
 from tests.core.text_prompt.frontends import FRONTENDS, MODEL, USER, Frontend, kept_whole
 from tests.core.text_prompt.templates import Line
+from tests.fake_providers.steps import says
 from tests.server.client import Client, Reply
 from tests.wire.text_server import TextServer
 

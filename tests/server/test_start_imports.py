@@ -55,7 +55,7 @@ HEAVY = (
 LATER = (
     "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.validation "
     "saga_core.maintenance.verify saga_core.extraction.extractor saga_core.strategies.consolidation "
-    "saga_core.strategies.learner saga_server.admin.backups saga_server.bench saga_server.cli.data.backup "
+    "saga_core.strategies.learner saga_server.admin.backups saga_server.cli.bench saga_server.cli.data.backup "
     "saga_server.cli.data.data_access saga_server.cli.explain saga_server.cli.memories saga_server.cli.data.rebuild "
     "saga_server.cli.sessions saga_server.cli.data.transfer saga_server.cli.data.verify saga_server.cli.conformance "
     "saga_server.admin.maintenance saga_server.demo saga_server.admin.endpoints saga_server.doctor "

@@ -8,10 +8,10 @@ from pathlib import Path
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.stores.state_kv import Batch
-from saga_server.bench.play import PlayOptions, write_play
 from saga_server.demo import adventure_en
 from saga_server.demo.telling import tell
 from saga_server.server import Server
+from tests.bench.play import PlayOptions, write_play
 
 
 async def play_demo(server: Server) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import define, field, frozen
 
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_server.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece
-from saga_server.bench.protocols.server import Received
+from tests.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece
+from tests.fake_providers.server import Received
 
 _TOKENIZER = EstimateCounter(1.15)
 """The provider counts otherwise than SAGA."""

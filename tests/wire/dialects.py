@@ -9,10 +9,10 @@ from typing import Any
 from attrs import frozen
 from openai import AsyncOpenAI
 
-from saga_server.bench.protocols.anthropic import AnthropicMessages
-from saga_server.bench.protocols.gemini import GeminiServer
-from saga_server.bench.protocols.openai import OpenAIChatServer
-from saga_server.bench.protocols.server import ProtocolServer
+from tests.fake_providers.anthropic import AnthropicMessages
+from tests.fake_providers.gemini import GeminiServer
+from tests.fake_providers.openai import OpenAIChatServer
+from tests.fake_providers.server import ProtocolServer
 from tests.server.client import Client
 
 KEY = "sk-geheim-geheim-1"

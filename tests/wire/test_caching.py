@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from saga_server.bench.cache.rules import AutomaticCache, MarkedCache
-from saga_server.bench.protocols.anthropic import AnthropicMessages
-from saga_server.bench.protocols.openai import OpenAIChatServer
-from saga_server.bench.protocols.server import ProtocolServer
-from saga_server.bench.protocols.steps import says
+from tests.bench.cache.rules import AutomaticCache, MarkedCache
+from tests.fake_providers.anthropic import AnthropicMessages
+from tests.fake_providers.openai import OpenAIChatServer
+from tests.fake_providers.server import ProtocolServer
+from tests.fake_providers.steps import says
 from tests.server.client import BLOCK, Client
 from tests.wire.caching import Till, Witness
 from tests.wire.dialects import KEY

@@ -9,8 +9,8 @@ from typing import Any
 import openai
 import pytest
 
-from saga_server.bench.protocols.server import Step
-from saga_server.bench.protocols.steps import (
+from tests.fake_providers.server import Step
+from tests.fake_providers.steps import (
     calls,
     errors,
     fails,

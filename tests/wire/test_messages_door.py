@@ -12,8 +12,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from saga_server.bench.protocols.server import ProtocolServer
-from saga_server.bench.protocols.steps import calls, errors, fails, hangs, says
+from tests.fake_providers.server import ProtocolServer
+from tests.fake_providers.steps import calls, errors, fails, hangs, says
 from tests.server.client import BLOCK, Client
 from tests.wire.dialects import DIALECTS, provider_server, settings_for
 

@@ -8,9 +8,9 @@ import anthropic
 import openai
 import pytest
 
-from saga_server.bench.protocols.anthropic import AnthropicMessages
-from saga_server.bench.protocols.openai import Dialect, OpenAIChatServer
-from saga_server.bench.protocols.steps import calls, errors, fails, says
+from tests.fake_providers.anthropic import AnthropicMessages
+from tests.fake_providers.openai import Dialect, OpenAIChatServer
+from tests.fake_providers.steps import calls, errors, fails, says
 from tests.wire.dialects import KEY
 
 HELLO: list[Any] = [{"role": "user", "content": "안녕"}]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from saga_core.language import language_of
-from saga_server.bench.protocols.server import Step
-from saga_server.bench.protocols.steps import calls, says
+from tests.fake_providers.server import Step
+from tests.fake_providers.steps import calls, says
 from tests.server.client import BLOCK, Client, Reply
 from tests.wire.dialects import DIALECTS, provider_server, settings_for
 from tests.wire.door_clients import DOORS, OPENAI_TOOLS

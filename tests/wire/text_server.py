@@ -9,8 +9,8 @@ from typing import Any, Literal
 from aiohttp import web
 from attrs import define, field
 
-from saga_server.bench.protocols.server import ProtocolServer, Received, Step, Wire
-from saga_server.bench.protocols.steps import says
+from tests.fake_providers.server import ProtocolServer, Received, Step, Wire
+from tests.fake_providers.steps import says
 
 Kind = Literal["generic", "koboldcpp", "llamacpp", "ollama"]
 _OPENAI = frozenset(

@@ -11,7 +11,7 @@ from saga_core.config import Settings, load_config
 from saga_core.counters import Counters
 from saga_core.errors import StoreUnavailable
 from saga_core.jobs.collection import DAY, LOOK, CollectionJob
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 
 
 class Desk:

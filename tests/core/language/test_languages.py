@@ -25,7 +25,6 @@ ASIDE = (
     "saga_backends/embedder/",  # vectors of what they made so far must not change
     "saga_core/imports/texts.py",  # which letters texts in each encoding have
     "saga_backends/graph/kuzu_tokens.py",  # what an engine makes of every script
-    "saga_server/bench/",
     "saga_server/demo/",
     "saga_server/rehearsal/scripts.py",  # stories
     "saga_server/doctor/recall.py",  # two sentences for the embedder

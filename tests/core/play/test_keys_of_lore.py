@@ -11,7 +11,7 @@ from saga_core import PendingTurn, Saga
 from saga_core.context import Section
 from saga_core.imports import Lorebook, Losses, read_file, world_of
 from saga_core.world import render_world, write_world
-from saga_server.bench.recall.adventure_wording import IDLE
+from tests.bench.recall.adventure_wording import IDLE
 from tests.core.frontend import Frontend
 
 BOOKS = {

@@ -14,7 +14,7 @@ from saga_core.ports import Usage
 from saga_core.prompt import Pin
 from saga_core.state_block import ItemAmount, RelationChange
 from saga_core.stores import Batch
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 from tests.core.frontend import Frontend, answer, memory_config
 
 MODEL = {"model": "claude-sonnet-4-5", "provider": "anthropic"}

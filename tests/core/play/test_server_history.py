@@ -7,7 +7,7 @@ from typing import Any
 from saga_core import Saga
 from saga_core.messages import Stability
 from saga_core.play.pending_turn import PendingTurn
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 from tests.core.frontend import answer, memory_config
 
 

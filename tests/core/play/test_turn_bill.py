@@ -6,7 +6,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.ports import Usage
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 from tests.core.frontend import Frontend, answer, memory_config
 
 MODEL = "claude-sonnet-4-5"

@@ -14,7 +14,7 @@ from saga_core.messages import Stability
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.ports import Usage
 from saga_core.state_block import BlockFields, ItemAmount, render_block
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 from tests.core.frontend import memory_config
 
 MODEL = "claude-sonnet-5-5"

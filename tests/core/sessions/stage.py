@@ -13,7 +13,7 @@ from saga_core.model import Delta, Event, Status, Turn, TurnKind, fold, node_of
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory
 from saga_core.transcript import identity_key
 from saga_core.world import CharacterSheet, LoreEntry, World
-from saga_server.bench.cache.play import PlayClock
+from tests.bench.cache.play import PlayClock
 
 WORLD = World(
     "ersia",

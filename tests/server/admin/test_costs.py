@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from saga_server.bench.protocols.anthropic import AnthropicMessages
-from saga_server.bench.protocols.steps import errors
+from tests.fake_providers.anthropic import AnthropicMessages
+from tests.fake_providers.steps import errors
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, fails, says

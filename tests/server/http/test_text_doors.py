@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from saga_server.bench.protocols.steps import errors, fails, hangs, resets, says
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.doors.table import ABORT, ASKED, COMPLETING
 from saga_server.http.doors.text import WIRES
 from saga_server.http.shapes import Shape
 from tests.core.text_prompt.templates import TEMPLATES, Line
+from tests.fake_providers.steps import errors, fails, hangs, resets, says
 from tests.server.client import BLOCK, Client
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream

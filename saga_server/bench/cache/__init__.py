@@ -1,1 +1,0 @@
-"""Benchmark of what prompts cost under the providers' caching rules."""

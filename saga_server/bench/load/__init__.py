@@ -1,1 +1,0 @@
-"""Many sessions at once through one real server."""

@@ -1,1 +1,0 @@
-"""The recall benchmark: how much of what a turn needs is in its context."""

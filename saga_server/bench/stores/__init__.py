@@ -1,1 +1,0 @@
-"""Benchmarks of the engines alone, and of whole turns over them."""

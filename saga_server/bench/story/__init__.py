@@ -1,1 +1,0 @@
-"""Generated characters, places and storytellers, for stories of any length."""
