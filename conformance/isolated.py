@@ -39,7 +39,8 @@ from conformance.report import Outcome, Report, Status, report_on
 from conformance.runner import DEFAULT_SEED, applicable, check_choice, engine_version, repeated
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict
-from saga_core.stores import Batch, Health, Key, Limits, StoreInfo, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key, Limits, StoreInfo
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 
 class Canary:

@@ -15,7 +15,8 @@ from conformance.inputs import SURROGATE, pages, samples, view
 from conformance.spec import STORED
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed
-from saga_core.stores import Batch, Edge, Health, Mutation, Node, Pages, ScopeSpec, StoreInfo, VectorItem, too_small
+from saga_core.stores import Batch, Edge, Health, Mutation, Node, Pages, ScopeSpec, StoreInfo, VectorItem
+from saga_core.stores.lifecycle import too_small
 from saga_core.values import PAGE_NAMES
 
 

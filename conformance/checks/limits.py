@@ -16,7 +16,6 @@ from conformance.inputs import pages, samples
 from conformance.spec import STORED
 from saga_core.capabilities import Capability
 from saga_core.stores import (
-    SEGMENT_END_BYTES,
     And,
     Batch,
     Edge,
@@ -33,6 +32,7 @@ from saga_core.stores import (
     ScopeSpec,
     VectorItem,
 )
+from saga_core.stores.validate import SEGMENT_END_BYTES
 
 _ROOM = 1_000_000
 """Larger values than this are written only once, at the limit itself."""

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from saga_core import Backend, Closed, Conflict, OpenOptions
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 
 class DictState:

@@ -24,7 +24,8 @@ from saga_core import (
     StoreLocked,
     StoreUnavailable,
 )
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 T = TypeVar("T")
 

@@ -37,22 +37,8 @@ from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import (
-    Direction,
-    Edge,
-    GraphStore,
-    Health,
-    Limits,
-    Mutation,
-    Node,
-    StoreInfo,
-    Value,
-    check_mutation,
-    check_names,
-    check_neighbors,
-    check_node_scan,
-    check_scope,
-)
+from saga_core.stores import Direction, Edge, GraphStore, Health, Limits, Mutation, Node, StoreInfo, Value
+from saga_core.stores.validate import check_mutation, check_names, check_neighbors, check_node_scan, check_scope
 
 _LEAST_POOL_MB = 32
 _LIMITS = Limits(value_bytes=1_024 * 1_024)

@@ -14,7 +14,8 @@ from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_grammar import Question, understand
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, StoreError, StoreUnavailable
-from saga_core.stores import Value, check_limit, shown
+from saga_core.stores import Value
+from saga_core.stores.validate import check_limit, shown
 
 _MEMORY = 256 * 1_024 * 1_024
 _LONGEST = 60.0

@@ -16,7 +16,8 @@ from saga_backends.graph import kuzu_engine, kuzu_passes
 from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
 from saga_backends.graph.kuzu_passes import Each, each
 from saga_core.errors import StoreCorrupt, StoreError
-from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value, check_endpoints, endpoints
+from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value
+from saga_core.stores.validate import check_endpoints, endpoints
 
 _MANY = 100
 """The number of ids from which reading the whole range of a scope between them is cheaper than looking up each."""

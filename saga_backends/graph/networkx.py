@@ -20,15 +20,8 @@ from attrs import define, evolve, field
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, NotSupported, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import (
-    Direction,
-    Edge,
-    EdgeKey,
-    Health,
-    Mutation,
-    Node,
-    StoreInfo,
-    Value,
+from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, StoreInfo, Value
+from saga_core.stores.validate import (
     check_endpoints,
     check_expand,
     check_mutation,

@@ -21,7 +21,8 @@ from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, StoreError
 from saga_core.ids import digest
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo, check_pages, check_scope
+from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo
+from saga_core.stores.validate import check_pages, check_scope
 
 _NOT_IN_A_SLUG = re.compile(r"\W+")
 _SLUG_CHARS = 40

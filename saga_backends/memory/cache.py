@@ -6,7 +6,8 @@ from attrs import evolve
 
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Limits, MdCache, Pages, check_pages, check_scope
+from saga_core.stores import Limits, MdCache, Pages
+from saga_core.stores.validate import check_pages, check_scope
 
 
 class MemoryCache(MemoryStore):

@@ -9,15 +9,8 @@ from attrs import define, field
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import NotSupported
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import (
-    Direction,
-    Edge,
-    EdgeKey,
-    GraphStore,
-    Limits,
-    Mutation,
-    Node,
-    Value,
+from saga_core.stores import Direction, Edge, EdgeKey, GraphStore, Limits, Mutation, Node, Value
+from saga_core.stores.validate import (
     check_endpoints,
     check_mutation,
     check_names,

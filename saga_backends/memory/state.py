@@ -9,7 +9,8 @@ from itertools import islice
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import Conflict
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Batch, Key, Limits, StateKV, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Key, Limits, StateKV
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 
 class MemoryState(MemoryStore):

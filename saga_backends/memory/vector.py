@@ -10,14 +10,9 @@ from attrs import evolve, field, frozen
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import NotFound, ScopeMismatch
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import (
-    Filter,
-    Hit,
-    Limits,
-    ScopeSpec,
-    Vector,
-    VectorItem,
-    VectorStore,
+from saga_core.stores import Filter, Hit, Limits, ScopeSpec, Vector, VectorItem, VectorStore
+from saga_core.stores.filters import predicate
+from saga_core.stores.validate import (
     as_float32,
     check_delete,
     check_dimension,
@@ -28,9 +23,8 @@ from saga_core.stores import (
     check_scope,
     check_spec,
     check_where,
-    cosine,
-    predicate,
 )
+from saga_core.stores.vector import cosine
 
 
 @frozen

@@ -17,16 +17,8 @@ from saga_backends.postgres.migrations import Migration, Part
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.registry import OpenOptions
-from saga_core.stores import (
-    Direction,
-    Edge,
-    FenceOf,
-    GraphStore,
-    Health,
-    Mutation,
-    Node,
-    StoreInfo,
-    Value,
+from saga_core.stores import Direction, Edge, FenceOf, GraphStore, Health, Mutation, Node, StoreInfo, Value
+from saga_core.stores.validate import (
     check_endpoints,
     check_expand,
     check_mutation,

@@ -9,7 +9,8 @@ from saga_backends.postgres.migrations import Migration, Part
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.registry import OpenOptions
-from saga_core.stores import FenceOf, Health, MdCache, Pages, StoreInfo, check_pages, check_scope
+from saga_core.stores import FenceOf, Health, MdCache, Pages, StoreInfo
+from saga_core.stores.validate import check_pages, check_scope
 from saga_core.values import PAGE_NAMES
 
 _TABLE = """

@@ -18,7 +18,8 @@ from saga_backends.state_kv.key_bytes import decode, encode, range_end
 from saga_core.capabilities import Capability
 from saga_core.errors import Conflict
 from saga_core.registry import OpenOptions
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 _MOST_ROWS = 2**62
 _CONFLICT = "SG001"

@@ -28,16 +28,8 @@ from saga_backends.vector.scoring import Question, as_row, as_rows, squared_norm
 from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
-from saga_core.stores import (
-    FenceOf,
-    Filter,
-    Health,
-    Hit,
-    ScopeSpec,
-    StoreInfo,
-    Vector,
-    VectorItem,
-    VectorStore,
+from saga_core.stores import FenceOf, Filter, Health, Hit, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
+from saga_core.stores.validate import (
     as_float32,
     check_delete,
     check_dimension,

@@ -24,6 +24,8 @@ from saga_core.stores import (
     RawQuery,
     StoreInfo,
     Value,
+)
+from saga_core.stores.validate import (
     check_expand,
     check_mutation,
     check_names,

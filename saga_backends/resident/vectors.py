@@ -23,6 +23,9 @@ from saga_core.stores import (
     Vector,
     VectorItem,
     VectorStore,
+)
+from saga_core.stores.filters import predicate
+from saga_core.stores.validate import (
     as_float32,
     check_delete,
     check_dimension,
@@ -32,7 +35,6 @@ from saga_core.stores import (
     check_query,
     check_scope,
     check_where,
-    predicate,
 )
 
 if TYPE_CHECKING:

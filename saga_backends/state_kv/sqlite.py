@@ -22,7 +22,8 @@ from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 if TYPE_CHECKING:
     import sqlite_utils

@@ -29,7 +29,9 @@ from saga_backends.vector.scoring import Singles, as_rows, squared_norms
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
-from saga_core.stores import Health, Hit, Limits, Predicate, ScopeSpec, StoreInfo, VectorItem, check_dimension
+from saga_core.stores import Health, Hit, Limits, ScopeSpec, StoreInfo, VectorItem
+from saga_core.stores.filters import Predicate
+from saga_core.stores.validate import check_dimension
 
 LAYOUT = Layout(
     name="chroma",

@@ -27,7 +27,9 @@ from saga_backends.vector.packed_item import PackedItem, latest, read_metadata
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
-from saga_core.stores import Health, Hit, Predicate, ScopeSpec, StoreInfo, VectorItem, check_dimension
+from saga_core.stores import Health, Hit, ScopeSpec, StoreInfo, VectorItem
+from saga_core.stores.filters import Predicate
+from saga_core.stores.validate import check_dimension
 
 LAYOUT = Layout(
     name="lancedb",

@@ -22,7 +22,8 @@ from saga_backends.vector.scoring import (
     inverse_norms,
     squared_norms,
 )
-from saga_core.stores import Predicate, Scalar, VectorItem
+from saga_core.stores import Scalar, VectorItem
+from saga_core.stores.filters import Predicate
 
 Places: TypeAlias = NDArray[np.intp]
 

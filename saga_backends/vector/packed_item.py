@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from saga_core.stores import Scalar, ScopeSpec, VectorItem, check_dimension
+from saga_core.stores import Scalar, ScopeSpec, VectorItem
+from saga_core.stores.validate import check_dimension
 
 
 @frozen

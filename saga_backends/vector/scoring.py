@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from saga_core.stores import SCORE_DECIMALS, cosine
+from saga_core.stores.vector import SCORE_DECIMALS, cosine
 
 Singles: TypeAlias = NDArray[np.float32]
 Doubles: TypeAlias = NDArray[np.float64]

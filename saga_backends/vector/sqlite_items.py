@@ -18,7 +18,9 @@ from saga_backends.vector.packed_item import PackedItem, read_metadata
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, StoreCorrupt, StoreError
-from saga_core.stores import Health, Hit, Predicate, Scalar, ScopeSpec, StoreInfo, VectorItem, check_dimension
+from saga_core.stores import Health, Hit, Scalar, ScopeSpec, StoreInfo, VectorItem
+from saga_core.stores.filters import Predicate
+from saga_core.stores.validate import check_dimension
 
 if TYPE_CHECKING:
     import sqlite_utils

@@ -11,16 +11,9 @@ from saga_backends.vector.packed_item import PackedItem
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
 from saga_core.registry import OpenOptions
-from saga_core.stores import (
-    Filter,
-    Health,
-    Hit,
-    Predicate,
-    ScopeSpec,
-    StoreInfo,
-    Vector,
-    VectorItem,
-    VectorStore,
+from saga_core.stores import Filter, Health, Hit, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
+from saga_core.stores.filters import Predicate, predicate
+from saga_core.stores.validate import (
     as_float32,
     check_delete,
     check_item_scan,
@@ -30,7 +23,6 @@ from saga_core.stores import (
     check_scope,
     check_spec,
     check_where,
-    predicate,
 )
 
 

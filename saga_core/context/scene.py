@@ -19,7 +19,8 @@ from saga_core.model import Entity, Kind, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
 from saga_core.recall import LoreIndex, NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
-from saga_core.stores import Compare, Hit, VectorStore, answers_at_once, read_at_hand
+from saga_core.stores import Compare, Hit, VectorStore
+from saga_core.stores.resident_read import answers_at_once, read_at_hand
 
 log = logging.getLogger("saga.context")
 

@@ -20,7 +20,8 @@ from saga_core.ports import Clock
 from saga_core.projection import due_lines, spoken_day
 from saga_core.recall import KeptMoment, PathEpisodes, without_other_story
 from saga_core.sessions import LiveSession, OtherSession, OtherSessions, SharedMemories, remarks_by_hand
-from saga_core.stores import GraphStore, answers_at_once, read_at_hand
+from saga_core.stores import GraphStore
+from saga_core.stores.resident_read import answers_at_once, read_at_hand
 from saga_core.transcript import Transcript
 from saga_core.views import Projector, scope_of
 

@@ -20,7 +20,8 @@ from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore, too_small
+from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
+from saga_core.stores.lifecycle import too_small
 
 log = logging.getLogger("saga.stores")
 

@@ -1,11 +1,14 @@
-"""The store protocols: small, asynchronous, and free of product rules."""
+"""The store protocols and the values that they take and return: small, asynchronous, and free of product rules.
+
+What engines share besides is in named modules: the checks of arguments in ``validate``, the exact score in ``vector``,
+filters as predicates in ``filters``, the size of limits in ``lifecycle``.
+"""
 
 from __future__ import annotations
 
-from saga_core.stores.at_hand import answers_at_once, read_at_hand
-from saga_core.stores.curator import CurationView, Curator
+from saga_core.stores.curator import CurationView, Curator, Remembering
 from saga_core.stores.fenced import Fence, Fenced, FenceOf
-from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Predicate, Within, predicate
+from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.graph import (
     Direction,
     Edge,
@@ -18,42 +21,21 @@ from saga_core.stores.graph import (
     Scalar,
     Value,
 )
-from saga_core.stores.lifecycle import MINIMUM, Compacting, Health, Holding, Limits, Store, StoreInfo, too_small
+from saga_core.stores.lifecycle import (
+    MINIMUM,
+    Compacting,
+    Health,
+    Holding,
+    Limits,
+    Store,
+    StoreInfo,
+)
 from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
-from saga_core.stores.validate import (
-    SEGMENT_END_BYTES,
-    check_batch,
-    check_endpoints,
-    check_expand,
-    check_keys,
-    check_limit,
-    check_mutation,
-    check_names,
-    check_neighbors,
-    check_node_scan,
-    check_pages,
-    check_scan,
-    check_scope,
-    endpoints,
-    shown,
-)
-from saga_core.stores.validate_vector import (
-    as_float32,
-    check_delete,
-    check_dimension,
-    check_item_scan,
-    check_items,
-    check_query,
-    check_spec,
-    check_where,
-)
-from saga_core.stores.vector import SCORE_DECIMALS, Hit, ScopeSpec, Vector, VectorItem, VectorStore, cosine
+from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
 
 __all__ = [
     "MINIMUM",
-    "SCORE_DECIMALS",
-    "SEGMENT_END_BYTES",
     "And",
     "Batch",
     "Compacting",
@@ -81,8 +63,8 @@ __all__ = [
     "Not",
     "Or",
     "Pages",
-    "Predicate",
     "RawQuery",
+    "Remembering",
     "Scalar",
     "ScopeSpec",
     "StateKV",
@@ -93,31 +75,4 @@ __all__ = [
     "VectorItem",
     "VectorStore",
     "Within",
-    "answers_at_once",
-    "as_float32",
-    "check_batch",
-    "check_delete",
-    "check_dimension",
-    "check_endpoints",
-    "check_expand",
-    "check_item_scan",
-    "check_items",
-    "check_keys",
-    "check_limit",
-    "check_mutation",
-    "check_names",
-    "check_neighbors",
-    "check_node_scan",
-    "check_pages",
-    "check_query",
-    "check_scan",
-    "check_scope",
-    "check_spec",
-    "check_where",
-    "cosine",
-    "endpoints",
-    "predicate",
-    "read_at_hand",
-    "shown",
-    "too_small",
 ]

@@ -12,7 +12,8 @@ from saga_core.model import Node, Tree
 from saga_core.ports import Embedder
 from saga_core.recall import episodes_scope, lore_scope, passage_of, spec_of
 from saga_core.sessions import LiveSession
-from saga_core.stores import VectorItem, VectorStore, cosine
+from saga_core.stores import VectorItem, VectorStore
+from saga_core.stores.vector import cosine
 from saga_core.world import LoreEntry, World
 
 log = logging.getLogger("saga.projection")

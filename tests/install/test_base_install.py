@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import shutil
 import subprocess
 from importlib.metadata import Distribution, distributions
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.docs.pages import page
 from tests.install.wheel import ROOT, fresh_environment
 
 NOT_COUNTED = {"saga-rp", "pip"}
@@ -154,3 +157,22 @@ def test_the_suite_judges_the_store_of_the_page_with_nothing_else_installed(suit
     done = run(suite, tmp_path, "-m", "conformance", "run", "harness:HARNESS", "--profile", "quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "dict (state): conformant" in done.stdout
+
+
+def documented() -> list[tuple[str, str]]:
+    """The modules and names of SAGA that docs/write-a-backend.md imports or mentions by their full name."""
+    found = page("docs/write-a-backend.md")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", found.text, re.MULTILINE | re.DOTALL))
+    lines = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom) and node.module]
+    names = [(str(node.module), alias.name) for node in lines for alias in node.names]
+    names += [(name, "") for name in re.findall(r"`((?:saga_core|saga_backends|conformance)[\w.]*)`", found.prose)]
+    return [(module, name) for module, name in names if not module.startswith("docs")]
+
+
+def test_what_the_page_of_backends_imports_is_there(suite: Path, tmp_path: Path) -> None:
+    wanted = documented()
+    assert ("saga_core.stores.validate", "") in wanted and ("conformance", "Harness") in wanted
+    program = "import sys\nfrom pkgutil import resolve_name\n"
+    program += "\n".join(f"resolve_name({(f'{module}:{name}' if name else module)!r})" for module, name in wanted)
+    done = run(suite, tmp_path, "-c", program)
+    assert done.returncode == 0, done.stderr

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.stores import MINIMUM, Health, Limits, StoreInfo, too_small
+from saga_core.stores import MINIMUM, Health, Limits, StoreInfo
+from saga_core.stores.lifecycle import too_small
 
 
 def test_the_limits_are_those_that_backends_are_proved_against() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from saga_core.errors import BadInput, ScopeMismatch
 from saga_core.language.normal_forms import nfc
-from saga_core.stores import validate, validate_vector
+from saga_core.stores import validate
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
 from saga_core.stores.lifecycle import Limits
@@ -245,13 +245,13 @@ def test_scans_are_asked_well() -> None:
     validate.check_neighbors([], [], "in", 1)
     validate.check_node_scan(None, None, 1)
     validate.check_node_scan("label", "a", 10**9)
-    validate_vector.check_item_scan("a", 1)
+    validate.check_item_scan("a", 1)
     for arguments in (("", None, 1), (None, "", 1), (None, None, 0), (1, None, 1)):
         with pytest.raises(BadInput):
             validate.check_node_scan(*arguments)
     for after, limit in (("", 1), (None, 0), ("a", "1")):
         with pytest.raises(BadInput):
-            validate_vector.check_item_scan(after, limit)
+            validate.check_item_scan(after, limit)
 
 
 # --- vectors -------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_scans_are_asked_well() -> None:
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=5))
 def test_vectors_become_32_bit_arrays(vector: list[float]) -> None:
     for given_as in (vector, tuple(vector), array("d", vector), array("f", vector)):
-        made = validate_vector.as_float32("v", given_as)
+        made = validate.as_float32("v", given_as)
         assert made == array("f", vector) and made is not given_as
 
 
@@ -269,28 +269,28 @@ def test_vectors_become_32_bit_arrays(vector: list[float]) -> None:
 )
 def test_what_is_no_vector_is_refused(vector: Any) -> None:
     with pytest.raises(BadInput, match=r"^v: .*give"):
-        validate_vector.as_float32("v", vector)
+        validate.as_float32("v", vector)
 
 
 def test_large_components_do_not_hide_each_other() -> None:
     largest = 3.4e38
-    assert len(validate_vector.as_float32("v", [largest] * 4_096)) == 4_096
+    assert len(validate.as_float32("v", [largest] * 4_096)) == 4_096
     with pytest.raises(BadInput):
-        validate_vector.as_float32("v", [largest] * 4_095 + [-inf])
+        validate.as_float32("v", [largest] * 4_095 + [-inf])
 
 
 def test_dimensions_must_fit() -> None:
     spec = ScopeSpec("ngram", 2)
-    validate_vector.check_dimension("v", [1, 2], "s", spec)
+    validate.check_dimension("v", [1, 2], "s", spec)
     with pytest.raises(ScopeMismatch, match=r"^v: 3 components, but scope 's' has 2 \(embedder 'ngram'\); rebuild"):
-        validate_vector.check_dimension("v", [1, 2, 3], "s", spec)
+        validate.check_dimension("v", [1, 2, 3], "s", spec)
 
 
 @pytest.mark.parametrize(("embedder", "dimension"), [("", 2), ("e", 0), ("e", -1), ("e", 4_097), ("e", 2.0), (1, 2)])
 def test_specs_are_checked(embedder: Any, dimension: Any) -> None:
-    validate_vector.check_spec(ScopeSpec("e", 4_096))
+    validate.check_spec(ScopeSpec("e", 4_096))
     with pytest.raises(BadInput, match=r"^spec\."):
-        validate_vector.check_spec(ScopeSpec(embedder, dimension))
+        validate.check_spec(ScopeSpec(embedder, dimension))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_specs_are_checked(embedder: Any, dimension: Any) -> None:
 )
 def test_an_item_names_its_culprit(item: Any, words: str) -> None:
     with pytest.raises(BadInput, match=f"^{words}"):
-        validate_vector.check_items([VectorItem("ok", [1.0], "본문", {"turn": 1}), item])
+        validate.check_items([VectorItem("ok", [1.0], "본문", {"turn": 1}), item])
 
 
 @pytest.mark.parametrize(
@@ -330,32 +330,32 @@ def test_filters_are_checked_however_deep(where: Any) -> None:
     sound = Compare("turn", "ge", 3)
     for filter_ in (where, Not(where), And((sound, where)), Or((sound, Not(Or((where,)))))):
         with pytest.raises(BadInput):
-            validate_vector.check_where(filter_)
+            validate.check_where(filter_)
         with pytest.raises(BadInput):
-            validate_vector.check_query(["s"], 1, filter_)
+            validate.check_query(["s"], 1, filter_)
         with pytest.raises(BadInput):
-            validate_vector.check_delete(None, filter_)
+            validate.check_delete(None, filter_)
 
 
 def test_sound_questions_are_taken() -> None:
     where: Filter = And((Compare("a", "eq", None), Not(Within("b", ("x", 1, None, True))), Or(()), Exists("c")))
-    validate_vector.check_where(None)
-    validate_vector.check_where(where)
-    validate_vector.check_query(["s", "s"], 1, where)
-    validate_vector.check_delete([], None)
-    validate_vector.check_delete(None, where)
+    validate.check_where(None)
+    validate.check_where(where)
+    validate.check_query(["s", "s"], 1, where)
+    validate.check_delete([], None)
+    validate.check_delete(None, where)
 
 
 @pytest.mark.parametrize("k", [0, -1, True, 1.0, None], ids=str)
 def test_k_is_a_count(k: Any) -> None:
     with pytest.raises(BadInput, match=r"^k: "):
-        validate_vector.check_query(["s"], k, None)
+        validate.check_query(["s"], k, None)
 
 
 def test_one_way_to_delete() -> None:
     for ids, where in ((None, None), (["a"], Exists("a"))):
         with pytest.raises(BadInput, match="either ids or where"):
-            validate_vector.check_delete(ids, where)
+            validate.check_delete(ids, where)
 
 
 # --- keys and pages: the rest is in the contract tests of both stores ----------------------------------------
@@ -406,10 +406,10 @@ for _ in range(3_000):
         (lambda: validate.check_mutation(Mutation((None,))), r"put_nodes\[0\]: None"),  # type: ignore[arg-type]
         (lambda: validate.check_mutation(Mutation(delete_edges=("a",))), "give an EdgeKey"),  # type: ignore[arg-type]
         (lambda: validate.check_pages({}), r"pages: \{\} is a dict; give a Pages"),  # type: ignore[arg-type]
-        (lambda: validate_vector.check_spec(None), "spec: None"),  # type: ignore[arg-type]
-        (lambda: validate_vector.check_where(NESTED), "where: is nested deeper than 64 levels"),
-        (lambda: validate_vector.check_where(And(None)), "where: parts: None"),  # type: ignore[arg-type]
-        (lambda: validate_vector.check_where(Or((None,))), "where: None is a NoneType"),  # type: ignore[arg-type]
+        (lambda: validate.check_spec(None), "spec: None"),  # type: ignore[arg-type]
+        (lambda: validate.check_where(NESTED), "where: is nested deeper than 64 levels"),
+        (lambda: validate.check_where(And(None)), "where: parts: None"),  # type: ignore[arg-type]
+        (lambda: validate.check_where(Or((None,))), "where: None is a NoneType"),  # type: ignore[arg-type]
     ],
 )
 def test_the_wrong_kind_of_value_is_told_by_its_name(made: Any, words: str) -> None:
@@ -419,8 +419,8 @@ def test_the_wrong_kind_of_value_is_told_by_its_name(made: Any, words: str) -> N
 
 def test_a_filter_of_sixty_four_levels_is_taken() -> None:
     deep: Any = Exists("v")
-    for _ in range(validate_vector.MAX_FILTER_DEPTH):
+    for _ in range(validate.MAX_FILTER_DEPTH):
         deep = Not(deep)
-    validate_vector.check_where(deep)
+    validate.check_where(deep)
     with pytest.raises(BadInput, match="nested deeper"):
-        validate_vector.check_where(Not(deep))
+        validate.check_where(Not(deep))

@@ -11,7 +11,8 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryGraph
 from saga_core.capabilities import Capability
-from saga_core.stores import Edge, Mutation, Node, check_endpoints, check_mutation
+from saga_core.stores import Edge, Mutation, Node
+from saga_core.stores.validate import check_endpoints, check_mutation
 from tests.mutants.stores_graph_reading import WalkingGraph
 from tests.mutants.stores_registry import capped
 

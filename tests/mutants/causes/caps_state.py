@@ -11,7 +11,8 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryCache, MemoryState
 from saga_core.errors import BadInput
-from saga_core.stores import Batch, Key, Pages, check_batch
+from saga_core.stores import Batch, Key, Pages
+from saga_core.stores.validate import check_batch
 from tests.mutants.stores_registry import capped
 
 Expected = Mapping[Key, bytes | None] | None

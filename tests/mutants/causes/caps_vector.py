@@ -10,7 +10,8 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.memory import MemoryVector
-from saga_core.stores import Filter, Hit, Vector, VectorItem, Within, check_delete, check_items
+from saga_core.stores import Filter, Hit, Vector, VectorItem, Within
+from saga_core.stores.validate import check_delete, check_items
 from tests.mutants.stores_registry import capped
 
 

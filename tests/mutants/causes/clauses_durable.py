@@ -10,7 +10,8 @@ from pathlib import Path
 from saga_backends.memory import MemoryState
 from saga_core.capabilities import Capability
 from saga_core.errors import Conflict, StoreError
-from saga_core.stores import Batch, Key, check_batch
+from saga_core.stores import Batch, Key
+from saga_core.stores.validate import check_batch
 from tests.mutants.causes.durable_wrong import LogState
 from tests.mutants.causes.state_scale import Expected
 from tests.mutants.stores_cache import FolderCache

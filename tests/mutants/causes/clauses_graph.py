@@ -11,7 +11,8 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.memory import MemoryCache, MemoryGraph
-from saga_core.stores import Edge, EdgeKey, Mutation, Node, Pages, Value, check_endpoints, check_mutation
+from saga_core.stores import Edge, EdgeKey, Mutation, Node, Pages, Value
+from saga_core.stores.validate import check_endpoints, check_mutation
 from tests.mutants.causes.graph_wrong import Applying, Near, Scans
 from tests.mutants.stores_registry import breaks
 

@@ -11,7 +11,8 @@ from itertools import islice
 from saga_backends.memory import MemoryState
 from saga_backends.state_kv.key_bytes import encode
 from saga_core.errors import Conflict, StoreError
-from saga_core.stores import Batch, Health, Key, check_batch, check_keys, check_scan
+from saga_core.stores import Batch, Health, Key
+from saga_core.stores.validate import check_batch, check_keys, check_scan
 from tests.mutants.causes.state_scale import Entries, Expected, Scanning, Writing
 from tests.mutants.stores_registry import breaks
 

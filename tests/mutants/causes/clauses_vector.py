@@ -12,22 +12,10 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryVector
 from saga_core.errors import ScopeMismatch
-from saga_core.stores import (
-    And,
-    Compare,
-    Exists,
-    Filter,
-    Hit,
-    Not,
-    Or,
-    ScopeSpec,
-    Vector,
-    VectorItem,
-    Within,
-    check_items,
-    cosine,
-    predicate,
-)
+from saga_core.stores import And, Compare, Exists, Filter, Hit, Not, Or, ScopeSpec, Vector, VectorItem, Within
+from saga_core.stores.filters import predicate
+from saga_core.stores.validate import check_items
+from saga_core.stores.vector import cosine
 from tests.mutants.stores_registry import breaks
 
 _ALL = 10**6

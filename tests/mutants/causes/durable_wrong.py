@@ -18,7 +18,8 @@ from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVe
 from saga_backends.path_lock import PathLock
 from saga_core.capabilities import Capability
 from saga_core.errors import StoreLocked, StoreUnavailable
-from saga_core.stores import Batch, Key, Mutation, VectorItem, check_batch
+from saga_core.stores import Batch, Key, Mutation, VectorItem
+from saga_core.stores.validate import check_batch
 from tests.mutants.stores_durable import FileState, SharedState
 from tests.mutants.stores_registry import breaks
 

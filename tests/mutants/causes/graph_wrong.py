@@ -12,7 +12,8 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryGraph
 from saga_core.capabilities import Capability
-from saga_core.stores import Edge, EdgeKey, Mutation, Node, check_endpoints, check_mutation
+from saga_core.stores import Edge, EdgeKey, Mutation, Node
+from saga_core.stores.validate import check_endpoints, check_mutation
 from tests.mutants.causes.state_names import INVISIBLE, like
 from tests.mutants.stores_graph_reading import WalkingGraph
 from tests.mutants.stores_registry import breaks, renaming

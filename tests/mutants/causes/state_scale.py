@@ -9,7 +9,8 @@ from typing import Any
 
 from saga_backends.memory import MemoryState
 from saga_core.errors import BadInput, Conflict
-from saga_core.stores import Batch, Key, check_batch, check_keys
+from saga_core.stores import Batch, Key
+from saga_core.stores.validate import check_batch, check_keys
 from tests.mutants.stores_registry import breaks
 
 Expected = Mapping[Key, bytes | None] | None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from saga_core.capabilities import Capability
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -23,6 +25,8 @@ def read_at_hand(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_onc
     If the read has to wait after all, as the first read of a scope does, it is closed and asked again in a task. There
     it can be cancelled or time out without affecting the caller.
     """
+    import asyncio  # half of what importing the protocols would cost
+
     if at_once:
         running = ask()
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
