@@ -29,18 +29,23 @@ _KINDS = {
     429: "rate_limit_error",
     OVERLOADED: "overloaded_error",
 }
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": OVERLOADED,
-}
+_STATUS = (
+    (429, re.compile("rate_?limit|too_many|resource_?exhausted|quota")),
+    (401, re.compile("authentication|unauthenticated|unauthorized|api_key")),
+    (402, re.compile("billing|payment|balance")),
+    (403, re.compile("permission|forbidden")),
+    (404, re.compile("not_?found")),
+    (413, re.compile("too_large")),
+    (OVERLOADED, re.compile("overload")),
+    (503, re.compile("unavailable")),
+    (504, re.compile("timeout|deadline")),
+    (400, re.compile("invalid_request|invalid_?argument|bad_?request|context_(?:length|size|window)|badrequest")),
+    (500, re.compile("api_error|server_?error|internal")),
+)
+"""The status for an error inside a reply, by words in its type or code."""
+_NUMBERS = ("code", "status", "status_code", "statusCode", "http_status", "http_code")
+_WORDS = ("message", "msg", "detail", "error_message", "error_msg", "error")
+_FINE = (None, "", 0, 200, "0", "200", "ok", "success")
 _WRONG_KEY = "API_KEY_INVALID"
 """The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
 _PASSING = (408, 409, 425, 429)
@@ -63,7 +68,7 @@ class Blame:
         """The error for a response with an error status."""
         about = _about(body)
         said = self._quoted(_said(about, body))
-        kind, code, details = about.get("type"), about.get("code"), _details(about)
+        kind, details = about.get("type"), _details(about)
         if any(each.get("reason") == _WRONG_KEY for each in details):
             status = 401
         wish = headers.get("x-should-retry")
@@ -74,21 +79,21 @@ class Blame:
             f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}",
             status=shown_status(status),
             kind=self._kind(kind, _KINDS.get(status, "upstream_error")),
-            retry_after=_retry_after(headers, details),
-            passing=passing and kind not in _SPENT and code not in _SPENT,
+            retry_after=_retry_after(headers, details, about),
+            passing=passing and not _is_spent(about),
         )
 
     def reported(self, error: Any) -> UpstreamError:
         """The error for a failure reported inside a reply."""
-        about = error if isinstance(error, Mapping) else {"message": str(error)}
-        message, code, kind = about.get("message"), about.get("code"), about.get("type")
-        status = code if type(code) is int and 400 <= code <= 599 else _STATUS.get(str(kind), 502)
-        words = self._quoted(message if isinstance(message, str) and message else "an error without a message")
+        about = error if isinstance(error, Mapping) else {"message": error}
+        status, kind = _status(about), about.get("type")
+        words = self._quoted(_said(about, about))
         return UpstreamError(
-            f"{self.host} reported: {words}",
+            f"{self.host} reported: {words or 'an error without a message'}",
             status=shown_status(status),
             kind=self._kind(kind, "upstream_error"),
-            passing=status in _PASSING or status >= 500,
+            retry_after=_retry_after({}, _details(about), about),
+            passing=(status in _PASSING or status >= 500) and not _is_spent(about),
         )
 
     def _kind(self, told: Any, otherwise: str) -> str:
@@ -138,6 +143,15 @@ class Blame:
         """The error for a connection that ended in the middle of a reply."""
         return UpstreamError(f"{self.host} broke off its reply ({type(error).__name__})", passing=True)
 
+    def unended(self, noise: str = "") -> UpstreamError:
+        """The error for a reply whose end is missing. ``noise`` is what else the provider sent last."""
+        last = f"; the last that it sent is {self._quoted(noise)!r}" if noise.strip() else ""
+        return UpstreamError(f"{self.host} ended its reply in the middle{last}", passing=True)
+
+    def gave_up(self, reason: str) -> UpstreamError:
+        """The error for a reply that ends because the provider failed, for the ``reason`` that it tells."""
+        return UpstreamError(f"{self.host} broke off its reply ({self._quoted(reason)})", passing=True)
+
     def page(self) -> UpstreamError:
         """The error for a web page instead of a reply."""
         return UpstreamError(
@@ -186,6 +200,35 @@ def shorten(text: str) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
+def error_in(value: Mapping[str, Any], shape: Sequence[str]) -> Any:
+    """Return the error that an event or a whole body of a provider holds, or None.
+
+    It is under ``error``, there or in a choice. Or it is the value itself, if that has a message and none of the fields
+    of a reply. ``shape`` are the names of these fields; the first may hold choices.
+    """
+    error = value.get("error")
+    if error:
+        beside = {name: value[name] for name in _NUMBERS if value.get(name) not in _FINE}
+        return {**beside, **(error if isinstance(error, Mapping) else {"message": error})}
+    if value.get("type") == "error":
+        return value
+    if any(value.get(name) for name in shape):
+        choices = value.get(shape[0])
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, Mapping) and choice.get("error"):
+                return choice["error"]
+        return None
+    if not any(_is_said(value.get(name)) for name in _WORDS):
+        return None
+    kinds = f"{value.get('type')} {value.get('object')}".lower()
+    failed = any(value.get(name) not in _FINE for name in _NUMBERS) or value.get("success") is False
+    return value if failed or "error" in kinds or "exception" in kinds or value.get("detail") else None
+
+
+def _is_said(words: Any) -> bool:
+    return isinstance(words, str | list) and bool(words)
+
+
 def _about(body: Any) -> Mapping[str, Any]:
     """Return the error object: the body itself, or its ``error`` field. Google may wrap it in a list."""
     if isinstance(body, list) and body:
@@ -199,8 +242,28 @@ def _said(about: Mapping[str, Any], body: Any) -> str:
     """Return the provider's error message, or an empty text if the body is a web page."""
     if isinstance(body, str):
         return "" if body.lstrip().startswith("<") else body
-    message = about.get("message") or about.get("detail") or about.get("error") or ""
-    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    message = next((about[name] for name in _WORDS if about.get(name)), "")
+    said = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    behind = about.get("metadata")  # where OpenRouter keeps what the provider behind it said
+    raw = behind.get("raw") if isinstance(behind, Mapping) else None
+    return f"{said}: {raw}" if isinstance(raw, str) and raw else said
+
+
+def _status(about: Mapping[str, Any]) -> int:
+    """Return the HTTP status of an error that came inside a reply; 502 if it has none."""
+    for name in _NUMBERS:
+        number = about.get(name)
+        if isinstance(number, str) and number.isascii() and number.isdecimal() and len(number) == 3:
+            number = int(number)
+        if type(number) is int and 400 <= number <= 599:
+            return number
+    kinds = " ".join(str(about.get(name)) for name in ("type", *_NUMBERS)).lower()
+    return next((status for status, words in _STATUS if words.search(kinds)), 502)
+
+
+def _is_spent(about: Mapping[str, Any]) -> bool:
+    """Whether the account has no credit left, so that waiting does not help."""
+    return about.get("type") in _SPENT or about.get("code") in _SPENT
 
 
 def _details(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -209,15 +272,17 @@ def _details(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each for each in details if isinstance(each, Mapping)] if isinstance(details, list) else []
 
 
-def _retry_after(headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()) -> float | None:
+def _retry_after(
+    headers: Mapping[str, str], details: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
+) -> float | None:
     """Return the seconds that the provider asks us to wait.
 
-    Both common headers (``retry-after-ms`` and ``retry-after``) and Google's details are understood.
+    It says so in a header (``retry-after-ms`` or ``retry-after``), in a field of the error, or in Google's details.
     """
     for name, scale in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        if _SECONDS.match(value):
-            return float(value) / scale
+        for value in (headers.get(name), about.get(name.replace("-", "_"))):
+            if _SECONDS.match(str(value).strip()):
+                return float(str(value)) / scale
     for each in details:
         asked = str(each.get("retryDelay", "")).removesuffix("s")
         if _SECONDS.match(asked):

@@ -15,6 +15,15 @@ _LINE_BYTES = 64
 """What a line of data takes in memory besides its text."""
 
 
+class ErrorEvent(str):
+    """The data of an event with the name ``error``."""
+
+    __slots__ = ()
+
+    def strip(self, chars: str | None = None, /) -> ErrorEvent:
+        return ErrorEvent(str.strip(self, chars))
+
+
 @define
 class EventLines:
     """Splits bytes into the ``data`` of server-sent events.
@@ -24,15 +33,18 @@ class EventLines:
 
     bare: bool = False
     """Whether each line is the data of one event, as in NDJSON."""
+    loose: bytearray = field(factory=bytearray, init=False)
+    """The lines that are no fields of an event, such as those of a JSON object that came instead of a stream."""
     _begun: bool = field(default=False, init=False)
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
     _size: int = field(default=0, init=False)
-    """The memory that ``_data`` takes, in bytes."""
+    """The memory that ``_data`` and ``loose`` take, in bytes."""
+    _is_error: bool = field(default=False, init=False)
 
     def feed(self, chunk: bytes) -> Iterable[str]:
         """Return the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for one without end."""
-        if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self.bare):
+        if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self._is_error or self.bare):
             end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
             if end and chunk.count(b"\n") == 2:
                 return (chunk[6:end].decode("utf-8", "replace"),)  # fast path: nearly all chunks are one whole event
@@ -63,11 +75,21 @@ class EventLines:
                 yield line.decode("utf-8", "replace")
         elif not line:
             if self._data:
-                yield b"\n".join(self._data).decode("utf-8", "replace")
+                data = b"\n".join(self._data).decode("utf-8", "replace")
                 self._data.clear()
-                self._size = 0
+                self._size = len(self.loose)
+                yield ErrorEvent(data) if self._is_error else data
+            self._is_error = False
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
-            self._size += len(line) + _LINE_BYTES
-            if self._size > LONGEST_LINE:
-                raise UpstreamError(f"the provider sent an event of more than {LONGEST_LINE >> 20} MB")
+            self._take(len(line) + _LINE_BYTES)
+        elif line.startswith(b"event:"):
+            self._is_error = line[6:].strip() == b"error"
+        elif not line.startswith((b":", b"id:", b"retry:")):
+            self.loose += line + b"\n"
+            self._take(len(line))
+
+    def _take(self, size: int) -> None:
+        self._size += size
+        if self._size > LONGEST_LINE:
+            raise UpstreamError(f"the provider sent an event of more than {LONGEST_LINE >> 20} MB")

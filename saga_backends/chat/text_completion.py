@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.openai.reply import ReplyReader
-from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire
+from saga_backends.chat.dialect import Outgoing
+from saga_backends.chat.usage import usage_of
+from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire, Usage, UsagePart
 
 _SHOWN = ("reasoning", "reasoning_content")
 """Fields that are passed on besides the text. Log probabilities are not, because they reveal the state block."""
 
 OLLAMA_FIELDS = frozenset({"keep_alive", "format", "think", "images", "logprobs", "top_logprobs", "truncate", "shift"})
 """Fields that Ollama expects beside ``options``, not inside."""
+
+
+def text_outgoing(request: ChatRequest, text: TextCall, base_url: str, *, streaming: bool) -> Outgoing:
+    """Build a request, which has the client's fields with the new prompt."""
+    return Outgoing(text_path(text, base_url, streaming=streaming), text_body(request, text, streaming=streaming))
 
 
 def text_path(text: TextCall, base_url: str, *, streaming: bool) -> str:
@@ -53,44 +59,52 @@ def _for_ollama(request: ChatRequest, text: TextCall, *, streaming: bool) -> dic
 
 
 @define
-class TextReader(ReplyReader):
+class TextPieces:
     """Turns the reply of a text completion into parts. Other wire formats are translated to OpenAI's first."""
 
-    wire: TextWire = field(default="openai", kw_only=True)
+    wire: TextWire
+    done: bool = field(default=False, init=False)
+    _usage: Usage | None = field(default=None, init=False)
+    _begun: bool = field(default=False, init=False)
     _tells_its_end: bool = field(default=False, init=False)
 
-    def translated(self, chunk: Any) -> Any:
-        """Return a chunk in the format of ``/v1/completions``."""
-        if not isinstance(chunk, Mapping) or self.wire == "openai" or chunk.get("error"):
-            return chunk
-        translate: Callable[[Mapping[str, Any]], dict[str, Any]] = _TRANSLATED[self.wire]
-        found = translate(chunk)
-        choices = found["choices"]
-        self._tells_its_end = self._tells_its_end or any("finish_reason" in choice for choice in choices)
-        return found
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """The fields of a reply in this wire format."""
+        return _SHAPES[self.wire]
+
+    def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterator[ChatPart]:
+        """Yield the parts of a chunk, or of a whole completion."""
+        translate = _TRANSLATED.get(self.wire)
+        chunk = value if translate is None else translate(value)
+        bill = chunk.get("usage")
+        if isinstance(bill, Mapping):
+            self._usage = usage_of(bill)
+        choices = chunk.get("choices")
+        for position, choice in enumerate(choices if isinstance(choices, list) else ()):
+            if isinstance(choice, Mapping):
+                self._begun = True
+                self._tells_its_end = self._tells_its_end or "finish_reason" in choice
+                index = choice.get("index")
+                yield from _choice(choice, index if type(index) is int and index >= 0 else position)
 
     def end(self) -> Iterator[ChatPart]:
-        """Yield the usage. Raises ``UpstreamError`` if the reply broke off.
+        """Yield the usage. Some KoboldCpp servers never report the end of a reply; the end of the stream is enough."""
+        if self.wire == "kobold" and self._begun and not self._tells_its_end:
+            yield FinishPart("stop")
+        if self._usage is not None:
+            yield UsagePart(self._usage)
 
-        Some KoboldCpp servers never report the end of a reply. For these, the end of the stream is enough.
-        """
-        if self.wire == "kobold" and self._open and not self._tells_its_end:
-            self.done = True
-        yield from ReplyReader.end(self)
 
-    def _choice(self, choice: Mapping[str, Any], position: int, place: str) -> Iterator[ChatPart]:
-        index = choice.get("index")
-        index = index if type(index) is int and index >= 0 else position
-        self._open.add(index)
-        shown = {name: choice[name] for name in _SHOWN if isinstance(choice.get(name), str) and choice[name]}
-        if shown:
-            yield ExtraPart(shown, index)
-        if isinstance(choice.get("text"), str) and choice["text"]:
-            yield TextPart(choice["text"], index)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason and index not in self._closed:
-            self._closed.add(index)
-            yield FinishPart(reason, index)
+def _choice(choice: Mapping[str, Any], index: int) -> Iterator[ChatPart]:
+    shown = {name: choice[name] for name in _SHOWN if isinstance(choice.get(name), str) and choice[name]}
+    if shown:
+        yield ExtraPart(shown, index)
+    if isinstance(choice.get("text"), str) and choice["text"]:
+        yield TextPart(choice["text"], index)
+    reason = choice.get("finish_reason")
+    if isinstance(reason, str) and reason:
+        yield FinishPart(reason, index)
 
 
 def _kobold(chunk: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +138,7 @@ def _ollama(chunk: Mapping[str, Any]) -> dict[str, Any]:
     """``{"response", "done", …}``. The last chunk has the reason for stopping and the token counts."""
     reason = None
     if chunk.get("done") is True:
-        reason = "length" if chunk.get("done_reason") == "length" else "stop"
+        reason = chunk.get("done_reason") or "stop"
     thought = {"reasoning": chunk["thinking"]} if chunk.get("thinking") else {}
     choices = (
         [{"index": 0, "text": chunk["response"], "finish_reason": reason, **thought}] if "response" in chunk else []
@@ -133,6 +147,12 @@ def _ollama(chunk: Mapping[str, Any]) -> dict[str, Any]:
     return {"choices": choices, **bill}
 
 
+_SHAPES: Mapping[TextWire, tuple[str, ...]] = {
+    "openai": ("choices",),
+    "kobold": ("results", "token"),
+    "llamacpp": ("content",),
+    "ollama": ("response",),
+}
 _TRANSLATED = {"kobold": _kobold, "llamacpp": _llamacpp, "ollama": _ollama}
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from saga_backends.chat.anthropic.client import BACKEND, AnthropicChat
+from saga_backends.chat.anthropic import BACKEND
+from saga_backends.chat.client import ChatClient
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -34,8 +35,8 @@ def ask(*said: tuple[str, Any], model: str = NEW, key: str | None = None, **para
     return ChatRequest(blocks(*(said or (("system", "Narrate."), ("user", "나는 문을 연다.")))), model, params, key)
 
 
-async def opened(**options: Any) -> AnthropicChat:
-    model: AnthropicChat = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
+async def opened(**options: Any) -> ChatClient:
+    model: ChatClient = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
     return model
 
 
@@ -46,13 +47,13 @@ async def upstream() -> AsyncIterator[AnthropicMessages]:
 
 
 @pytest.fixture
-async def model(upstream: AnthropicMessages) -> AsyncIterator[AnthropicChat]:
+async def model(upstream: AnthropicMessages) -> AsyncIterator[ChatClient]:
     chat = await opened(base_url=upstream.url, api_key=KEY)
     yield chat
     await chat.aclose()
 
 
-async def parts(model: AnthropicChat, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
+async def parts(model: ChatClient, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
     return [part async for part in model.stream(request, streaming=streaming)]
 
 
@@ -68,7 +69,7 @@ def extra(found: list[ChatPart], name: str) -> list[Any]:
     return [part.fields[name] for part in found if isinstance(part, ExtraPart) and name in part.fields]
 
 
-async def failure(model: AnthropicChat, *, streaming: bool = True) -> tuple[UpstreamError, str]:
+async def failure(model: ChatClient, *, streaming: bool = True) -> tuple[UpstreamError, str]:
     got: list[ChatPart] = []
     with pytest.raises(UpstreamError) as caught:
         async for part in model.stream(ask(), streaming=streaming):
@@ -79,9 +80,7 @@ async def failure(model: AnthropicChat, *, streaming: bool = True) -> tuple[Upst
 
 class TestReplies:
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_text_finish_and_bill(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool
-    ) -> None:
+    async def test_text_finish_and_bill(self, upstream: AnthropicMessages, model: ChatClient, streaming: bool) -> None:
         upstream.then(says("비가 ", "그친다.", finish="length"))
         got = await parts(model, ask(), streaming=streaming)
         assert text(got) == "비가 그친다."
@@ -101,7 +100,7 @@ class TestReplies:
         assert {name.lower(): value for name, value in request.headers.items()}["anthropic-version"] == "2026-10-21"
 
     async def test_the_prompt_is_billed_as_soon_as_it_is_known(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         upstream.then(hangs("one"))
         async with aclosing(model.stream(ask())) as stream:
@@ -122,13 +121,13 @@ class TestReplies:
         ],
     )
     async def test_reasons(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool, reason: str, finish: str
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool, reason: str, finish: str
     ) -> None:
         upstream.then(says("a", finish=reason))
         assert FinishPart(finish) in await parts(model, ask(), streaming=streaming)
 
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_a_refusal(self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool) -> None:
+    async def test_a_refusal(self, upstream: AnthropicMessages, model: ChatClient, streaming: bool) -> None:
         upstream.then(says(finish="filtered"))
         got = await parts(model, ask(), streaming=streaming)
         assert FinishPart("content_filter") in got
@@ -136,7 +135,7 @@ class TestReplies:
 
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_thinking_comes_as_reasoning(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool
     ) -> None:
         upstream.then(says("a", thoughts=("음…", "그래.")))
         got = await parts(model, ask(), streaming=streaming)
@@ -144,7 +143,7 @@ class TestReplies:
         assert text(got) == "a"
 
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_tools(self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool) -> None:
+    async def test_tools(self, upstream: AnthropicMessages, model: ChatClient, streaming: bool) -> None:
         upstream.then(calls("roll", '{"dice": 2}', "그럼."))
         tool = {"type": "function", "function": {"name": "roll", "parameters": {"type": "object"}}}
         got = await parts(model, ask(tools=[tool], tool_choice="required"), streaming=streaming)
@@ -159,7 +158,7 @@ class TestReplies:
 
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_several_choices_are_several_requests_and_one_bill(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool
     ) -> None:
         upstream.then(says("하나"), says("둘"), says("셋"))
         got = await parts(model, ask(n=3), streaming=streaming)
@@ -169,7 +168,7 @@ class TestReplies:
         assert len(upstream.requests) == 3
         assert upstream.refusals == []
 
-    async def test_one_of_several_choices_fails(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_one_of_several_choices_fails(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.then(says("하나"), fails(529))
         with pytest.raises(UpstreamError, match="529"):
             await parts(model, ask(n=2))
@@ -178,7 +177,7 @@ class TestReplies:
 class TestMessages:
     """What is sent: the strict server refuses anything that the API would."""
 
-    async def sent(self, upstream: AnthropicMessages, model: AnthropicChat, request: ChatRequest) -> list[Any]:
+    async def sent(self, upstream: AnthropicMessages, model: ChatClient, request: ChatRequest) -> list[Any]:
         await parts(model, request)
         assert upstream.refusals == []
         found: list[Any] = upstream.requests[-1].body["messages"]
@@ -186,19 +185,19 @@ class TestMessages:
             (message["role"], [block.get("text", block["type"]) for block in message["content"]]) for message in found
         ]
 
-    async def test_a_greeting_first(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_a_greeting_first(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         found = await self.sent(upstream, model, ask(("system", "s"), ("assistant", "어서 와."), ("user", "안녕")))
         assert found == [("user", ["[Start]"]), ("assistant", ["어서 와."]), ("user", ["안녕"])]
 
-    async def test_nothing_but_a_system(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_nothing_but_a_system(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         assert await self.sent(upstream, model, ask(("system", "s"))) == [("user", ["[Start]"])]
         assert await self.sent(upstream, model, ask(("user", " \n"))) == [("user", ["[Start]"])]
 
-    async def test_the_same_voice_twice_is_one_message(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_the_same_voice_twice_is_one_message(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         found = await self.sent(upstream, model, ask(("user", "a"), ("user", "b"), ("assistant", "c"), ("user", "d")))
         assert found == [("user", ["a", "b"]), ("assistant", ["c"]), ("user", ["d"])]
 
-    async def test_empty_messages_are_left_out(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_empty_messages_are_left_out(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         found = await self.sent(
             upstream,
             model,
@@ -207,9 +206,7 @@ class TestMessages:
         assert found == [("user", ["a"])]
         assert "system" not in upstream.requests[-1].body
 
-    async def test_system_messages_stay_where_they_stand(
-        self, upstream: AnthropicMessages, model: AnthropicChat
-    ) -> None:
+    async def test_system_messages_stay_where_they_stand(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         said = (
             ("system", "s"),
             ("user", "a"),
@@ -231,7 +228,7 @@ class TestMessages:
         assert found == [("user", ["a", "n1", "n2"]), ("assistant", ["b"]), ("user", ["n3", "c", "n4"])]
 
     async def test_a_model_that_turns_out_to_take_no_system_message(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         upstream.refuses = Refuses(system=True)
         said = (("user", "a"), ("system", "n"))
@@ -240,7 +237,7 @@ class TestMessages:
         assert upstream.refusals == ["role 'system' is not supported on this model"]
         assert [message["role"] for message in upstream.requests[-1].body["messages"]] == ["user"]
 
-    async def test_breakpoints(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_breakpoints(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         plan = blocks(
             ("system", "s"),
             ("user", "a"),
@@ -263,7 +260,7 @@ class TestMessages:
         ]
 
     async def test_the_clients_own_breakpoints_hold_where_the_plan_has_none(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         own = [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]
         await parts(model, ChatRequest(blocks(("user", own)), NEW))
@@ -271,12 +268,12 @@ class TestMessages:
         first, second = (request.body["messages"][0]["content"][0] for request in upstream.requests)
         assert ("cache_control" in first, "cache_control" in second) == (True, False)
 
-    async def test_the_context_stands_before_the_words(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_the_context_stands_before_the_words(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         plan = PromptPlan((Block("user", "말", Origin.WORDS, lead="문맥"),))
         await parts(model, ChatRequest(plan, NEW))
         assert upstream.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "문맥\n\n말"}]
 
-    async def test_images(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_images(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         urls = [f"data:image/jpg;base64,{PIXEL}", "https://example.org/a.png", "data:text/plain,x", "blob:x"]
         content = [{"type": "text", "text": "봐"}, *({"type": "image_url", "image_url": {"url": url}} for url in urls)]
         got = await parts(model, ask(("user", [*content, {"type": "input_audio"}])))
@@ -288,7 +285,7 @@ class TestMessages:
         ]
         assert changed(got) == ["content"] * 3
 
-    async def test_names_are_said(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_names_are_said(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         plan = PromptPlan(
             (
                 Block("user", "안녕", Origin.HISTORY, {"name": "아리아"}),
@@ -299,7 +296,7 @@ class TestMessages:
         found = await self.sent(upstream, model, ChatRequest(plan, NEW))
         assert found == [("user", ["아리아: 안녕"]), ("assistant", ["크룩: 왔군."]), ("user", ["응"])]
 
-    async def test_calls_and_results_of_tools(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_calls_and_results_of_tools(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": '{"dice": 2}'}}
         plan = PromptPlan(
             (
@@ -315,9 +312,7 @@ class TestMessages:
         assert sent[1]["content"] == [{"type": "tool_use", "id": "c1", "name": "roll", "input": {"dice": 2}}]
         assert sent[2]["content"][0] == {"type": "tool_result", "tool_use_id": "c1", "content": "7"}
 
-    async def test_a_history_cut_between_call_and_result(
-        self, upstream: AnthropicMessages, model: AnthropicChat
-    ) -> None:
+    async def test_a_history_cut_between_call_and_result(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": "{"}}
         lone_result = Block("tool", "7", Origin.HISTORY, {"tool_call_id": "c0"})
         lone_call = Block("assistant", "", Origin.HISTORY, {"tool_calls": [call]})
@@ -328,7 +323,7 @@ class TestMessages:
 class TestPrefill:
     SAID = (("user", "a"), ("assistant", "그녀가 웃으며 \n"))
 
-    async def test_a_model_that_takes_it(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_a_model_that_takes_it(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.then(says("말했다."))
         got = await parts(model, ask(*self.SAID, model=OLD))
         assert (text(got), upstream.refusals) == ("말했다.", [])
@@ -346,7 +341,7 @@ class TestPrefill:
         ],
     )
     async def test_one_that_does_not_is_asked_to_go_on(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool, said: tuple[str, ...], shown: str
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool, said: tuple[str, ...], shown: str
     ) -> None:
         upstream.then(says(*said))
         got = await parts(model, ask(*self.SAID), streaming=streaming)
@@ -355,7 +350,7 @@ class TestPrefill:
         assert roles == ["user", "assistant", "user"]
         assert "이어 쓰세요" in upstream.requests[0].text
 
-    async def test_it_is_learned(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_it_is_learned(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.refuses = Refuses(sampling=False, system=True)
         for _ in range(2):
             assert changed(await parts(model, ask(*self.SAID, model=OLD))) == ["prefill"]
@@ -363,19 +358,17 @@ class TestPrefill:
 
 
 class TestParameters:
-    async def test_what_a_model_refuses_is_left_out(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_what_a_model_refuses_is_left_out(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         got = await parts(model, ask(temperature=0.9, top_p=0.9, top_k=40, min_p=0.1, frequency_penalty=0.5))
         assert upstream.refusals == []
         assert sorted(changed(got)) == ["frequency_penalty", "min_p", "temperature", "top_k", "top_p"]
 
-    async def test_what_says_nothing_is_left_out_silently(
-        self, upstream: AnthropicMessages, model: AnthropicChat
-    ) -> None:
+    async def test_what_says_nothing_is_left_out_silently(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         neutral = {"temperature": 1, "top_p": 1.0, "top_k": 0, "presence_penalty": 0, "seed": -1, "logit_bias": {}}
         assert changed(await parts(model, ask(**neutral, user="u", stop=None))) == []
 
     async def test_an_older_model_is_asked_with_a_temperature(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         got = await parts(model, ask(model=OLD, temperature=0.7, top_p=0.9, top_k=5))
         assert (upstream.refusals, changed(got)) == ([], ["top_p"])
@@ -383,27 +376,25 @@ class TestParameters:
         assert (request.body["temperature"], request.body["top_k"]) == (0.7, 5)
         assert {name.lower(): value for name, value in request.headers.items()}["anthropic-version"] == "2023-06-01"
 
-    async def test_a_temperature_of_another_scale(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_a_temperature_of_another_scale(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         got = await parts(model, ask(model=OLD, temperature=1.5))
         assert (upstream.refusals, changed(got)) == ([], ["temperature"])
         assert upstream.requests[0].body["temperature"] == 1.0
 
-    async def test_a_refusal_is_learned_from_once(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_a_refusal_is_learned_from_once(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.refuses = Refuses(prefill=False)
         for _ in range(2):
             got = await parts(model, ask(model=OLD, temperature=0.7))
             assert (text(got), changed(got)) == ("The rain stops.", ["temperature"])
         assert upstream.refusals == ["`temperature` is deprecated for this model."]
 
-    async def test_a_refusal_that_teaches_nothing_is_told(
-        self, upstream: AnthropicMessages, model: AnthropicChat
-    ) -> None:
+    async def test_a_refusal_that_teaches_nothing_is_told(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.then(fails(400, "messages: too long"))
         error, _ = await failure(model)
         assert (error.status, len(upstream.requests)) == (400, 1)
 
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_stops_and_limits(self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool) -> None:
+    async def test_stops_and_limits(self, upstream: AnthropicMessages, model: ChatClient, streaming: bool) -> None:
         await parts(model, ask(model=OLD, stop=["\n나:", " ", ""], max_tokens=300), streaming=streaming)
         await parts(model, ask(model=OLD, stop="끝", max_completion_tokens=200, max_tokens=100), streaming=streaming)
         first, second = (request.body for request in upstream.requests)
@@ -427,7 +418,7 @@ class TestParameters:
     async def test_thinking(
         self,
         upstream: AnthropicMessages,
-        model: AnthropicChat,
+        model: ChatClient,
         name: str,
         effort: str | None,
         thinking: dict[str, Any] | None,
@@ -439,7 +430,7 @@ class TestParameters:
         assert (body.get("thinking"), body["max_tokens"]) == (thinking, 300 + room)
 
     async def test_a_thinking_model_is_neither_sampled_nor_given_a_beginning(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         got = await parts(model, ask(*TestPrefill.SAID, model=OLD, temperature=0.5, reasoning_effort="low"))
         assert (changed(got), upstream.refusals) == (["temperature", "prefill"], [])
@@ -450,14 +441,14 @@ class TestParameters:
         assert upstream.requests[0].body["thinking"] == {"type": "between_tools"}
         await model.aclose()
 
-    async def test_its_own_fields_pass(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_its_own_fields_pass(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         own = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}, "metadata": {"user_id": "u"}}
         await parts(model, ask(**own))
         assert upstream.refusals == []
         assert {name: upstream.requests[0].body[name] for name in own} == own
 
     async def test_a_schema_for_the_answer_is_said_as_the_api_says_it(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         schema = {"type": "object", "properties": {}, "additionalProperties": False}
         form = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
@@ -470,7 +461,7 @@ class TestParameters:
         assert "output_config" not in upstream.requests[-1].body
 
     async def test_thinking_that_a_model_refuses_is_left_out(
-        self, upstream: AnthropicMessages, model: AnthropicChat
+        self, upstream: AnthropicMessages, model: ChatClient
     ) -> None:
         got = await parts(model, ask(thinking={"type": "disabled"}))
         assert text(got) == "The rain stops."
@@ -492,7 +483,7 @@ class TestFailures:
         ],
     )
     async def test_a_status(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool, status: int, answered: int, kind: str
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool, status: int, answered: int, kind: str
     ) -> None:
         upstream.then(fails(status, f"because {KEY}", retry_after="7"))
         error, _ = await failure(model, streaming=streaming)
@@ -502,7 +493,7 @@ class TestFailures:
     @pytest.mark.parametrize("streaming", [True, False])
     @pytest.mark.parametrize("status", [200, 502])
     async def test_a_web_page(
-        self, upstream: AnthropicMessages, model: AnthropicChat, streaming: bool, status: int
+        self, upstream: AnthropicMessages, model: ChatClient, streaming: bool, status: int
     ) -> None:
         upstream.then(page(status))
         assert (await failure(model, streaming=streaming))[0].status == 502
@@ -515,7 +506,7 @@ class TestFailures:
             (errors("one ", "two ", message="Overloaded"), "reported: Overloaded"),
         ],
     )
-    async def test_in_mid_reply(self, upstream: AnthropicMessages, model: AnthropicChat, step: Any, words: str) -> None:
+    async def test_in_mid_reply(self, upstream: AnthropicMessages, model: ChatClient, step: Any, words: str) -> None:
         upstream.then(step)
         error, before = await failure(model)
         assert words in str(error)
@@ -531,7 +522,7 @@ class TestFailures:
     @pytest.mark.parametrize("body", [b"", b"null", b"[1]", b'"text"', b"{}", b'{"type":"error","error":null}', b"{"])
     @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
     async def test_bodies_that_are_no_reply(
-        self, upstream: AnthropicMessages, model: AnthropicChat, body: bytes, kind: str
+        self, upstream: AnthropicMessages, model: ChatClient, body: bytes, kind: str
     ) -> None:
         for streaming in (True, False):
             upstream.then(raw(b"data: " + body + b"\n\n" if kind == "text/event-stream" else body, kind))
@@ -562,7 +553,7 @@ class TestFailures:
         assert len(upstream.requests) == 1
         await model.aclose()
 
-    async def test_closing_the_iterator_ends_the_call(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
+    async def test_closing_the_iterator_ends_the_call(self, upstream: AnthropicMessages, model: ChatClient) -> None:
         upstream.then(hangs("one"))
         stream = model.stream(ask())
         assert isinstance(await anext(stream), UsagePart)
@@ -572,7 +563,7 @@ class TestFailures:
 
 
 class TestOpening:
-    async def test_models(self, model: AnthropicChat) -> None:
+    async def test_models(self, model: ChatClient) -> None:
         assert await model.models() == ["claude-sonnet-5-5", "claude-haiku-5-5"]
         assert model.name == "anthropic"
 

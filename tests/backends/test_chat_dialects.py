@@ -6,24 +6,26 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 import pytest
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.chat.anthropic.reply import MessageReader
-from saga_backends.chat.calls import ReplyParts
-from saga_backends.chat.gemini.reply import GeminiReader
+from saga_backends.chat.anthropic import MessagePieces
+from saga_backends.chat.dialect import Pieces
+from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.lessons import lesson_of, neutral
-from saga_backends.chat.openai.client import BACKEND, OpenAIChat, dialect_at
-from saga_backends.chat.openai.reply import ReplyReader
+from saga_backends.chat.openai import BACKEND, ChatPieces, OpenAIClient, dialect_at
 from saga_backends.chat.prefill import Unrepeated
+from saga_backends.chat.reply import Reply
+from saga_backends.chat.text_completion import TextPieces
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
-from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, TextWire
 from saga_core.registry import OpenOptions
 from saga_core.upstream.parameters import ParameterRules
 from tests.fake_providers.openai import Dialect, OpenAIChatServer
@@ -42,17 +44,17 @@ PLAN = PromptPlan(
 @asynccontextmanager
 async def stage(
     dialect: Dialect, spoken: str = "", **options: Any
-) -> AsyncIterator[tuple[OpenAIChatServer, OpenAIChat]]:
+) -> AsyncIterator[tuple[OpenAIChatServer, OpenAIClient]]:
     async with OpenAIChatServer(dialect=dialect) as server:
         given = {"base_url": server.url, "api_key": "k", "max_retries": 0, "dialect": spoken or dialect, **options}
         if given["dialect"] == "local":
             given["dialect"] = "any"
-        model: OpenAIChat = await BACKEND.open(OpenOptions(options=given))
+        model: OpenAIClient = await BACKEND.open(OpenOptions(options=given))
         yield server, model
         await model.aclose()
 
 
-async def parts(model: OpenAIChat, name: str, plan: PromptPlan = PLAN, **params: Any) -> list[ChatPart]:
+async def parts(model: OpenAIClient, name: str, plan: PromptPlan = PLAN, **params: Any) -> list[ChatPart]:
     return [part async for part in model.stream(ChatRequest(plan, name, params, thread="s1"))]
 
 
@@ -327,19 +329,20 @@ CHUNKS = st.recursive(
 )
 
 
-READERS: list[Callable[[Blame], ReplyParts]] = [
-    lambda blame: MessageReader(blame, Unrepeated("")),
-    lambda blame: GeminiReader(blame, Unrepeated("")),
-    ReplyReader,
+READERS: list[Callable[[], Pieces]] = [
+    MessagePieces,
+    GeminiPieces,
+    ChatPieces,
+    *(partial(TextPieces, wire) for wire in get_args(TextWire)),
 ]
 
 
 @given(st.lists(CHUNKS, max_size=5), st.sampled_from(READERS))
 def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(
-    chunks: list[Any], reads: Callable[[Blame], ReplyParts]
+    chunks: list[Any], reads: Callable[[], Pieces]
 ) -> None:
     blame = Blame("up", "h", 1.0)
-    reader = reads(blame)
+    reader = Reply(blame, reads())
     found: list[ChatPart] = []
     try:
         for chunk in chunks:
@@ -347,7 +350,7 @@ def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(
         found += reader.end()
     except UpstreamError:
         pass
-    whole = reads(blame)
+    whole = Reply(blame, reads())
     for chunk in chunks:
         try:
             found += whole.whole(json.dumps(chunk).encode())

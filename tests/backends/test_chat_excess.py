@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from saga_backends.chat import calls, json_text
-from saga_backends.chat.anthropic.reply import MessageReader
+from saga_backends.chat import client, json_text
+from saga_backends.chat.anthropic import MessagePieces
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.chat.gemini.reply import GeminiReader
+from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
-from saga_backends.chat.openai.client import BACKEND
-from saga_backends.chat.openai.reply import MOST_CHOICES, ReplyReader
+from saga_backends.chat.openai import BACKEND, MOST_CHOICES, ChatPieces
 from saga_backends.chat.patience import BILL_SECONDS, Patience
-from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.reply_size import MOST_BESIDE, MOST_TEXT, ReplySize
+from saga_backends.chat.reply import MOST_BESIDE, MOST_TEXT, Reply
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
@@ -59,6 +57,10 @@ def whole(message: Mapping[str, Any]) -> bytes:
     return json.dumps({"choices": [choice]}).encode()
 
 
+def delta(**fields: Any) -> str:
+    return json.dumps({"choices": [{"index": 0, "delta": fields}]})
+
+
 @pytest.mark.parametrize("packed", [True, False])
 async def test_a_reply_in_one_piece_is_bounded(packed: bool) -> None:
     """A packed one as it is unpacked: 40 MB come as 40 KB."""
@@ -73,18 +75,18 @@ async def test_a_text_is_bounded_however_it_comes() -> None:
     async with answering(whole({"content": "a" * (MOST_TEXT + 1)})) as model:
         with pytest.raises(UpstreamError, match="more than 4,000,000 characters"):
             await replied(model)
-    size = ReplySize("host")
+    reply = Reply(BLAME, ChatPieces())
     for _ in range(4):
-        size.of(TextPart("a" * (MOST_TEXT // 4)))
+        list(reply.event(delta(content="a" * (MOST_TEXT // 4))))
     with pytest.raises(UpstreamError, match="more than 4,000,000 characters"):
-        size.of(TextPart("a"))
+        list(reply.event(delta(content="a")))
 
 
 async def test_what_stands_beside_it_is_bounded() -> None:
-    size = ReplySize("host")
-    size.of(ExtraPart({"images": [{"url": "a" * (MOST_BESIDE - 10)}]}))
+    reply = Reply(BLAME, ChatPieces())
+    list(reply.event(delta(images=[{"url": "a" * (MOST_BESIDE - 10)}])))
     with pytest.raises(UpstreamError, match="beside its reply"):
-        size.of(ExtraPart({"tool_calls": [{"function": {"arguments": "{}" * 10}}]}))
+        list(reply.event(delta(tool_calls=[{"function": {"arguments": "{}" * 10}}])))
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"error": ' + b"[" * 100_000, b"x" * 3_000_000])
@@ -127,7 +129,7 @@ async def test_no_cookie_is_kept() -> None:
     """It would go out with the calls of other players, and heads would grow until no server takes them."""
     async with answering(whole({"content": "Hm."}), **{"Set-Cookie": "session=of-alice; Path=/"}) as model:
         await replied(model)
-        assert len(model.calls.client.cookies.jar) == 0
+        assert len(model.http.cookies.jar) == 0
 
 
 BLAME = Blame("openai", "host", 1.0)
@@ -151,7 +153,7 @@ def test_signs_within_a_text_are_no_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "reader", [ReplyReader(BLAME), MessageReader(BLAME, Unrepeated("")), GeminiReader(BLAME, Unrepeated(""))]
+    "reader", [Reply(BLAME, ChatPieces()), Reply(BLAME, MessagePieces()), Reply(BLAME, GeminiPieces())]
 )
 def test_an_event_of_very_many_values_is_refused(reader: Any) -> None:
     with pytest.raises(UpstreamError, match="more than 100,000 values"):
@@ -162,9 +164,9 @@ def test_an_event_of_very_many_values_is_refused(reader: Any) -> None:
 
 def test_a_chunk_of_very_many_choices_is_refused() -> None:
     most = json.dumps({"choices": [{}] * MOST_CHOICES})
-    assert list(ReplyReader(BLAME).event(most)) == []
+    assert list(Reply(BLAME, ChatPieces()).event(most)) == []
     with pytest.raises(UpstreamError, match="129 choices at once, more than 128"):
-        list(ReplyReader(BLAME).event(json.dumps({"choices": [{}] * (MOST_CHOICES + 1)})))
+        list(Reply(BLAME, ChatPieces()).event(json.dumps({"choices": [{}] * (MOST_CHOICES + 1)})))
 
 
 async def test_a_compressed_stream_is_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +178,7 @@ async def test_a_compressed_stream_is_read_in_slices(monkeypatch: pytest.MonkeyP
             sizes.append(len(chunk))
             yield from EventLines.feed(self, chunk)
 
-    monkeypatch.setattr(calls, "EventLines", Measured)
+    monkeypatch.setattr(client, "EventLines", Measured)
     said = b'data: {"choices":[{"index":0,"delta":{"content":"It rains."},"finish_reason":"stop"}]}\n\n'
     body = gzip.compress(b"\n" * 8_000_000 + said + b"data: [DONE]\n\n")
     async with answering(body, **{"Content-Type": "text/event-stream", "Content-Encoding": "gzip"}) as model:
@@ -201,7 +203,7 @@ async def test_texts_of_a_provider_can_be_encoded(streaming: bool) -> None:
     assert found == [
         ExtraPart({"reasoning": ["\ufffd"], "na\ufffdme": "x"}),
         TextPart("A" + chr(0xD800 if streaming else 0xFFFD) + " cat \U0001f408"),
-        FinishPart("\ufffd"),
+        FinishPart("stop"),
     ]
 
 
@@ -239,7 +241,7 @@ async def test_comments_behind_the_end_of_a_reply_do_not_keep_it_open() -> None:
 
 
 async def test_the_other_choices_are_awaited() -> None:
-    reader = ReplyReader(BLAME, choices=2)
+    reader = Reply(BLAME, ChatPieces(), choices=2)
     list(reader.event('{"choices":[{"index":0,"delta":{"content":"One."},"finish_reason":"stop"}]}'))
     assert not reader.complete
     list(reader.event('{"choices":[{"index":1,"delta":{"content":"Two."},"finish_reason":"stop"}]}'))

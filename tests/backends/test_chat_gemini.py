@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.chat.gemini.client import BACKEND, GeminiChat
-from saga_backends.chat.gemini.reply import is_made
+from saga_backends.chat.gemini import BACKEND, GeminiClient, is_made
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -32,8 +31,8 @@ def ask(*said: tuple[str, Any], model: str = MODEL, key: str | None = None, **pa
     return ChatRequest(blocks(*(said or (("system", "Narrate."), ("user", "나는 문을 연다.")))), model, params, key)
 
 
-async def opened(**options: Any) -> GeminiChat:
-    model: GeminiChat = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
+async def opened(**options: Any) -> GeminiClient:
+    model: GeminiClient = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
     return model
 
 
@@ -44,13 +43,13 @@ async def upstream() -> AsyncIterator[GeminiServer]:
 
 
 @pytest.fixture
-async def model(upstream: GeminiServer) -> AsyncIterator[GeminiChat]:
+async def model(upstream: GeminiServer) -> AsyncIterator[GeminiClient]:
     chat = await opened(base_url=upstream.url, api_key=KEY)
     yield chat
     await chat.aclose()
 
 
-async def parts(model: GeminiChat, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
+async def parts(model: GeminiClient, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
     return [part async for part in model.stream(request, streaming=streaming)]
 
 
@@ -66,7 +65,7 @@ def extra(found: list[ChatPart], name: str) -> list[Any]:
     return [part.fields[name] for part in found if isinstance(part, ExtraPart) and name in part.fields]
 
 
-async def failure(model: GeminiChat, *, streaming: bool = True) -> tuple[UpstreamError, str]:
+async def failure(model: GeminiClient, *, streaming: bool = True) -> tuple[UpstreamError, str]:
     got: list[ChatPart] = []
     with pytest.raises(UpstreamError) as caught:
         async for part in model.stream(ask(), streaming=streaming):
@@ -82,7 +81,7 @@ def chunk(*shown: Mapping[str, Any], **about: Any) -> bytes:
 
 @pytest.mark.parametrize("streaming", [True, False])
 class TestReplies:
-    async def test_text_finish_and_bill(self, upstream: GeminiServer, model: GeminiChat, streaming: bool) -> None:
+    async def test_text_finish_and_bill(self, upstream: GeminiServer, model: GeminiClient, streaming: bool) -> None:
         upstream.then(says("비가 ", "그친다.", finish="length", thoughts=("음…", "그래.")))
         got = await parts(model, ask(), streaming=streaming)
         assert (text(got), "".join(extra(got, "reasoning_content"))) == ("비가 그친다.", "음…그래.")
@@ -107,7 +106,7 @@ class TestReplies:
         ],
     )
     async def test_reasons(
-        self, upstream: GeminiServer, model: GeminiChat, streaming: bool, reason: str, finish: str
+        self, upstream: GeminiServer, model: GeminiClient, streaming: bool, reason: str, finish: str
     ) -> None:
         upstream.then(says("a", finish=reason))
         got = await parts(model, ask(), streaming=streaming)
@@ -115,7 +114,7 @@ class TestReplies:
         told = [about["finishReason"] for about in extra(got, "google") if "finishReason" in about]
         assert told == ([] if reason in ("STOP", "MAX_TOKENS") else [reason])
 
-    async def test_a_prompt_that_is_blocked(self, upstream: GeminiServer, model: GeminiChat, streaming: bool) -> None:
+    async def test_a_prompt_that_is_blocked(self, upstream: GeminiServer, model: GeminiClient, streaming: bool) -> None:
         body = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
         whole = json.dumps(body).encode()
         upstream.then(raw(b"data: " + whole + b"\n\n") if streaming else raw(whole, "application/json"))
@@ -124,7 +123,7 @@ class TestReplies:
         assert "PROHIBITED_CONTENT" in extra(got, "refusal")[0]
         assert extra(got, "google") == [{"promptFeedback": body["promptFeedback"]}]
 
-    async def test_tools(self, upstream: GeminiServer, model: GeminiChat, streaming: bool) -> None:
+    async def test_tools(self, upstream: GeminiServer, model: GeminiClient, streaming: bool) -> None:
         upstream.then(calls("roll", '{"dice": 2}', "그럼."))
         tool = {"type": "function", "function": {"name": "roll", "parameters": {"type": "object"}}}
         got = await parts(model, ask(tools=[tool], tool_choice="required"), streaming=streaming)
@@ -140,7 +139,7 @@ class TestReplies:
         assert body["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
 
     async def test_several_choices_are_several_requests_and_one_bill(
-        self, upstream: GeminiServer, model: GeminiChat, streaming: bool
+        self, upstream: GeminiServer, model: GeminiClient, streaming: bool
     ) -> None:
         upstream.then(says("하나"), says("둘"), says("셋"))
         got = await parts(model, ask(n=3), streaming=streaming)
@@ -157,7 +156,7 @@ class TestReplies:
         await model.aclose()
 
     async def test_a_pause_that_google_asks_for_is_told(
-        self, upstream: GeminiServer, model: GeminiChat, streaming: bool
+        self, upstream: GeminiServer, model: GeminiClient, streaming: bool
     ) -> None:
         about = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
         body = {"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED", "details": [about, 3]}}
@@ -165,7 +164,7 @@ class TestReplies:
         error, _ = await failure(model, streaming=streaming)
         assert (error.status, error.retry_after, error.passing) == (429, 34.5, True)
 
-    async def test_failures(self, upstream: GeminiServer, model: GeminiChat, streaming: bool) -> None:
+    async def test_failures(self, upstream: GeminiServer, model: GeminiClient, streaming: bool) -> None:
         for step, status in (
             (fails(400, "no such thing"), 400),
             (fails(404, "models/x is not found"), 404),
@@ -191,7 +190,7 @@ class TestReplies:
         await model.aclose()
 
     async def test_the_key_is_in_no_address_and_no_log(
-        self, upstream: GeminiServer, model: GeminiChat, streaming: bool, caplog: pytest.LogCaptureFixture
+        self, upstream: GeminiServer, model: GeminiClient, streaming: bool, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
         other = await opened(base_url=upstream.url, api_key="unused-unused")
@@ -199,24 +198,26 @@ class TestReplies:
         await parts(other, ask(key=KEY), streaming=streaming)
         await other.aclose()
         assert KEY not in caplog.text
-        assert KEY not in repr(model) + repr(model.calls)
+        assert KEY not in repr(model) + repr(model.http)
         headers = {name.lower(): value for name, value in upstream.requests[-1].headers.items()}
         assert (headers["x-goog-api-key"], "authorization" in headers) == (KEY, False)
 
 
 class TestStreams:
     @pytest.mark.parametrize("step", [resets, truncates, errors])
-    async def test_a_fault_in_mid_stream(self, upstream: GeminiServer, model: GeminiChat, step: Any) -> None:
+    async def test_a_fault_in_mid_stream(self, upstream: GeminiServer, model: GeminiClient, step: Any) -> None:
         upstream.then(step("옛날 ", "옛적에 "))
         error, said = await failure(model)
         assert (error.passing, said) == (True, "옛날 옛적에 ")
 
-    async def test_the_prompt_is_billed_as_soon_as_it_is_known(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_the_prompt_is_billed_as_soon_as_it_is_known(
+        self, upstream: GeminiServer, model: GeminiClient
+    ) -> None:
         upstream.then(hangs("one"))
         async with aclosing(model.stream(ask())) as stream:
             assert isinstance(await anext(stream), UsagePart)
 
-    async def test_what_only_google_has_is_passed_on(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_what_only_google_has_is_passed_on(self, upstream: GeminiServer, model: GeminiClient) -> None:
         code = {"executableCode": {"language": "PYTHON", "code": "1"}}
         picture = {"inlineData": {"mimeType": "image/png", "data": PIXEL}}
         upstream.then(
@@ -232,7 +233,9 @@ class TestStreams:
         assert extra(got, "extra_content") == [{"google": {"thought_signature": "c2ln"}}]
         assert extra(got, "google") == [{"groundingMetadata": {"webSearchQueries": ["x"]}}]
 
-    async def test_a_server_without_events_answers_with_a_list(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_a_server_without_events_answers_with_a_list(
+        self, upstream: GeminiServer, model: GeminiClient
+    ) -> None:
         ended = {"content": {"parts": [{"text": "b"}]}, "finishReason": "STOP"}
         listed = [{"candidates": [{"content": {"parts": [{"text": "a"}]}}]}, {"candidates": [ended]}]
         upstream.then(raw(json.dumps(listed).encode(), "application/json"))
@@ -242,12 +245,12 @@ class TestStreams:
 class TestContents:
     """What is sent: the strict server refuses anything that the API would."""
 
-    async def sent(self, upstream: GeminiServer, model: GeminiChat, request: ChatRequest) -> list[Any]:
+    async def sent(self, upstream: GeminiServer, model: GeminiClient, request: ChatRequest) -> list[Any]:
         await parts(model, request)
         assert upstream.refusals == []
         return [(content["role"], content["parts"]) for content in upstream.requests[-1].body["contents"]]
 
-    async def test_voices_and_system_messages(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_voices_and_system_messages(self, upstream: GeminiServer, model: GeminiClient) -> None:
         said = (("system", "s1"), ("developer", "s2"), ("assistant", "어서 와."), ("user", "a"), ("system", "n"))
         found = await self.sent(upstream, model, ask(*said, ("assistant", "b"), ("assistant", ""), ("user", "c")))
         assert found == [
@@ -258,10 +261,10 @@ class TestContents:
         ]
         assert upstream.requests[-1].body["systemInstruction"] == {"parts": [{"text": "s1"}, {"text": "s2"}]}
 
-    async def test_nothing_but_a_system(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_nothing_but_a_system(self, upstream: GeminiServer, model: GeminiClient) -> None:
         assert await self.sent(upstream, model, ask(("system", "s"))) == [("user", [{"text": "[Start]"}])]
 
-    async def test_files(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_files(self, upstream: GeminiServer, model: GeminiClient) -> None:
         urls = [f"data:image/jpg;base64,{PIXEL}", "https://example.org/a.png", "https://example.org/files/1", "blob:x"]
         content = [
             *({"type": "image_url", "image_url": {"url": url}} for url in urls),
@@ -282,7 +285,7 @@ class TestContents:
             {"text": "봐"},
         ]
 
-    async def test_calls_results_and_signatures(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_calls_results_and_signatures(self, upstream: GeminiServer, model: GeminiClient) -> None:
         def call(number: str, name: str, **more: Any) -> dict[str, Any]:
             return {"id": number, "function": {"name": name, "arguments": '{"dice": 2}'}, **more}
 
@@ -319,7 +322,7 @@ class TestContents:
             ("user", [{"text": "그래서?"}]),
         ]
 
-    async def test_a_history_cut_between_call_and_result(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_a_history_cut_between_call_and_result(self, upstream: GeminiServer, model: GeminiClient) -> None:
         call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": "{"}}
         lone_result = Block("tool", "7", Origin.HISTORY, {"tool_call_id": "c0"})
         lone_call = Block("assistant", "", Origin.HISTORY, {"tool_calls": [call]})
@@ -329,7 +332,7 @@ class TestContents:
             assert upstream.refusals == []
         assert "roll" in upstream.requests[-1].text
 
-    async def test_a_prefill(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_a_prefill(self, upstream: GeminiServer, model: GeminiClient) -> None:
         said = (("user", "a"), ("assistant", "그녀가"))
         assert (await self.sent(upstream, model, ask(*said)))[-1] == ("model", [{"text": "그녀가"}])
         upstream.then(fails(400, "Please ensure that multiturn requests end with a user role"))
@@ -341,7 +344,7 @@ class TestContents:
 
 
 class TestParameters:
-    async def test_settings(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_settings(self, upstream: GeminiServer, model: GeminiClient) -> None:
         form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
         given = {"temperature": 0.9, "top_p": 0.9, "top_k": 40, "seed": 7, "presence_penalty": 0.2, "max_tokens": 300}
         stops = [f"{n}:" for n in range(7)]
@@ -360,11 +363,11 @@ class TestParameters:
             "responseJsonSchema": {"type": "object"},
         }
 
-    async def test_what_says_nothing_is_left_out(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_what_says_nothing_is_left_out(self, upstream: GeminiServer, model: GeminiClient) -> None:
         await parts(model, ask(top_k=0, seed=-1, stop=None, response_format={"type": "text"}))
         assert "generationConfig" not in upstream.requests[0].body
 
-    async def test_a_refusal_is_learned_from_once(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_a_refusal_is_learned_from_once(self, upstream: GeminiServer, model: GeminiClient) -> None:
         for _ in range(2):
             got = await parts(model, ask(model="gemini-3-pro", presence_penalty=0.3, frequency_penalty=0.3))
             assert sorted(changed(got)) == ["frequency_penalty", "presence_penalty"]
@@ -389,13 +392,13 @@ class TestParameters:
         ],
     )
     async def test_thinking(
-        self, upstream: GeminiServer, model: GeminiChat, name: str, effort: str | None, thinking: Any
+        self, upstream: GeminiServer, model: GeminiClient, name: str, effort: str | None, thinking: Any
     ) -> None:
         await parts(model, ask(model=name, reasoning_effort=effort))
         config = upstream.requests[0].body.get("generationConfig", {})
         assert (config.get("thinkingConfig"), upstream.refusals) == (thinking, [])
 
-    async def test_googles_own_words(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_googles_own_words(self, upstream: GeminiServer, model: GeminiClient) -> None:
         safety = [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"}]
         own = {
             "safetySettings": safety,
@@ -410,7 +413,7 @@ class TestParameters:
         assert body["generationConfig"] == own["generationConfig"]
         assert (body["safetySettings"], body["tools"]) == (safety, own["tools"])
 
-    async def test_what_googles_openai_api_takes_besides(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_what_googles_openai_api_takes_besides(self, upstream: GeminiServer, model: GeminiClient) -> None:
         beside = {"thinking_config": {"thinkingBudget": 9}, "safety_settings": [{"threshold": "OFF"}]}
         await parts(model, ask(extra_body={"google": beside}))
         body = upstream.requests[0].body
@@ -419,10 +422,10 @@ class TestParameters:
 
 
 class TestBesideReplies:
-    async def test_models(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_models(self, upstream: GeminiServer, model: GeminiClient) -> None:
         assert await model.models() == ["narrator-1", "narrator-2"], "those that write"
 
-    async def test_other_requests_go_to_the_openai_api(self, upstream: GeminiServer, model: GeminiChat) -> None:
+    async def test_other_requests_go_to_the_openai_api(self, upstream: GeminiServer, model: GeminiClient) -> None:
         passed = await model.pass_on("/embeddings", b"{}", "application/json", None)
         assert json.loads(passed.body) == {"path": "/v1beta/openai/embeddings", "key": f"Bearer {KEY}"}
         headers = {name.lower() for name in upstream.requests[-1].headers}
@@ -444,7 +447,7 @@ class TestBesideReplies:
             seen.append(request.url.raw_path.decode())
             raise OSError("nobody is there")
 
-        monkeypatch.setattr(model.calls.client, "send", send)
+        monkeypatch.setattr(model.http, "send", send)
         with pytest.raises(UpstreamError, match="cannot reach"):
             await parts(model, ask(model=name), streaming=False)
         assert seen == [path.replace("x=:", "x%3D:")]

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.chat.openai.client import BACKEND, OpenAIChat
-from saga_backends.chat.openai.reply import ReplyReader
+from saga_backends.chat.openai import BACKEND, ChatPieces, OpenAIClient
+from saga_backends.chat.reply import Reply
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
@@ -42,8 +42,8 @@ def ask(words: str = "나는 문을 연다.", *, key: str | None = None, **param
     return ChatRequest(plan, "narrator-1", params, key)
 
 
-async def opened(**options: Any) -> OpenAIChat:
-    model: OpenAIChat = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
+async def opened(**options: Any) -> OpenAIClient:
+    model: OpenAIClient = await BACKEND.open(OpenOptions(options={"max_retries": 0, "timeout": 5.0, **options}))
     return model
 
 
@@ -54,13 +54,13 @@ async def upstream() -> AsyncIterator[Upstream]:
 
 
 @pytest.fixture
-async def model(upstream: Upstream) -> AsyncIterator[OpenAIChat]:
+async def model(upstream: Upstream) -> AsyncIterator[OpenAIClient]:
     chat = await opened(base_url=upstream.url, api_key=KEY)
     yield chat
     await chat.aclose()
 
 
-async def parts(model: OpenAIChat, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
+async def parts(model: OpenAIClient, request: ChatRequest, *, streaming: bool = True) -> list[ChatPart]:
     return [part async for part in model.stream(request, streaming=streaming)]
 
 
@@ -68,7 +68,7 @@ def text(found: list[ChatPart], index: int = 0) -> str:
     return "".join(part.text for part in found if isinstance(part, TextPart) and part.index == index)
 
 
-async def failure(model: OpenAIChat, *, streaming: bool = True) -> tuple[UpstreamError, str]:
+async def failure(model: OpenAIClient, *, streaming: bool = True) -> tuple[UpstreamError, str]:
     """The error of a call, and the text that came before it."""
     got: list[ChatPart] = []
     with pytest.raises(UpstreamError) as caught:
@@ -80,7 +80,7 @@ async def failure(model: OpenAIChat, *, streaming: bool = True) -> tuple[Upstrea
 
 class TestReplies:
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_text_finish_and_bill(self, upstream: Upstream, model: OpenAIChat, streaming: bool) -> None:
+    async def test_text_finish_and_bill(self, upstream: Upstream, model: OpenAIClient, streaming: bool) -> None:
         upstream.then(says("비가 ", "그친다.", finish="length"))
         got = await parts(model, ask(), streaming=streaming)
         assert text(got) == "비가 그친다."
@@ -95,28 +95,28 @@ class TestReplies:
         assert request.headers["Authorization"] == f"Bearer {KEY}"
 
     @pytest.mark.parametrize("streaming", [True, False])
-    async def test_several_choices(self, upstream: Upstream, model: OpenAIChat, streaming: bool) -> None:
+    async def test_several_choices(self, upstream: Upstream, model: OpenAIClient, streaming: bool) -> None:
         upstream.then(says("one", others=["둘"]))
         got = await parts(model, ask(n=2), streaming=streaming)
         assert (text(got, 0), text(got, 1)) == ("one", "둘")
         assert {part.index for part in got if isinstance(part, FinishPart)} == {0, 1}
         assert upstream.requests[0].body["n"] == 2
 
-    async def test_unknown_fields_reach_the_provider(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_unknown_fields_reach_the_provider(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.lenient = True
         await parts(model, ask(temperature=0.9, min_p=0.05, dry={"multiplier": 0.8}, stop=["\n나:"]))
         body = upstream.requests[0].body
         assert (body["min_p"], body["dry"], body["stop"]) == (0.05, {"multiplier": 0.8}, ["\n나:"])
 
     async def test_the_clients_stream_options_are_kept_and_the_bill_is_asked_for(
-        self, upstream: Upstream, model: OpenAIChat
+        self, upstream: Upstream, model: OpenAIClient
     ) -> None:
         await parts(model, ask(stream_options={"chunk": 1, "include_usage": False}))
         assert upstream.requests[0].body["stream_options"] == {"chunk": 1, "include_usage": True}
         await parts(model, ask(stream_options={"include_usage": True}), streaming=False)
         assert "stream_options" not in upstream.requests[1].body
 
-    async def test_a_server_that_knows_no_stream_options(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_server_that_knows_no_stream_options(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(fails(422, "extra fields not permitted: stream_options"), says("a"), says("b", usage=None))
         assert text(await parts(model, ask())) == "a"
         got = await parts(model, ask())
@@ -126,14 +126,14 @@ class TestReplies:
 
     @pytest.mark.parametrize("streaming", [True, False])
     async def test_fields_that_are_not_interpreted(
-        self, upstream: Upstream, model: OpenAIChat, streaming: bool
+        self, upstream: Upstream, model: OpenAIClient, streaming: bool
     ) -> None:
         calls = [{"index": 0, "id": "c1", "type": "function", "function": {"name": "roll", "arguments": "{}"}}]
         upstream.then(says("x", extra={"tool_calls": calls, "reasoning_content": "음…", "refusal": None}))
         got = await parts(model, ask(), streaming=streaming)
         assert ExtraPart({"tool_calls": calls, "reasoning_content": "음…"}) in got
 
-    async def test_a_key_of_the_client(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_key_of_the_client(self, upstream: Upstream, model: OpenAIClient) -> None:
         await parts(model, ask(key="sk-theirs"))
         assert upstream.requests[0].headers["Authorization"] == "Bearer sk-theirs"
 
@@ -145,41 +145,41 @@ class TestReplies:
         assert all("Authorization" not in request.headers for request in upstream.requests)
         await model.aclose()
 
-    async def test_a_long_prompt_keeps_its_bytes(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_long_prompt_keeps_its_bytes(self, upstream: Upstream, model: OpenAIClient) -> None:
         words = "가\u2028나\x85다 \U0001f409 " * 20_000
         await parts(model, ask(words))
         assert upstream.requests[0].messages[1]["content"] == words
 
 
 class TestLenience:
-    async def test_a_whole_reply_where_a_stream_was_asked(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_whole_reply_where_a_stream_was_asked(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(raw(b'{"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}]}', "application/json"))
         assert text(await parts(model, ask())) == "whole"
 
-    async def test_a_stream_where_a_whole_reply_was_asked(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_stream_where_a_whole_reply_was_asked(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(raw(b'data: {"choices":[{"delta":{"content":"str"}}]}\n\ndata: [DONE]\n\n'))
         assert text(await parts(model, ask(), streaming=False)) == "str"
 
-    async def test_done_without_a_finish_reason(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_done_without_a_finish_reason(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(raw(b'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'))
         assert text(await parts(model, ask())) == "a"
 
-    async def test_a_finish_reason_without_done(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_finish_reason_without_done(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(raw(b'data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n'))
         assert text(await parts(model, ask())) == "a"
 
-    async def test_comments_crlf_and_a_last_line_without_end(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_comments_crlf_and_a_last_line_without_end(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(
             raw(b': PROCESSING\r\n\r\nevent: x\r\ndata:{"choices":[{"delta":{"content":"a"}}]}\r\n\r\ndata: [DONE]')
         )
         assert text(await parts(model, ask())) == "a"
 
-    async def test_unescaped_line_separators_inside_json(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_unescaped_line_separators_inside_json(self, upstream: Upstream, model: OpenAIClient) -> None:
         words = "a\u2028b\x85c"
         upstream.then(raw(f'data: {{"choices":[{{"delta":{{"content":"{words}"}}}}]}}\n\ndata: [DONE]\n\n'.encode()))
         assert text(await parts(model, ask())) == words
 
-    async def test_content_in_parts(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_content_in_parts(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(
             raw(b'data: {"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"x"}]}}]}\n\ndata: [DONE]')
         )
@@ -227,7 +227,14 @@ class TestFailures:
         ],
     )
     async def test_a_status(
-        self, upstream: Upstream, model: OpenAIChat, streaming: bool, status: int, answered: int, kind: str, remedy: str
+        self,
+        upstream: Upstream,
+        model: OpenAIClient,
+        streaming: bool,
+        status: int,
+        answered: int,
+        kind: str,
+        remedy: str,
     ) -> None:
         upstream.then(fails(status, f"because {KEY}", ""))
         error, _ = await failure(model, streaming=streaming)
@@ -236,11 +243,11 @@ class TestFailures:
         assert f"127.0.0.1:{upstream.port}" in str(error)
         assert remedy in str(error)
 
-    async def test_the_providers_own_kind_is_kept(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_the_providers_own_kind_is_kept(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(fails(400, "too long", "context_length_error"))
         assert (await failure(model))[0].kind == "context_length_error"
 
-    async def test_a_wrong_key(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_wrong_key(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.key = "another"
         error, _ = await failure(model)
         assert error.status == 401
@@ -257,13 +264,13 @@ class TestFailures:
         ],
     )
     async def test_too_many(
-        self, upstream: Upstream, model: OpenAIChat, headers: dict[str, str], wait: float | None
+        self, upstream: Upstream, model: OpenAIClient, headers: dict[str, str], wait: float | None
     ) -> None:
         upstream.then(fails(429, "slow down", "rate_limit_error", **headers))
         error, _ = await failure(model)
         assert (error.status, error.kind, error.retry_after) == (429, "rate_limit_error", wait)
 
-    async def test_too_many_until_a_date(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_too_many_until_a_date(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(fails(429, retry_after=formatdate(time() + 100, usegmt=True)))
         wait = (await failure(model))[0].retry_after
         assert wait is not None
@@ -289,26 +296,26 @@ class TestFailures:
     @pytest.mark.parametrize("status", [200, 502])
     @pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])
     async def test_bodies_that_are_no_reply(
-        self, upstream: Upstream, model: OpenAIChat, body: bytes, status: int, kind: str
+        self, upstream: Upstream, model: OpenAIClient, body: bytes, status: int, kind: str
     ) -> None:
         for streaming in (True, False):
             upstream.then(raw(body, kind, status))
             assert (await failure(model, streaming=streaming))[0].status == 502
 
-    async def test_reset_in_mid_reply(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_reset_in_mid_reply(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(resets("one ", "two"))
         error, before = await failure(model)
         assert error.status == 502
         assert "broke off" in str(error)
         assert "one " in before
 
-    async def test_truncated(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_truncated(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(truncates("one ", "two"))
         error, before = await failure(model)
         assert "in the middle" in str(error)
         assert before == "one two"
 
-    async def test_an_error_in_mid_reply(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_an_error_in_mid_reply(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(errors("one"))
         error, before = await failure(model)
         assert (error.status, error.kind, before) == (503, "overloaded_error", "one")
@@ -317,14 +324,14 @@ class TestFailures:
     @pytest.mark.parametrize(
         "data", [b"data: {\n\n", b"data: 3\n\n", b'data: {"error": "no"}\n\n', b"data: " + b"[" * 100_000 + b"\n\n"]
     )
-    async def test_events_that_are_no_chunk(self, upstream: Upstream, model: OpenAIChat, data: bytes) -> None:
+    async def test_events_that_are_no_chunk(self, upstream: Upstream, model: OpenAIClient, data: bytes) -> None:
         upstream.then(raw(b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n' + data))
         error, before = await failure(model)
         assert (error.status, before) == (502, "a")
 
 
 class TestCancelling:
-    async def test_closing_the_iterator_ends_the_call(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_closing_the_iterator_ends_the_call(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(hangs("one"))
         stream = model.stream(ask())
         assert await anext(stream) == TextPart("one")
@@ -334,7 +341,7 @@ class TestCancelling:
 
     @pytest.mark.parametrize("pieces", [(), ("one",)])
     async def test_cancelling_the_reader_ends_the_call(
-        self, upstream: Upstream, model: OpenAIChat, pieces: tuple[str, ...]
+        self, upstream: Upstream, model: OpenAIClient, pieces: tuple[str, ...]
     ) -> None:
         upstream.then(hangs(*pieces))
         arrived = asyncio.Event()
@@ -355,7 +362,7 @@ class TestCancelling:
                 await task
             await upstream.gone.wait()
 
-    async def test_a_finished_call_leaves_nothing_behind(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_finished_call_leaves_nothing_behind(self, upstream: Upstream, model: OpenAIClient) -> None:
         upstream.then(says("a"), says("b"))
         assert text(await parts(model, ask())) == "a"
         assert text(await parts(model, ask(), streaming=False)) == "b"
@@ -364,7 +371,7 @@ class TestCancelling:
 
 
 class TestOpening:
-    async def test_models(self, model: OpenAIChat) -> None:
+    async def test_models(self, model: OpenAIClient) -> None:
         assert await model.models() == ["narrator-1", "narrator-2"]
         assert model.name == "openai"
 
@@ -378,7 +385,7 @@ class TestOpening:
         ],
     )
     async def test_models_that_cannot_be_listed(
-        self, upstream: Upstream, model: OpenAIChat, step: Any, status: int
+        self, upstream: Upstream, model: OpenAIClient, step: Any, status: int
     ) -> None:
         upstream.then(step)
         with pytest.raises(UpstreamError) as caught:
@@ -407,7 +414,7 @@ class TestOpening:
         with pytest.raises(BadInput, match=r"options.base_url: http://\[bad/v1 is no URL"):
             await opened(base_url="http://[bad/v1")
 
-    async def test_a_key_that_no_header_carries(self, upstream: Upstream, model: OpenAIChat) -> None:
+    async def test_a_key_that_no_header_carries(self, upstream: Upstream, model: OpenAIClient) -> None:
         with pytest.raises(UpstreamError, match="characters other than ASCII") as caught:
             await parts(model, ask(key="열쇠"))
         assert (caught.value.status, upstream.requests) == (401, [])
@@ -423,7 +430,7 @@ class TestOpening:
             await model.aclose()
         assert [each.headers.get("OpenAI-Organization") for each in upstream.requests] == ["org-1", None]
 
-    async def test_no_key_in_repr(self, model: OpenAIChat) -> None:
+    async def test_no_key_in_repr(self, model: OpenAIClient) -> None:
         assert KEY not in repr(model)
 
 
@@ -431,7 +438,7 @@ class TestOpening:
 def test_events_arrive_however_the_bytes_are_cut(words: list[str], end: bytes, data: st.DataObject) -> None:
     events = [json.dumps(chunk({"content": word}), ensure_ascii=not _encodable(word)) for word in words]
     whole = b"".join(b"data: " + event.encode() + end + end for event in events)
-    lines, reader, found = EventLines(), ReplyReader(Blame("openai", "h", 1.0)), []
+    lines, reader, found = EventLines(), Reply(Blame("openai", "h", 1.0), ChatPieces()), []
     at = 0
     while at < len(whole):
         size = data.draw(st.integers(1, 40))
@@ -464,7 +471,7 @@ def test_a_chunk_of_plain_text_is_read_as_any_other(text: Any, index: Any, finis
     choice = {"delta": {"content": text, **beside}, "index": index, "finish_reason": finish}
     read = []
     for more in ({}, {"usage": {"prompt_tokens": 0}}):
-        reader = ReplyReader(Blame("openai", "h", 1.0))
+        reader = Reply(Blame("openai", "h", 1.0), ChatPieces())
         found = list(reader.event(json.dumps({"choices": [choice], **more})))
         try:
             list(reader.end())

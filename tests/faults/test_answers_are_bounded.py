@@ -53,7 +53,6 @@ _ELSEWHERE = {
     "saga_server/hosting/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
     "saga_server/demo/telling.py": "asks the server that the demo itself has started",
-    "saga_backends/chat/anthropic/client.py": "asks through Calls, as the provider openai does",
 }
 
 
@@ -153,8 +152,8 @@ def _config(url: str, folder: Path) -> Any:
 
 
 ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
-    "a list of models": ("saga_backends/chat/openai/client.py", _models),
-    "Google's list of models": ("saga_backends/chat/gemini/client.py", _models_of_google),
+    "a list of models": ("saga_backends/chat/client.py", _models),
+    "Google's list of models": ("saga_backends/chat/client.py", _models_of_google),
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
     "a table of tokens": ("saga_backends/tokens/tables.py", _table),
@@ -163,7 +162,7 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "saga top": ("saga_server/cli/top.py", _top),
 }
 _BOUNDED_HERE = "saga_backends/http_client.py"
-_UNDER_THEM = ("saga_backends/chat/calls.py", _BOUNDED_HERE)
+_UNDER_THEM = (_BOUNDED_HERE,)
 
 
 @pytest.fixture

@@ -128,10 +128,8 @@ async def test_many_texts_are_counted_beside_the_loop(count: int, monkeypatch: p
     assert on_the_loop == {count == 1}
 
 
-@pytest.mark.parametrize("sdk", [False, True])
-async def test_a_form_goes_on_as_it_came(provider: Provider, sdk: bool) -> None:
-    """Also through the official SDK, which would make forms of its own."""
-    options = OpenOptions(options={"base_url": provider.url, "api_key": "sk-up", "sdk": sdk})
+async def test_a_form_goes_on_as_it_came(provider: Provider) -> None:
+    options = OpenOptions(options={"base_url": provider.url, "api_key": "sk-up"})
     narrator: Any = await registry.load("chat", "openai").open(options)
     body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF\r\n--b--\r\n'
     kind = "multipart/form-data; boundary=b"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.chat.openai.request import openai_body
+from saga_backends.chat.openai import chat_outgoing
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest
 from saga_core.prompt.breakpoints import place_breakpoints
@@ -143,6 +143,6 @@ def test_what_the_planner_marks_is_what_is_sent() -> None:
     marked = [at for at, block in enumerate(planned.plan.blocks) if block.breakpoint]
     assert marked and planned.plan.blocks[marked[-1]].role == "user" and marked[-1] == 11
     request = ChatRequest(planned.plan, "gpt-5.6-terra")
-    body, _ = openai_body(request, "openai", ParameterRules(), GPT, streaming=False)
+    body = chat_outgoing(request, "openai", ParameterRules(), GPT, streaming=False).body
     sent = [at for at, message in enumerate(body["messages"]) if "prompt_cache_breakpoint" in str(message["content"])]
     assert sent == marked
