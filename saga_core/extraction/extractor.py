@@ -1,45 +1,30 @@
-"""The extractor: a small model reads a turn without a state block and reports its changes in one."""
+"""The extractor: a small model reads a turn that has no report, and reports its changes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from attrs import define, field
 
 from saga_core.errors import QUOTES
-from saga_core.extraction.answer_schema import answer_schema
+from saga_core.extraction.answer import answer_schema, read_answer, without_inventions
 from saga_core.extraction.question import ask, ask_again
 from saga_core.extraction.window import Told, ask_window, read_window, told, window_schema
-from saga_core.language import every
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
 from saga_core.model_calls import LONGEST, BeforeCall, ModelCall, ModelCallFailed, Paid, Report
 from saga_core.ports import ChatModel, TokenCounter, UsagePart
-from saga_core.state_block import (
-    THINK_END,
-    BlockFields,
-    BlockStatus,
-    Scalar,
-    StateReading,
-    hide,
-    is_nothing,
-    parse_block,
-    read_hidden,
-    squash,
-)
+from saga_core.state_block import BlockStatus, StateReading
 
 TIMEOUT = 60.0
 """The timeout of one call, in seconds."""
 ONCE_TIMEOUT = 180.0
 """The timeout of a call that is not repeated, in seconds. A large model on local hardware is slow."""
-MAX_TOKENS = 1_200
+MAX_TOKENS = 500
 """The maximum number of tokens of an answer."""
 MAX_WINDOW_TOKENS = 4_000
 """The maximum number of tokens of an answer about a window."""
 _SHOWN = 120
-_NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
-"""The answers that models give instead of an empty block, squashed."""
 
 
 async def _at_once() -> None:
@@ -69,6 +54,8 @@ class Extractor:
     report: Report = _uncounted
     once: bool = False
     """Whether each turn gets a single call, even if the answer cannot be read."""
+    brief: bool = False
+    """Whether the model is asked only for the few fields that small models get right."""
     call: ModelCall = field(init=False)
     window_call: ModelCall = field(init=False)
 
@@ -110,7 +97,7 @@ class Extractor:
         ``before_call`` is awaited right before each call, ``paid`` after each billed call.
         Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does.
         """
-        plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
+        plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names, brief=self.brief)
         reading = read_answer(await self._ask(plan, before_call, paid))
         if reading.status is BlockStatus.FALLBACK and not self.once:
             self.report("extraction.repairs", 1)
@@ -120,9 +107,9 @@ class Extractor:
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"{QUOTES}{said!r}" if said else ""
             raise ModelCallFailed(
-                f"the answer has no state block that can be read: {reading.problems[-1]}{shown}", answered=True
+                f"the answer has no report that can be read: {reading.problems[-1]}{shown}", answered=True
             )
-        return reading
+        return without_inventions(reading, turn_user, turn_reply, state, strict=self.brief)
 
     async def extract_window(
         self,
@@ -149,7 +136,7 @@ class Extractor:
 
     def size(self, turn_user: str, turn_reply: str, state: WorldState, language: str) -> int:
         """The number of tokens of the question about one turn. Makes no call."""
-        plan = ask(turn_user, turn_reply, state, language, self.counter.count)
+        plan = ask(turn_user, turn_reply, state, language, self.counter.count, brief=self.brief)
         return self.counter.count(plan.text())
 
     def window_size(self, turns: Sequence[Told], state: WorldState, language: str) -> int:
@@ -157,51 +144,7 @@ class Extractor:
         return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 
     async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
-        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", answer_schema()))
+        answer = await self.call.ask(
+            plan, before_call=before_call, paid=paid, schema=("changes", answer_schema(brief=self.brief))
+        )
         return answer.text[:LONGEST]
-
-
-def read_answer(text: str) -> StateReading:
-    """Read the report in an answer. The last state block counts; an empty one means that nothing changed.
-
-    Answers without a state block are accepted in three other forms: the body of a block in a different fence or in
-    none, a JSON object with text around it, and a plain statement that nothing changed.
-    """
-    hidden = hide(text)
-    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
-    if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
-        return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
-    if not blocks:
-        ends = list(THINK_END.finditer(text))
-        body = _unfenced(text[ends[-1].end() :] if ends else text)
-        if body and (_says_nothing(body) or squash(body) in _NOTHING):
-            return StateReading("", BlockStatus.OK, BlockFields())
-        for each in (body, _object_in(body)):
-            parsed = parse_block(each)
-            if parsed.status is BlockStatus.OK and not parsed.problems:
-                return StateReading("", BlockStatus.OK, parsed.fields)
-    return read_hidden(hidden)
-
-
-def _says_nothing(body: str) -> bool:
-    text = body.strip()
-    return not text or text == "{}" or is_nothing(Scalar(text))
-
-
-def _object_in(text: str) -> str:
-    """The first JSON object in a text; empty if there is none."""
-    at = text.find("{")
-    try:
-        value, end = json.JSONDecoder().raw_decode(text, at) if at >= 0 else (None, 0)
-    except (ValueError, RecursionError):
-        return ""
-    return text[at:end] if value else ""
-
-
-def _unfenced(text: str) -> str:
-    """The content of the fence, if the whole text is one fenced block; else the text."""
-    body = text.strip()
-    for mark in ("```", "~~~"):
-        if body.startswith(mark) and body.endswith(mark) and body.count(mark) == 2:
-            return body[len(mark) : -len(mark)].partition("\n")[2]
-    return body

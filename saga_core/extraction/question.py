@@ -1,14 +1,16 @@
-"""The question to an extraction model: one quoted turn, a summary of the state before it, and the block's form."""
+"""The question to an extraction model: one quoted turn, and a short version of the state before it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import cache
 
+from saga_core.extraction.answer import empty_answer
 from saga_core.language import ExtractionWords, language_of, mentions
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import Count, cut_middle, without_injected
-from saga_core.state_block import instruction
 
 LIMIT = 1_500
 """The maximum number of tokens of the whole question."""
@@ -29,25 +31,52 @@ def words_of(language: str) -> ExtractionWords:
 
 
 def ask(
-    user: str, reply: str, state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
+    user: str,
+    reply: str,
+    state: WorldState,
+    language: str,
+    count: Count,
+    *,
+    names: tuple[str, ...] = (),
+    brief: bool = False,
 ) -> PromptPlan:
     """The question about one turn, at most ``LIMIT`` tokens as measured by ``count``.
 
     ``user`` and ``reply`` are the turn's texts as the player saw them, ``state`` the state before the turn. ``names``
-    are further known names. The system message is the same for every turn of a language. A long reply is cut in the
-    middle.
+    are further known names. The system message is the same for every turn of a language. ``brief`` asks for the few
+    fields that small models get right. A long reply is cut in the middle.
     """
     user, reply = without_injected(user), without_injected(reply)
-    words = words_of(language)
-    system = f"{words.system}\n\n{form(language)}"
-    left = LIMIT - _FRAME - _again_tokens(words, count) - count(system)
-    lines = [words.before, *(QUOTE + line for line in brief(state, f"{user}\n{reply}", names, language, count))]
+    words, system = words_of(language), instructions(language_of(language).tag, brief=brief)
+    left = LIMIT - _FRAME - _again_tokens(words, count) - count(system) - count(words.answer)
+    lines = [words.before, *(QUOTE + line for line in short_state(state, f"{user}\n{reply}", names, language, count))]
     said = quoted(user, _WORDS, count)
     if said:
         lines += ["", words.words, said]
     lines += ["", words.reply]
-    lines.append(quoted(reply, left - count("\n".join(lines)), count))
+    lines += [quoted(reply, left - count("\n".join(lines)), count), words.answer]
     return question(system, "\n".join(lines))
+
+
+@cache
+def instructions(tag: str, *, brief: bool) -> str:
+    """The system message of the question about one turn: the task, the keys, and worked examples."""
+    words = words_of(tag)
+    parts = [f"{words.task}\n{words.keys}" + ("" if brief else f" {words.more}")]
+    for example in words.examples:
+        answer = {key: example.answer.get(key, value) for key, value in empty_answer(brief=brief).items()}
+        lines = (
+            words.before,
+            f"{QUOTE}{words.place}: {example.place}",
+            f"{QUOTE}{words.present}: {example.present}",
+            words.words,
+            QUOTE + example.words,
+            words.reply,
+            QUOTE + example.reply,
+            f"{words.answer} {json.dumps(answer, ensure_ascii=False, separators=(',', ':'))}",
+        )
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
@@ -59,12 +88,6 @@ def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
 
 def _again_tokens(words: ExtractionWords, count: Count) -> int:
     return count(words.again) + _REASON
-
-
-def form(language: str) -> str:
-    """The form of the state block, as it is shown to the narrator."""
-    told = instruction(language_of(language).tag)
-    return told[told.index("```") :]
 
 
 def quoted(text: str, limit: int, count: Count) -> str:
@@ -79,9 +102,11 @@ def quoted(text: str, limit: int, count: Count) -> str:
         room -= over  # the prefixes cost tokens too
 
 
-def brief(state: WorldState, told: str, names: tuple[str, ...], language: str, count: Count) -> list[str]:
-    """A summary of the state: the player, place and health, belongings, company, and names that ``told`` may use."""
+def short_state(state: WorldState, told: str, names: tuple[str, ...], language: str, count: Count) -> list[str]:
+    """A short version of the state: the player and the place, then the company, and of belongings and known names those
+    that ``told`` uses. What a small model is shown besides comes back as news."""
     words = words_of(language)
+    folded = told.casefold()
     player = state.entities.get(state.player)
     facts = []
     if player is not None:
@@ -93,18 +118,18 @@ def brief(state: WorldState, told: str, names: tuple[str, ...], language: str, c
     carried = [
         state.name(item) + (f" ×{stack.quantity}" if stack.quantity != 1 else "")
         for item, stack in state.belongings.get(state.player, {}).items()
+        if any(_uses(told, folded, name) for name in state.entities[item].names)
     ]
     lines = [" | ".join(facts)] if facts else []
     lists = (
-        (words.inventory, carried, words.nothing),
-        (words.present, [state.name(who) for who in state.present], ""),
-        (words.known, list(_known(state, told, names)), ""),
+        (words.present, [state.name(who) for who in state.present]),
+        (words.inventory, carried),
+        (words.known, list(_known(state, told, names))),
     )
-    for label, found, otherwise in lists:
-        room = _STATE - count("\n".join(lines))
-        kept = _fitting(label, found[:_NAMES], room, count) or otherwise
-        if kept:
-            lines.append(f"{label}: {kept}")
+    for label, listed in lists:
+        fitting = _fitting(label, listed[:_NAMES], _STATE - count("\n".join(lines)), count)
+        if fitting:
+            lines.append(f"{label}: {fitting}")
     return lines
 
 
@@ -115,21 +140,24 @@ def _fitting(label: str, names: list[str], room: int, count: Count) -> str:
 
 
 def _known(state: WorldState, told: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The known names used in the turn's text, the names of characters met, then the given names that the text uses."""
+    """The known names that the turn's text uses, then those of the given names that it uses."""
     folded = told.casefold()
-    listed = set(state.present)
-    entities = state.entities.values()
-    used = [each for each in entities if any(_uses(told, folded, name) for name in each.names)]
-    seen = {state.name(who) for who in listed}
-    rest = [state.entities[who] for who in state.met if who in state.entities]
-    for entity in (*used, *rest):
-        if entity.kind is not Kind.EVENT and entity.id != state.player and entity.name not in seen:
+    seen = {state.name(who) for who in (*state.present, state.player) if who in state.entities}
+    known = (each for each in state.entities.values() if each.kind in (Kind.CHARACTER, Kind.LOCATION))
+    for entity in known:
+        if entity.name not in seen and any(_uses(told, folded, part) for name in entity.names for part in _parts(name)):
             seen.add(entity.name)
             yield entity.name
     for name in names:
         if name not in seen and _uses(told, folded, name):
             seen.add(name)
             yield name
+
+
+def _parts(name: str) -> Iterator[str]:
+    """A name, and its words: a story calls people by one of them."""
+    yield name
+    yield from (word for word in name.split() if len(word) > 1)
 
 
 def _uses(told: str, folded: str, name: str) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_core.extraction.answer_schema import answer_schema
-from saga_core.extraction.question import QUOTE, brief, form, quoted, words_of
+from saga_core.extraction.answer import answer_schema, as_block
+from saga_core.extraction.question import QUOTE, quoted, short_state, words_of
 from saga_core.language import every
 from saga_core.messages import PromptPlan, question
 from saga_core.model import WorldState
@@ -25,6 +25,7 @@ TOKENS = 3_000
 
 _WORDS, _REPLY = 250, 900
 """The maximum number of tokens of the player's message and of a reply. Longer texts are cut in the middle."""
+_FORM = '{"turns": [{"turn": 1, "place": "", "here": [], "got": [{"thing": "", "count": 1}]}, {"turn": 2}]}'
 _NOTHING = StateReading("", BlockStatus.OK, BlockFields())
 
 
@@ -67,16 +68,17 @@ def ask_window(
     that it hits the provider's prompt cache.
     """
     words = words_of(language)
-    block = form(language).replace("```state\n", f"```state\nturn: <{words.number}>\n", 1)
     lines = [words.before]
-    lines += [QUOTE + line for line in brief(state, "\n".join(each.text for each in turns), names, language, count)]
+    lines += [
+        QUOTE + line for line in short_state(state, "\n".join(each.text for each in turns), names, language, count)
+    ]
     for number, each in enumerate(turns, 1):
         lines += ["", f"## {words.turn} {number}", each.text]
-    return question(f"{words.window}\n\n{block}", "\n".join(lines))
+    return question(f"{words.window}\n{words.keys} {words.more}\n{_FORM}", "\n".join(lines))
 
 
 def window_schema() -> dict[str, Any]:
-    """The JSON schema of an answer: a list of turns, each with its number and the fields of a state block."""
+    """The JSON schema of an answer: a list of turns, each with its number and what changed in it."""
     each = answer_schema()
     fields = {"turn": {"type": "integer"}, **each["properties"]}
     each |= {"properties": fields, "required": list(fields)}
@@ -91,7 +93,7 @@ def read_window(text: str, turns: int) -> dict[int, StateReading]:
     """
     found: dict[int, StateReading] = {}
     twice: set[int] = set()
-    for number, reading in _readings(text, turns):
+    for number, reading in _readings(text):
         if number in found:
             twice.add(number)
         if 1 <= number <= turns and reading.status is not BlockStatus.FALLBACK:
@@ -99,18 +101,21 @@ def read_window(text: str, turns: int) -> dict[int, StateReading]:
     return {number: reading for number, reading in found.items() if number not in twice}
 
 
-def _readings(text: str, turns: int) -> list[tuple[int, StateReading]]:
-    plain = _json(text)
-    if plain:
-        return [(number, _read(json.dumps(fields, ensure_ascii=False))) for number, fields in plain]
-    hidden = hide(text)
-    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
-    numbered = [(_number().match(block.body), block) for block in blocks]
-    if len(blocks) == turns and not any(each for each, _ in numbered):
-        return [(at, _read(block.body)) for at, block in enumerate(blocks, 1) if block.closed]
-    return [
-        (int(each[1]), _read(block.body[each.end() :])) for each, block in numbered if each is not None and block.closed
-    ]
+def _readings(text: str) -> list[tuple[int, StateReading]]:
+    """The reports of an answer: as it was asked for, or as a state block for each turn."""
+    rows = _json(text)
+    if rows:
+        return [(number, _read(json.dumps(as_block(row), ensure_ascii=False))) for number, row in rows]
+    blocks = [block for block in hide(text).blocks if block.closed and not block.thinking and not block.loose]
+    numbered = [(_number().match(block.body), block.body) for block in blocks]
+    return [(int(number[1]), _read(body[number.end() :])) for number, body in numbered if number is not None]
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    """Matches the line of a block that gives the turn's number, in any language."""
+    words = "|".join(sorted({re.escape(each.questions.extraction.turn) for each in every()} | {"turn"}))
+    return re.compile(rf"\s*(?:{words})\s*[:：=]\s*(\d{{1,3}})[ \t]*,?", re.IGNORECASE)
 
 
 def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
@@ -131,15 +136,6 @@ def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
         if isinstance(number, int) and not isinstance(number, bool):
             found.append((number, {key: value for key, value in row.items() if key != "turn"}))
     return found
-
-
-@cache
-def _number() -> re.Pattern[str]:
-    """Matches the line of a block that gives the turn's number, in any language."""
-    names = {"turn", *(each.questions.extraction.turn.casefold() for each in every())}
-    names |= {each.questions.extraction.number.casefold() for each in every()}
-    named = "|".join(map(re.escape, sorted(names)))
-    return re.compile(rf"^[\s{{]*[\"']?(?:{named})[\"']?\s*[:：=]\s*[\"'<]?(\d{{1,3}})[\"'>]?[ \t]*,?", re.IGNORECASE)
 
 
 def _read(body: str) -> StateReading:

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import frozen
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class WorkedExample:
+    """A turn with the right answer. ``answer`` leaves out what is empty. Its names occur in no other text of SAGA."""
+
+    place: str
+    present: str
+    words: str
+    reply: str
+    answer: Mapping[str, Any]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExtractionWords:
     """The texts of the question to an extraction model. ``again`` contains ``{reason}``.
 
-    ``system`` is the task for one turn, ``window`` the task for several turns in one question. In a window, ``turn``
-    precedes the number of each turn, and ``number`` stands for that number in the form of the answer.
+    ``task`` is the task for one turn, ``window`` that for several turns in one question. ``keys`` says what the keys of
+    an answer mean, ``more`` what the keys mean that only larger models are asked for. In a window, ``turn`` precedes
+    the number of each turn.
     """
 
-    system: str
+    task: str
     window: str
+    keys: str
+    more: str
+    examples: tuple[WorkedExample, ...]
+    answer: str
     turn: str
-    number: str
     before: str
     player: str
     place: str
@@ -26,7 +42,6 @@ class ExtractionWords:
     inventory: str
     present: str
     known: str
-    nothing: str
     words: str
     reply: str
     again: str

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
-from saga_core.extraction.answer_schema import answer_schema
-from saga_core.extraction.extractor import Extractor, read_answer
+from saga_core.extraction.answer import answer_schema, empty_answer, read_answer, without_inventions
+from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
 from saga_core.model.entities import Entity, Kind, Placement, Stack
@@ -25,8 +25,7 @@ from saga_core.model_calls.model_call import ModelCallFailed
 from saga_core.model_calls.texts import cut_middle
 from saga_core.ports import TokenCounter
 from saga_core.registry import OpenOptions
-from saga_core.state_block import BlockFields, BlockStatus, ItemAmount
-from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF
+from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, RelationChange, StatusChange
 from tests.core.extraction.scripted import NOTHING, Answer, Scripted, changes
 
 STATE = WorldState(
@@ -73,15 +72,15 @@ def extractor(counter: TokenCounter, *script: Answer) -> tuple[Extractor, Script
 
 def test_the_question_shows_the_state_the_words_and_the_reply(counter: TokenCounter) -> None:
     told = ask("물러선다.", REPLY, STATE, "ko", counter.count).text()
-    assert (
-        "| 플레이어: 아리아 | 위치: 마을 광장 | HP: 85/100\n| 인벤토리: 치유 물약 ×2\n| 곁에 있는 인물: 에르겐" in told
-    )
-    assert "| 알려진 이름: 어둠의 숲, 고블린왕 크룩\n" in told
+    assert "| 플레이어: 아리아 | 위치: 마을 광장 | HP: 85/100\n| 곁에 있는 인물: 에르겐\n| 알려진 이름" in told
+    assert "치유 물약" not in told, "what the turn does not speak of comes back as news"
+    assert "| 인벤토리: 치유 물약 ×2\n" in ask("치유 물약을 마신다.", REPLY, STATE, "ko", counter.count).text()
+    assert "| 알려진 이름: 고블린왕 크룩, 어둠의 숲\n" in told
     assert "| 물러선다.\n" in told
     assert f"| {REPLY}" in told
-    assert "relationship_changes" in told
+    assert '"feelings"' in told and '"feelings"' not in ask("", REPLY, STATE, "ko", counter.count, brief=True).text()
     english = ask("I step back.", "The axe misses. Mara laughs.", STATE, "en", counter.count).text()
-    assert "| Known names: Mara, 고블린왕 크룩" in english
+    assert "| Known names: Mara\n" in english
     assert "quoted" in english
 
 
@@ -118,7 +117,7 @@ def test_a_crowded_state_leaves_room_for_the_reply(counter: TokenCounter) -> Non
     )
     plan = ask("응. " * 600, "가" * 4_000 + "끝이다", state, "ko", counter.count)
     assert counter.count(plan.text()) <= LIMIT
-    assert plan.text().endswith("끝이다")
+    assert plan.text().endswith("끝이다\n답:")
     assert plan.text().count("가") > 200
 
 
@@ -141,6 +140,7 @@ def test_a_story_cannot_speak_as_the_question(counter: TokenCounter) -> None:
         "Before the turn:",
         "The player:",
         "The reply:",
+        "Answer:",
     ]
 
 
@@ -157,6 +157,8 @@ def test_a_story_cannot_speak_as_the_question(counter: TokenCounter) -> None:
         "```yaml\nlocation: 어둠의 숲\nhp_change: -15\n```",
         "location: 어둠의 숲\nhp_change: -15",
         '{"location": "어둠의 숲", "hp_change": -15}',
+        json.dumps({**empty_answer(), "place": "어둠의 숲", "here": None, "hp": -15}),
+        json.dumps({"place": "어둠의 숲", "hp": "-15"}),
     ],
 )
 def test_an_answer_is_read_however_it_is_written(answer: str) -> None:
@@ -180,9 +182,7 @@ def test_an_answer_is_read_however_it_is_written(answer: str) -> None:
         "null",
         "Nothing changed.",
         "아무것도 바뀌지 않았습니다.",
-        json.dumps(
-            {field.name: [] if field.kind in RECORD_KEYS_OF and field.name != "present" else None for field in FIELDS}
-        ),
+        json.dumps({**empty_answer(), "here": None}),
     ],
 )
 def test_nothing_changed_is_an_answer(answer: str) -> None:
@@ -232,13 +232,13 @@ async def test_prose_is_asked_for_again_once(counter: TokenCounter) -> None:
     assert (await asker.extract("", REPLY, STATE, "ko")).fields.hp_change == -5
     assert len(chat.asked) == 2
     assert chat.asked[1].plan.blocks[:2] == chat.asked[0].plan.blocks
-    assert "state 블록 하나로만" in str(chat.asked[1].plan.blocks[2].content)
+    assert "JSON 객체 하나로만" in str(chat.asked[1].plan.blocks[2].content)
     assert counts["extraction.repairs"] == 1
 
 
 async def test_two_answers_without_a_block_are_a_failure_with_a_reason(counter: TokenCounter) -> None:
     asker, chat, _ = extractor(counter, "I cannot.", "I still cannot read such a story.", changes(hp_change=-5))
-    with pytest.raises(ModelCallFailed, match=r"no state block.*I still cannot read"):
+    with pytest.raises(ModelCallFailed, match=r"no report that can.*I still cannot read"):
         await asker.extract("", REPLY, STATE, "en")
     assert len(chat.asked) == 2
 
@@ -289,11 +289,89 @@ def test_json_is_read_whatever_stands_around_it(answer: str) -> None:
     assert (found.fields.hp_change, found.fields.items_gained) == (-15, (ItemAmount("치유 물약", 2),))
 
 
-def test_the_schema_is_one_that_the_block_can_state() -> None:
-    form = answer_schema()
-    assert list(form["properties"]) == [field.name for field in FIELDS] == form["required"]
-    records = [each["items"] for each in form["properties"].values() if each["type"] == "array"]
-    assert all(each.get("additionalProperties") is False for each in records if each["type"] == "object")
+@pytest.mark.parametrize("brief", [False, True])
+def test_the_schema_bounds_every_part_of_an_answer(brief: bool) -> None:
+    form = answer_schema(brief=brief)
+    assert list(form["properties"]) == list(empty_answer(brief=brief)) == form["required"]
+    waiting = [form]
+    while waiting:
+        part = waiting.pop()
+        if part.get("type") == "object":
+            assert part["additionalProperties"] is False and part["required"] == list(part["properties"])
+            waiting += part["properties"].values()
+        elif part.get("type") == "array":
+            assert part["maxItems"] <= 8
+            waiting.append(part["items"])
+        elif part.get("type") == "string":
+            assert part["maxLength"] <= 160
+        waiting += part.get("anyOf", ())
+
+
+def test_an_answer_is_read_whole() -> None:
+    answer = {
+        "place": "마을 광장",
+        "here": ["에르겐"],
+        "dead": ["고블린왕 크룩"],
+        "hp": -15,
+        "money_left": {"coin": "은화", "amount": 25},
+        "got": [{"thing": "낡은 열쇠", "count": 2}],
+        "lost": [{"thing": "치유 물약", "count": 1}],
+        "passed": [{"thing": "도끼", "from": "고블린왕 크룩", "to": "에르겐"}],
+        "states": [{"who": "에르겐", "now": "다침"}],
+        "feelings": [{"from": "에르겐", "to": "아리아", "feeling": "신뢰", "by": 2}],
+        "note": "크룩이 쓰러졌다.",
+    }
+    assert read_answer(json.dumps(answer, ensure_ascii=False)).fields == BlockFields(
+        location="마을 광장",
+        present=("에르겐",),
+        status_changes=(StatusChange("고블린왕 크룩", "dead"), StatusChange("에르겐", "다침")),
+        hp_change=-15,
+        money=(ItemAmount("은화", 25),),
+        items_gained=(ItemAmount("낡은 열쇠", 2),),
+        items_lost=(ItemAmount("치유 물약"),),
+        items_transferred=(ItemTransfer("도끼", "고블린왕 크룩", "에르겐"),),
+        relationship_changes=(RelationChange("에르겐", "아리아", "신뢰", 2),),
+        notes="크룩이 쓰러졌다.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "left", "field"),
+    [
+        ({"got": [{"thing": "apple", "count": 1}]}, BlockFields(), "items_gained"),
+        ({"got": [{"thing": "Mara", "count": 1}]}, BlockFields(), "items_gained"),
+        ({"here": ["Vex"], "got": [{"thing": "Vex", "count": 1}]}, BlockFields(present=("Vex",)), "items_gained"),
+        ({"place": "bar", "got": [{"thing": "bar", "count": 1}]}, BlockFields(location="bar"), "items_gained"),
+        ({"lost": [{"thing": "oar", "count": 1}]}, BlockFields(), "items_lost"),
+        ({"here": ["Vex", "치유 물약"]}, BlockFields(present=("Vex",)), "present"),
+        ({"hp": 400}, BlockFields(), "hp_change"),
+        ({"hp": -7}, BlockFields(), "hp_change"),
+    ],
+)
+def test_what_a_small_model_makes_up_is_left_out_and_said(
+    answer: dict[str, object], left: BlockFields, field: str
+) -> None:
+    reply = "Vex shoots. The pistol falls down in the bar. I lose 15 HP and have 400 credits."
+    found = without_inventions(read_answer(json.dumps(answer)), "", reply, STATE, strict=True)
+    assert found.fields == left
+    (problem,) = found.problems
+    assert problem.startswith(field)
+
+
+def test_what_was_had_and_came_back_in_one_answer_is_gone() -> None:
+    potion = [{"thing": "치유 물약", "count": 1}]
+    axe = [{"thing": "도끼", "count": 1}]
+    both = read_answer(json.dumps({"got": [*potion, *axe], "lost": [*potion, *axe]}, ensure_ascii=False))
+    found = without_inventions(both, "치유 물약을 건네고 도끼를 받는다.", "", STATE)
+    assert found.fields == BlockFields(items_lost=(ItemAmount("치유 물약"),), items_gained=(ItemAmount("도끼"),))
+
+
+@pytest.mark.parametrize(
+    "words", ["I lose 15 HP", "체력을 열다섯 잃었다", "失去十五点体力", "I lose fifteen HP", "１５"]
+)
+def test_a_number_counts_in_figures_and_in_words(words: str) -> None:
+    found = without_inventions(read_answer('{"hp": -15}'), words, "", STATE, strict=True)
+    assert found.fields.hp_change == -15
 
 
 async def test_a_provider_without_schemas_is_asked_for_json_and_then_in_words(counter: TokenCounter) -> None:

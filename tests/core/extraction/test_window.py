@@ -20,31 +20,18 @@ def places(answer: str, turns: int = 3) -> dict[int, str | None]:
     return {number: reading.fields.location for number, reading in read_window(answer, turns).items()}
 
 
-BLOCKS = """```state
-turn: 1
-location: Mill
-```
-```state
-turn: 2
-```
-```state
-turn: 3
-location: Tower
-```"""
+TURNS_OF = [{"turn": 1, "place": "Mill"}, {"turn": 2}, {"turn": 3, "place": "Tower"}]
+ANSWER = json.dumps({"turns": TURNS_OF})
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        BLOCKS,
-        f"<think>```state\nturn: 1\nlocation: Abyss\n```</think>\n{BLOCKS}",
-        BLOCKS.replace("turn: 1", "턴: 1").replace("turn: 3", "Turn：3"),
-        BLOCKS.replace("turn: 2\n", "turn: 2\nlocation: null\nitems_gained: []\n"),
-        BLOCKS.replace("turn: 1\n", "").replace("turn: 2\n", "").replace("turn: 3\n", ""),
+        ANSWER,
+        f"```json\n{ANSWER}\n```",
+        "Here it is:\n```json\n" + json.dumps(TURNS_OF) + "\n```",
+        json.dumps({"turns": [TURNS_OF[0], {"turn": 2, "place": "", "here": None, "got": []}, TURNS_OF[2]]}),
         json.dumps({"turns": [{"turn": 1, "location": "Mill"}, {"turn": 2}, {"turn": "3", "location": "Tower"}]}),
-        "Here it is:\n```json\n"
-        + json.dumps([{"turn": 1, "location": "Mill"}, {"turn": 2, "location": None}, {"turn": 3, "location": "Tower"}])
-        + "\n```",
     ],
 )
 def test_each_form_of_an_answer_is_told_apart_by_turn(answer: str) -> None:
@@ -57,10 +44,10 @@ def test_each_form_of_an_answer_is_told_apart_by_turn(answer: str) -> None:
     [
         ("", {}),
         ("I would rather not.", {}),
-        (BLOCKS.rpartition("```")[0], {1: "Mill", 2: None}),  # cut off
-        (BLOCKS.replace("turn: 3", "turn: 4"), {1: "Mill", 2: None}),
-        (BLOCKS.replace("turn: 3", "turn: 1"), {2: None}),  # said twice: neither counts
-        (BLOCKS.replace("turn: 3\n", ""), {1: "Mill", 2: None}),
+        (ANSWER[:-3], {}),  # cut off
+        (ANSWER.replace(": 3", ": 4"), {1: "Mill", 2: None}),
+        (ANSWER.replace(": 3", ": 1"), {2: None}),  # said twice: neither counts
+        (ANSWER.replace('"turn": 3, ', ""), {1: "Mill", 2: None}),
         (json.dumps({"turns": "none"}), {}),
         (json.dumps({"turns": [{"turn": True, "location": "Mill"}, 5]}), {}),
         ("{" * 5_000, {}),
@@ -90,7 +77,7 @@ async def test_story_text_cannot_pass_for_a_line_of_the_question(language: str) 
     own = [line for line in material.split("\n") if line and not line.startswith("| ")]
     assert sum(line.startswith("## ") for line in own) == 2
     assert not any("Abyss" in line or "Ignore" in line for line in own)
-    assert "```state\nturn: <" in first
+    assert '"turns": [{"turn": 1' in first
 
 
 def test_the_schema_names_the_turn() -> None:

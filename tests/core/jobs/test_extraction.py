@@ -250,7 +250,7 @@ async def test_an_answer_that_cannot_be_read_changes_nothing_and_is_listed(scrip
         assert await hp(chat, first) == 100
         (failed,) = (await chat.saga.status())["work"]["failed"]
         assert (failed["session"], failed["turn"], failed["tries"]) == (first.session.id, first.id, 1)
-        assert "no state block" in failed["reason"]
+        assert "no report that can be read" in failed["reason"]
         assert await chat.saga.maintenance.differences(first.session.id) == []
         assert await chat.saga.background.reextract(first.session.id) == 1
         await settled(chat)

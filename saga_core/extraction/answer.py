@@ -1,0 +1,276 @@
+"""The answer of an extraction model: its JSON schema, how it is read, and what in it cannot be so.
+
+The form is short on purpose. In front of a model of 1.5 billion parameters, lists of few typed fields were filled in
+rightly where one free-text field was junk in two answers of three. What such a model makes up shows in its words: a
+thing that neither the player nor the reply names, a person among the things, a number that nobody said. Those parts of
+an answer are dropped, each with its reason; the rest counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from attrs import evolve
+
+from saga_core.errors import QUOTES
+from saga_core.language import every, normalized, terms
+from saga_core.model import Kind, WorldState
+from saga_core.state_block import (
+    THINK_END,
+    BlockFields,
+    BlockStatus,
+    ItemAmount,
+    Scalar,
+    StateReading,
+    hide,
+    is_nothing,
+    parse_block,
+    read_hidden,
+    squash,
+)
+
+_NAME, _WORD, _NOTE = 60, 24, 160
+"""The longest name, feeling and note that an answer may hold, in characters."""
+_PEOPLE, _THINGS, _FEW = 8, 6, 4
+"""The longest lists that an answer may hold."""
+_DEGREE = 20
+_NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
+"""The answers that models give instead of an empty one, squashed."""
+
+
+def empty_answer(*, brief: bool = False) -> dict[str, Any]:
+    """An answer by which nothing changed. ``brief``: with the few keys that small models get right."""
+    few = {"place": "", "here": [], "dead": [], "hp": 0, "money_left": None, "got": [], "lost": []}
+    return few if brief else {**few, "passed": [], "states": [], "feelings": [], "note": ""}
+
+
+def answer_schema(*, brief: bool = False) -> dict[str, Any]:
+    """The schema of an answer about one turn. Every key is required; what did not change is empty, 0 or null."""
+    name = {"type": "string", "maxLength": _NAME}
+    things = _list(_object({"thing": name, "count": {"type": "integer"}}), _THINGS)
+    degree = {"type": "integer", "minimum": -_DEGREE, "maximum": _DEGREE}
+    fields = {
+        "place": name,
+        "here": _list(name, _PEOPLE),
+        "dead": _list(name, _FEW),
+        "hp": {"type": "integer"},
+        "money_left": {"anyOf": [{"type": "null"}, _object({"coin": name, "amount": {"type": "integer"}})]},
+        "got": things,
+        "lost": things,
+        "passed": _list(_object({"thing": name, "from": name, "to": name}), _FEW),
+        "states": _list(_object({"who": name, "now": {"type": "string", "maxLength": _WORD}}), _FEW),
+        "feelings": _list(
+            _object({"from": name, "to": name, "feeling": {"type": "string", "maxLength": _WORD}, "by": degree}),
+            _FEW,
+        ),
+        "note": {"type": "string", "maxLength": _NOTE},
+    }
+    return _object({key: fields[key] for key in empty_answer(brief=brief)})
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _list(items: dict[str, Any], most: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def as_block(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer in the keys of a state block, for its parser. Keys of a block, and unknown ones, stay as they are."""
+    block = {key: value for key, value in answer.items() if key not in _READERS}
+    spaced = {key: _spaced(answer[key]) for key in _READERS if key in answer}
+    for key, value in spaced.items():
+        block |= _READERS[key](value)
+    dead = [{"name": name, "status": "dead"} for name in _rows(spaced.get("dead")) if isinstance(name, str)]
+    if dead:
+        block["status_changes"] = [*dead, *_rows(block.get("status_changes"))]
+    return block
+
+
+def _spaced(value: Any) -> Any:
+    """``value`` with the spaces of names that a model of code writes as ``captain_rusk``."""
+    if isinstance(value, str):
+        return value.replace("_", " ")
+    if isinstance(value, list):
+        return [_spaced(each) for each in value]
+    return {key: _spaced(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _rows(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _renamed(rows: object, **keys: str) -> list[Any]:
+    return [{keys.get(k, k): v for k, v in row.items()} if isinstance(row, dict) else row for row in _rows(rows)]
+
+
+_READERS: dict[str, Any] = {
+    "place": lambda value: {"location": value} if value else {},
+    "here": lambda value: {"present": value},
+    "dead": lambda value: {},
+    "hp": lambda value: (
+        {} if value in (0, None) else {"hp_change" if isinstance(value, int) or _signed(value) else "hp": value}
+    ),
+    "money_left": lambda value: {"money": _renamed(value, coin="name", amount="quantity")} if value else {},
+    "got": lambda rows: {"items_gained": _renamed(rows, thing="name", count="quantity")},
+    "lost": lambda rows: {"items_lost": _renamed(rows, thing="name", count="quantity")},
+    "passed": lambda rows: {"items_transferred": _renamed(rows, thing="item")},
+    "states": lambda rows: {"status_changes": _renamed(rows, who="name", now="status")},
+    "feelings": lambda rows: {"relationship_changes": _renamed(rows, feeling="type", by="delta")},
+    "note": lambda value: {"notes": value} if value else {},
+}
+"""Key of an answer -> the fields of a block that say the same. An ``hp`` that a block would have is read as one."""
+
+
+def _signed(value: object) -> bool:
+    return isinstance(value, str) and value.strip()[:1] in ("+", "-", "−")
+
+
+def read_answer(text: str) -> StateReading:
+    """Read the report in an answer; an empty one means that nothing changed.
+
+    The answer is a JSON object, also with text around it. Answers of models that prefer the block of the narrator are
+    accepted too: a state block (the last one counts), its body in a different fence or in none, and a plain statement
+    that nothing changed.
+    """
+    hidden = hide(text)
+    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
+    if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
+        return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
+    if not blocks:
+        ends = list(THINK_END.finditer(text))
+        body = _unfenced(text[ends[-1].end() :] if ends else text)
+        if body and (_says_nothing(body) or squash(body) in _NOTHING):
+            return StateReading("", BlockStatus.OK, BlockFields())
+        answer = _object_in(body)
+        if answer is not None:
+            parsed = parse_block(json.dumps(as_block(answer), ensure_ascii=False))
+            if parsed.status is not BlockStatus.FALLBACK:
+                return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)
+        parsed = parse_block(body)
+        if parsed.status is BlockStatus.OK and not parsed.problems:
+            return StateReading("", BlockStatus.OK, parsed.fields)
+    return read_hidden(hidden)
+
+
+def _says_nothing(body: str) -> bool:
+    text = body.strip()
+    return not text or text == "{}" or is_nothing(Scalar(text))
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The first JSON object in a text."""
+    at = text.find("{")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, at) if at >= 0 else (None, 0)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and value else None
+
+
+def _unfenced(text: str) -> str:
+    """The content of the fence, if the whole text is one fenced block; else the text."""
+    body = text.strip()
+    for mark in ("```", "~~~"):
+        if body.startswith(mark) and body.endswith(mark) and body.count(mark) == 2:
+            return body[len(mark) : -len(mark)].partition("\n")[2]
+    return body
+
+
+def without_inventions(
+    reading: StateReading, user: str, reply: str, state: WorldState, *, strict: bool = False
+) -> StateReading:
+    """``reading`` without what cannot be so: each part that is left out is a problem that names its field.
+
+    A thing is no person and not the place, the company holds no things and nobody who died, and hit points change by no
+    more than there are. ``strict`` is for small models: a thing then must be known, or named by the player's words or
+    the reply, and hit points change only by a number that was said.
+    """
+    fields, problems = reading.fields, list(reading.problems)
+    said = f"{user}\n{reply}"
+    evidence = frozenset(terms(said))
+    known = {kind: _names(state, kind) for kind in (Kind.CHARACTER, Kind.ITEM)}
+    named = {change.name for change in fields.status_changes}
+    people = known[Kind.CHARACTER] | _folded((*(fields.present or ()), *named))
+    place = _folded((fields.location or "",))
+
+    def drop(field: str, value: object, reason: str) -> None:
+        problems.append(f"{field}{QUOTES}{value!r}: {reason}")
+
+    def carried(field: str, items: Iterable[ItemAmount]) -> tuple[ItemAmount, ...]:
+        kept = []
+        for item in items:
+            name = squash(item.name)
+            if name in people and name not in known[Kind.ITEM]:
+                drop(field, item.name, "a person is no thing")
+            elif name in place:
+                drop(field, item.name, "the place is no thing")
+            elif strict and name not in known[Kind.ITEM] and not _is_grounded(item.name, evidence):
+                drop(field, item.name, "neither the player nor the reply names it")
+            else:
+                kept.append(item)
+        return tuple(kept)
+
+    gained, lost = carried("items_gained", fields.items_gained), carried("items_lost", fields.items_lost)
+    owned = {squash(state.name(item)) for item in state.belongings.get(state.player, {})}
+    both = {squash(item.name) for item in gained} & {squash(item.name) for item in lost}
+    if both:  # it was had before and is gone, or it came and was told as passing through the hands
+        gained = tuple(item for item in gained if squash(item.name) not in both & owned)
+        lost = tuple(item for item in lost if squash(item.name) not in both - owned)
+    present = fields.present
+    if present is not None:
+        dead = {squash(change.name) for change in fields.status_changes if change.status == "dead"}
+        here = []
+        for name in present:
+            if squash(name) in known[Kind.ITEM] - known[Kind.CHARACTER]:
+                drop("present", name, "a thing is no person")
+            elif squash(name) not in dead:
+                here.append(name)
+        present = tuple(here)
+    change = fields.hp_change
+    if change:
+        player = state.entities.get(state.player)
+        most = player.get("max_hp") if player is not None else None
+        if isinstance(most, int) and abs(change) > most:
+            drop("hp_change", change, f"there are only {most} hit points")
+            change = None
+        elif strict and not _says_number(said, abs(change)):
+            drop("hp_change", change, "nobody said that number")
+            change = None
+    kept = evolve(fields, items_gained=gained, items_lost=lost, present=present, hp_change=change)
+    return evolve(reading, fields=kept, problems=tuple(problems))
+
+
+def _names(state: WorldState, kind: Kind) -> frozenset[str]:
+    return _folded(name for entity in state.of_kind(kind) for name in entity.names)
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(squash, names)))
+
+
+def _is_grounded(name: str, evidence: frozenset[str]) -> bool:
+    """Whether at least half of the index terms of a name occur in the evidence."""
+    words = set(terms(name))
+    return bool(words) and 2 * len(words & evidence) >= len(words)
+
+
+@cache
+def _spelled_numbers() -> tuple[tuple[re.Pattern[str], int], ...]:
+    words = {**{w: n for each in every() for w, n in (*each.block.numbers.items(), *each.block.plurals.items())}}
+    return tuple((re.compile(rf"(?<!\w){re.escape(word)}"), number) for word, number in words.items())
+
+
+def _says_number(text: str, number: int) -> bool:
+    plain = normalized("NFKC", text).casefold()
+    if any(int(digits) == number for digits in re.findall(r"(?<![\d.])\d{1,6}(?![\d.]\d)", plain.replace(",", ""))):
+        return True
+    if any(value == number and word.search(plain) for word, value in _spelled_numbers()):
+        return True
+    runs = re.findall(r"[一二两三四五六七八九十百零〇]+|[가-힣]+|[a-z-]+", plain)
+    return any(each.block.value(run) == number for each in every() for run in runs)
