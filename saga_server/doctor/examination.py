@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sys
 from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from attrs import define
 
 from saga_core import Saga, registry
 from saga_core.assembly import ASKING, RULES
@@ -18,7 +23,6 @@ from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
 from saga_server.counted import counted
 from saga_server.doctor.installed import installed
-from saga_server.doctor.recall import examine_recall, recall_of
 from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
@@ -26,20 +30,40 @@ from saga_server.tenancy import Tenancy
 _CHATS = 10
 """How many of the latest chats are checked for a silent narrator."""
 
+_QUESTION, _PASSAGE = "누가 검을 만들었지?", "The smith finished the sword."
+_PATIENCE = 60.0
+"""Seconds that the embedder has for its first answers."""
+
 Say = Callable[[str], None]
+
+
+@define
+class Report:
+    """The lines of an examination, and whether all of them are good."""
+
+    say: Say
+    good: bool = True
+
+    def check(self, good: bool, text: str) -> None:
+        """Print the result of a check."""
+        self.say(f"{'ok' if good else '!!'}  {text}")
+        self.good &= good
+
+    def note(self, text: str) -> None:
+        """Print what needs no remedy."""
+        self.check(True, text)
 
 
 async def examine(config: Config, say: Say) -> bool:
     """Report each check with ``say``. Returns whether all is well."""
-    results = [
-        _python(say),
-        _settings(config, say),
-        await _stores(config, say),
-        await _curator(config, say),
-        await _providers(config, say),
-    ]
-    say("all is well" if all(results) else "see the lines marked with !!")
-    return all(results)
+    report = Report(say)
+    report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
+    _settings(config, report)
+    await _stores(config, report)
+    await _curator(config, report)
+    await _providers(config, report)
+    say("all is well" if report.good else "see the lines marked with !!")
+    return report.good
 
 
 async def examine_narrator(config: Config, model: str, language: str | None, say: Say) -> bool:
@@ -48,20 +72,20 @@ async def examine_narrator(config: Config, model: str, language: str | None, say
     ``language`` is a language tag. None means the language of ``session.default_world`` if there is a rehearsal in it,
     or else English. Raises ``SagaError``.
     """
-    from saga_server.rehearsal import SCRIPTS, judge, rehearse  # imported only when needed
+    from saga_server.doctor.judging import judge  # imported only when needed
+    from saga_server.doctor.rehearsal import rehearse, scripts
 
-    if language is not None and language not in SCRIPTS:
-        raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(SCRIPTS)}")
-    script = SCRIPTS.get(language or _language(config), SCRIPTS[DEFAULT])
+    known, report = scripts(), Report(say)
+    if language is not None and language not in known:
+        raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(known)}")
+    script = known.get(language or _language(config), known[DEFAULT])
     say(f"playing {len(script.lines)} turns with {model} in {language_of(script.language).texts.name}; nothing is kept")
     route, scenes = await rehearse(config, os.environ, model, script)
-    _told(say, True, f"narrator: {route.model} of {route.provider.name} ({route.provider.where})")
-    findings = judge(scenes, script.player)
-    for found in findings:
-        _told(say, found.good, found.text)
-    good = all(found.good for found in findings)
-    say("it reports well" if good else "see the lines marked with !!")
-    return good
+    report.note(f"narrator: {route.model} of {route.provider.name} ({route.provider.where})")
+    for finding in judge(scenes, script.player):
+        report.check(finding.good, finding.text)
+    say("it reports well" if report.good else "see the lines marked with !!")
+    return report.good
 
 
 def _language(config: Config) -> str:
@@ -72,24 +96,15 @@ def _language(config: Config) -> str:
     return primary(WorldLibrary(default_roots(config.base)).get(name).language)
 
 
-def _told(say: Say, good: bool, text: str) -> bool:
-    say(f"{'ok' if good else '!!'}  {text}")
-    return good
-
-
-def _python(say: Say) -> bool:
-    return _told(say, sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
-
-
 def _sqlite() -> str:
     import sqlite3
 
     return sqlite3.sqlite_version
 
 
-def _settings(config: Config, say: Say) -> bool:
+def _settings(config: Config, report: Report) -> None:
     for warning in config.warnings:
-        _told(say, True, f"settings: {warning}")
+        report.note(f"settings: {warning}")
     try:
         check_listening(config.server)
         if config.server.workers > 1:
@@ -97,81 +112,78 @@ def _settings(config: Config, say: Say) -> bool:
 
             check_workers(config)
     except SagaError as error:
-        return _told(say, False, str(error))
+        report.check(False, str(error))
+        return
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
-    return _told(say, True, f"settings: will listen on {config.server.host}:{config.server.port}{several}")
+    report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 
 
-async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
+async def _served(config: Config, report: Report, locked: StoreLocked) -> None:
     """Report what the server that has the stores open says about them."""
     try:
         status = await ask(config, "/api/status")
     except SagaError as error:
-        return _told(say, False, f"stores: {locked} ({error})")
-    good = _told(say, True, f"stores: open in the server at {address_of(config.data_dir)}, which says of them:")
+        report.check(False, f"stores: {locked} ({error})")
+        return
+    report.note(f"stores: open in the server at {address_of(config.data_dir)}, which says of them:")
     for kind, store in status["stores"].items():
-        good &= _told(
-            say, store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}"
-        )
-    good &= recall_of(status, lambda fine, text: _told(say, fine, text))
+        report.check(store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}")
+    _recall_of(status, report)
     for each in (status.get("servers") or {}).get("others", ()):
-        good &= _told(say, each["alive"], f"{each['server']}: " + ("lives" if each["alive"] else "is gone"))
+        report.check(each["alive"], f"{each['server']}: " + ("lives" if each["alive"] else "is gone"))
     for name, reason in status["degraded"].items():
         if name != SILENT_MODE:
-            good &= _told(say, False, f"{name}: {reason}")
+            report.check(False, f"{name}: {reason}")
     for chat in status.get("silent", ()):
         told = f"session {chat['session']}: {chat['model'] or 'the narrator'} wrote no state block in its last"
         told += f" {chat['replies']} replies; "
-        good &= _told(say, bool(chat["read_by"]), told + (chat["remedy"] or f"{chat['read_by']} reads them"))
-    return good
+        report.check(bool(chat["read_by"]), told + (chat["remedy"] or f"{chat['read_by']} reads them"))
 
 
-async def _silent(saga: Saga, say: Say) -> bool:
+async def _silent(saga: Saga, report: Report) -> None:
     """Report the latest chats whose narrator wrote no state blocks, if no extraction model read the replies."""
-    good = True
     for chat in sorted(await saga.sessions.list(), key=lambda each: -each.updated)[:_CHATS]:
         live = await saga.parts.live.get(chat.session.id)
         found = await silence_at(live, live.head)
         if found.unread >= SILENT_FROM:
-            good &= _told(say, False, f"session {live.session.id}: {found.text('')}")
-    return good
+            report.check(False, f"session {live.session.id}: {found.text('')}")
 
 
-async def _stores(config: Config, say: Say) -> bool:
+async def _stores(config: Config, report: Report) -> None:
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as error:
-        return await _served(config, say, error)
+        await _served(config, report, error)
+        return
     except (SagaError, OSError) as error:
-        return _told(say, False, f"stores: {error}")
-    good = True
+        report.check(False, f"stores: {error}")
+        return
     try:
         for kind, store in saga.stores.all().items():
             health = await store.check(thorough=True)
-            good &= _told(say, health.ok, f"{kind}: {_opened(store.info, health)}")
-            good &= _told(say, True, f"{kind} backends: {_backends(kind, store.info.name)}")
-        _told(say, True, f"context: {_sources(saga)}")
-        good &= await examine_recall(saga, lambda fine, text: _told(say, fine, text))
+            report.check(health.ok, f"{kind}: {_opened(store.info, health)}")
+            report.note(f"{kind} backends: {_backends(kind, store.info.name)}")
+        report.note(f"context: {_sources(saga)}")
+        await _recall(saga, report)
         for name, reason in saga.counters.degraded.items():
-            good &= _told(say, False, f"{name}: {reason}")
-        good &= await _silent(saga, say)
+            report.check(False, f"{name}: {reason}")
+        await _silent(saga, report)
         broken = saga.worlds.broken()
         for name, fault in broken.items():
-            good &= _told(say, False, f"world {name}: {fault}")
+            report.check(False, f"world {name}: {fault}")
         whole = [name for name in saga.worlds.names() if name not in broken]
         for name in whole:
             for warning in saga.worlds.warnings(name):
-                _told(say, True, f"world {name}: {warning}")
-        _told(say, True, f"worlds: {', '.join(whole) or 'none'}")
+                report.note(f"world {name}: {warning}")
+        report.note(f"worlds: {', '.join(whole) or 'none'}")
         default = config.session.default_world
         if default is not None:
             try:
                 saga.worlds.get(default)
             except SagaError as error:
-                good &= _told(say, False, f"session.default_world: {error}")
+                report.check(False, f"session.default_world: {error}")
     finally:
         await saga.aclose(drain=0.0)
-    return good
 
 
 def _opened(info: StoreInfo, health: Health) -> str:
@@ -204,47 +216,50 @@ def _sources(saga: Saga) -> str:
     return ", ".join(told) + off + (f"; broken: {'; '.join(broken)}" if broken else "")
 
 
-async def _curator(config: Config, say: Say) -> bool:
+async def _curator(config: Config, report: Report) -> None:
     """Check the configured curator, if it is not one that comes with SAGA."""
     name = config.curator.backend
     if not config.curator.enabled or name is None or name in (RULES, *ASKING):
-        return True
-    _told(say, True, f"curator backends: {_backends('curator', name)}")
+        return
+    report.note(f"curator backends: {_backends('curator', name)}")
     try:
         curator: Curator = await registry.load("curator", name).open(OpenOptions(options=config.curator.options))
     except SagaError as error:
-        return _told(say, False, f"curator: {name}: {error}")
+        report.check(False, f"curator: {name}: {error}")
+        return
     try:
         health = await curator.check(thorough=True)
     finally:
         await curator.aclose()
-    return _told(say, health.ok, f"curator: {name}: {health.detail or 'it works'}")
+    report.check(health.ok, f"curator: {name}: {health.detail or 'it works'}")
+    return
 
 
-async def _providers(config: Config, say: Say) -> bool:
+async def _providers(config: Config, report: Report) -> None:
     narrators = Narrators.from_config(config, os.environ)
     if unheard := narrators.unheard(config):
-        return _told(say, False, unheard)
+        report.check(False, unheard)
+        return
     if narrators.offline:
-        return _told(say, True, "narrator: the built-in one, offline; no provider has a key or a base_url")
-    good = _told(say, True, f"extraction: replies without a state block are read by {_reader(config, narrators)}")
+        report.note("narrator: the built-in one, offline; no provider has a key or a base_url")
+        return
+    report.note(f"extraction: replies without a state block are read by {_reader(config, narrators)}")
     wanted = narrators.routes("") if narrators.model else ()
     try:
         for provider in narrators.providers.values():
             try:
                 models = await (await narrators.narrator(provider)).models()
             except SagaError as error:
-                good &= _told(say, False, f"provider {provider.name}: {error}")
+                report.check(False, f"provider {provider.name}: {error}")
             else:
-                _told(say, True, f"provider {provider.name}: {counted(len(models), 'model')} at {provider.where}")
+                report.note(f"provider {provider.name}: {counted(len(models), 'model')} at {provider.where}")
                 for route in wanted:
                     if route.provider is provider and models and route.model not in models:
                         # Some providers serve models that they do not list.
                         text = f"does not list {route.model!r} of models.narration and models.fallback; is it the name?"
-                        _told(say, True, f"provider {provider.name}: {text}")
+                        report.note(f"provider {provider.name}: {text}")
     finally:
         await narrators.aclose()
-    return good
 
 
 def _reader(config: Config, narrators: Narrators) -> str:
@@ -255,3 +270,40 @@ def _reader(config: Config, narrators: Narrators) -> str:
     if automatic is not None:
         return f"{automatic.name} (extraction.automatic: {config.extraction.automatic})"
     return "nobody; set models.extraction to a small model if your narrator forgets them"
+
+
+async def _recall(saga: Saga, report: Report) -> None:
+    """Ask the embedder for two vectors, and say which token counter is in use."""
+    await _embedder(saga, report)
+    counter: Any = saga.stores.counter
+    note = getattr(counter, "note", "")
+    report.note(f"tokens: counted by {counter.id}" + (f": {note}" if note else ""))
+
+
+async def _embedder(saga: Saga, report: Report) -> None:
+    embedder = saga.stores.embedder
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await embedder.embed([_PASSAGE], "passage")  # loads the model
+            began = perf_counter()
+            await embedder.embed([_QUESTION], "query")
+    except TimeoutError:
+        report.check(False, f"embedder {embedder.id}: no answer within {_PATIENCE:g} s")
+        return
+    except SagaError as error:
+        report.check(False, f"embedder {embedder.id}: {error}")
+        return
+    taken, deadline = (perf_counter() - began) * 1_000, saga.config.recall.deadline_ms
+    sees = "sees meaning" if embedder.semantic else "sees spelling"
+    report.note(f"embedder {embedder.id}: {embedder.dimension} components, {sees}, {taken:.0f} ms a question")
+    if taken > deadline:
+        slow = f"slower than recall.deadline_ms, {deadline:g}; turns go without it until that is raised"
+        report.check(False, f"embedder {embedder.id}: {slow}, to {taken * 2:.0f} say")
+
+
+def _recall_of(status: dict[str, Any], report: Report) -> None:
+    """Report the same from the status of a running server."""
+    vectors = status["vectors"]
+    left = f", {vectors['left']} turns still to do" if vectors["left"] else ""
+    report.note(f"embedder {status['embedder']}: {vectors['dimension']} components{left}")
+    report.note(f"tokens: counted by {status['tokens']}" + (f": {status['counting']}" if status["counting"] else ""))

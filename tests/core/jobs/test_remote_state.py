@@ -14,7 +14,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
-from saga_server.doctor.examination import _curator
+from saga_server.doctor.examination import Report, _curator
 from tests.backends.letta import VERSION, Agent, LettaFake, Said, calls, text
 from tests.core.frontend import MEMORY, Frontend
 from tests.core.jobs.test_reviews import INTERVAL, walked
@@ -149,12 +149,16 @@ async def test_without_the_client_another_reviews(letta: LettaFake, monkeypatch:
 
 async def test_the_doctor_tells_of_the_server_and_its_version(letta: LettaFake) -> None:
     told: list[str] = []
-    assert await _curator(config(letta), told.append)
+    report = Report(told.append)
+    await _curator(config(letta), report)
+    assert report.good
     assert told[-1] == f"ok  curator: letta: Letta {VERSION} at {letta.url}, agents think with openai/gpt-5-mini"
     letta.broken["GET", "/v1/health/"] = {"status": 502, "body": "<html>"}
-    assert not await _curator(config(letta), told.append)
+    await _curator(config(letta), report)
+    assert not report.good
     assert told[-1].startswith("!!  curator: letta: the Letta server at") and "answered 502" in told[-1]
-    assert await _curator(load_config(MEMORY), told.append) and len(told) == 4
+    await _curator(load_config(MEMORY), report)
+    assert len(told) == 4
 
 
 async def test_a_wrong_option_names_its_place(letta: LettaFake) -> None:

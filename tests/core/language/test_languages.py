@@ -26,8 +26,7 @@ ASIDE = (
     "saga_core/imports/texts.py",  # which letters texts in each encoding have
     "saga_backends/graph/kuzu_tokens.py",  # what an engine makes of every script
     "saga_server/demo/",
-    "saga_server/rehearsal/scripts.py",  # stories
-    "saga_server/doctor/recall.py",  # two sentences for the embedder
+    "saga_server/doctor/examination.py",  # two sentences for the embedder
     "saga_server/setup/wording.py",  # what `saga setup` says
     "saga_server/spoken.py",  # what systems call languages
 )

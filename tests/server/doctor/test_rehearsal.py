@@ -17,10 +17,11 @@ from saga_core.errors import BadInput, UpstreamError
 from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, StatusChange, render_block
 from saga_server.cli.saga_command import main
 from saga_server.doctor import examine_narrator
-from saga_server.rehearsal import SCRIPTS, judge, rehearse
-from saga_server.rehearsal.script import Script, Truth
+from saga_server.doctor.judging import judge
+from saga_server.doctor.rehearsal import Line, Script, rehearse, scripts
 from tests.server.upstream import Received, Step, Upstream, fails, says
 
+SCRIPTS = scripts()
 STORY = {
     "en": "The rain goes on. A horse snorts somewhere, and the boards creak.",
     "ko": "비가 계속 내린다. 어디선가 말이 콧김을 내뿜고 마룻장이 삐걱거린다.",
@@ -36,21 +37,21 @@ def settings(upstream: Upstream, **sections: Any) -> Config:
 
 def reported(script: Script, number: int) -> BlockFields:
     """What a narrator that misses nothing reports with a line."""
-    truth = script.lines[number][1]
-    before = script.lines[number - 1][1] if number else Truth()
+    truth = script.lines[number]
+    before = script.lines[number - 1] if number else Line(say="")
     assert truth.place is not None and truth.here is not None
     fields = BlockFields(location=truth.place[0], location_moved=truth.moved, present=truth.here)
     if truth.carries and not before.carries:
         fields = evolve(fields, items_gained=(ItemAmount(truth.carries[0]),))
     if truth.gave:
-        lantern = (script.lines[1][1].carries or ("",))[0]
+        lantern = (script.lines[1].carries or ("",))[0]
         fields = evolve(fields, items_transferred=(ItemTransfer(lantern, "Player", truth.here[0]),))
     return evolve(fields, hp_change=-10) if truth.hurt else fields
 
 
 def narrates(script: Script, reply: Callable[[int], str]) -> Step:
     """A narrator whose reply to each line is made from the line's number."""
-    lines = [line for line, _ in script.lines]
+    lines = [line.say for line in script.lines]
 
     async def answer(request: web.Request, received: Received) -> web.StreamResponse:
         said = [message["content"] for message in received.messages if message["role"] == "user"]
@@ -135,7 +136,7 @@ async def test_one_that_reports_no_moves(upstream: Upstream) -> None:
     script = SCRIPTS["ja"]
 
     def reply(number: int) -> str:
-        place = (script.lines[0][1].place or ("",))[0]
+        place = (script.lines[0].place or ("",))[0]
         return "\n\n" + render_block(evolve(reported(script, number), location=place, location_moved=False))
 
     upstream.otherwise = narrates(script, reply)
@@ -221,8 +222,8 @@ async def test_without_a_provider_there_is_only_the_built_in_narrator() -> None:
 def test_every_line_has_its_truth() -> None:
     for script in SCRIPTS.values():
         assert len(script.lines) == 8
-        assert sum(truth.moved for _, truth in script.lines) == 3
-        for _, truth in script.lines:
+        assert sum(truth.moved for truth in script.lines) == 3
+        for truth in script.lines:
             for name in truth.here or ():
                 assert name in script.card, "people are called as the card calls them"
 
@@ -239,6 +240,6 @@ async def test_the_command(upstream: Upstream, tmp_path: Path) -> None:
     assert "!!  blocks: 0 of 8" in result.output
     given[-1] = "tlh"
     refused = await asyncio.to_thread(CliRunner().invoke, main, given)
-    assert refused.exit_code != 0 and "give one of en, ko, ja, zh" in refused.output
+    assert refused.exit_code != 0 and "give one of en, ja, ko, zh" in refused.output
     refused = await asyncio.to_thread(CliRunner().invoke, main, ["doctor", "--lang", "ko"])
     assert refused.exit_code == 2 and "--narrator" in refused.output

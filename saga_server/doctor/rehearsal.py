@@ -1,15 +1,20 @@
-"""Plays a rehearsal with the configured provider, and with the same prompt as a chat.
+"""Rehearsals: plays eight turns with a narrator to see how well it reports.
 
-Everything is in memory and is dropped at the end. No journal on disk is opened.
+The stories are in ``rehearsals``, a file for each language. They are played with the configured provider, and with the
+same prompt as a chat. Everything is in memory and is dropped at the end. No journal on disk is opened.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import cache
+from importlib.resources import files
 from typing import Any, cast
 
+import yaml
 from attrs import evolve, frozen
+from cattrs import Converter
 
 from saga_core import Saga
 from saga_core.config import Config, StorageConfig
@@ -18,17 +23,59 @@ from saga_core.play import PendingTurn
 from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, UsagePart
 from saga_core.state_block import BlockStatus
 from saga_server.providers import OFFLINE, Narrators, Route
-from saga_server.rehearsal.script import Script, Truth
 
 _REPLY = 600
 """Most tokens of a reply, without its block."""
 
 
 @frozen(kw_only=True)
+class Line:
+    """What the player says, and what is true afterwards. None means that it is not checked."""
+
+    say: str
+    place: tuple[str, ...] | None = None
+    """The name of the place contains one of these words."""
+    moved: bool = False
+    """Whether the player moved there with this line."""
+    here: tuple[str, ...] | None = None
+    """The names of exactly the characters who are with the player."""
+    carries: tuple[str, ...] | None = None
+    """The name of a thing that the player has contains one of these words."""
+    gave: tuple[str, ...] | None = None
+    """No name of a thing that the player has contains one of these words."""
+    hurt: bool = False
+    """Whether the player was hurt with this line."""
+
+
+@frozen(kw_only=True)
+class Script:
+    """A rehearsal in one language."""
+
+    language: str
+    player: str
+    card: str
+    greeting: str
+    lines: tuple[Line, ...]
+
+
+@cache
+def scripts() -> Mapping[str, Script]:
+    """The rehearsals by language tag."""
+    converter = Converter(forbid_extra_keys=True)
+    folder = files("saga_server.doctor") / "rehearsals"
+    read = [
+        converter.structure(yaml.safe_load(file.read_text(encoding="utf-8")), Script)
+        for file in folder.iterdir()
+        if file.name.endswith(".yaml")
+    ]
+    return {script.language: script for script in sorted(read, key=lambda script: script.language)}
+
+
+@frozen(kw_only=True)
 class Scene:
     """One turn of a rehearsal, and the state after it."""
 
-    truth: Truth
+    line: Line
     status: BlockStatus
     problems: tuple[str, ...]
     cut: bool
@@ -87,13 +134,13 @@ async def _play(saga: Saga, narrator: ChatModel, route: Route, script: Script) -
         {"role": "assistant", "content": script.greeting},
     ]
     scenes = []
-    for line, truth in script.lines:
-        messages.append({"role": "user", "content": line})
+    for line in script.lines:
+        messages.append({"role": "user", "content": line.say})
         pending = await saga.begin(messages, model=route.model, provider=route.provider.dialect, player=script.player)
         await _tell(pending, narrator, route)
         (reply,) = pending.replies
         await pending.commit(model=route.model)
-        scenes.append(await _seen(saga, pending, truth))
+        scenes.append(await _seen(saga, pending, line))
         messages.append({"role": "assistant", "content": reply.text or "…"})
     return scenes
 
@@ -113,15 +160,14 @@ async def _tell(pending: PendingTurn, narrator: ChatModel, route: Route) -> None
     reply.finish()
 
 
-async def _seen(saga: Saga, pending: PendingTurn, truth: Truth) -> Scene:
+async def _seen(saga: Saga, pending: PendingTurn, line: Line) -> Scene:
     (reply,) = pending.replies
     reading = reply.reading(reply.finish_reason)
     live = await saga.parts.live.get(pending.session.id)
-    told = pending.id in live.tree
-    state = await live.state(pending.id if told else live.head)
+    state = await live.state(pending.id if pending.id in live.tree else live.head)
     said, count, usage = reading.fields, saga.stores.counter.count, pending.usage
     return Scene(
-        truth=truth,
+        line=line,
         status=reading.status,
         problems=reading.problems,
         cut=reply.finish_reason == "length",

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from saga_core.state_block import BlockStatus
 from saga_server.counted import counted
-from saga_server.rehearsal.playing import Scene
+from saga_server.doctor.rehearsal import Scene
 
 GOOD = 0.75
 """From this share on, something counts as well reported."""
@@ -37,9 +37,9 @@ def judge(scenes: Sequence[Scene], player: str) -> list[Finding]:
         _blocks(scenes),
         _fields(scenes),
         _names(scenes, player),
-        _share(scenes, "moves", lambda scene: scene.truth.moved, _moved),
+        _share(scenes, "moves", lambda scene: scene.line.moved, _moved),
         _share(scenes, "things", _about_things, _things),
-        _share(scenes, "harm", lambda scene: scene.truth.hurt, lambda scene: scene.hurt),
+        _share(scenes, "harm", lambda scene: scene.line.hurt, lambda scene: scene.hurt),
         _cost(scenes),
     ]
 
@@ -66,8 +66,8 @@ def _fields(scenes: Sequence[Scene]) -> Finding:
 
 
 def _names(scenes: Sequence[Scene], player: str) -> Finding:
-    known = {name for scene in scenes for name in scene.truth.here or ()}
-    wrong = [scene for scene in scenes if scene.truth.here is not None and set(scene.here) != set(scene.truth.here)]
+    known = {name for scene in scenes for name in scene.line.here or ()}
+    wrong = [scene for scene in scenes if scene.line.here is not None and set(scene.here) != set(scene.line.here)]
     strangers = sorted({name for scene in scenes for name in scene.people} - known)
     text = f"names: who is there is right after {len(scenes) - len(wrong)} of {len(scenes)} replies"
     if strangers:
@@ -96,15 +96,15 @@ def _remedy(wrong: Sequence[Scene]) -> str:
 
 
 def _moved(scene: Scene) -> bool:
-    return _names_one(scene.truth.place or (), (scene.place,))
+    return _names_one(scene.line.place or (), (scene.place,))
 
 
 def _about_things(scene: Scene) -> bool:
-    return scene.truth.carries is not None or scene.truth.gave is not None
+    return scene.line.carries is not None or scene.line.gave is not None
 
 
 def _things(scene: Scene) -> bool:
-    truth = scene.truth
+    truth = scene.line
     if truth.carries is not None:
         return _names_one(truth.carries, scene.carries)
     return not _names_one(truth.gave or (), scene.carries)
