@@ -19,13 +19,19 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     if after.location:
         facts.append(f"{words['place']}: {after.name(after.location)}")
     groups: dict[str, list[str]] = {"met": [], "gained": [], "lost": [], "event": []}
+
+    def note(group: str, id_: str) -> None:
+        now = after.merged.get(id_, id_)
+        if now in after.entities and now != after.player:
+            groups[group].append(after.name(now))
+
     for event in delta.events:
         if isinstance(event, deltas.Met):
-            groups["met"].append(after.name(event.who))
+            note("met", event.who)
         elif isinstance(event, deltas.ItemGained):
-            groups["gained"].append(after.name(event.item))
+            note("gained", event.item)
         elif isinstance(event, deltas.ItemLost):
-            groups["lost"].append(after.name(event.item))
+            note("lost", event.item)
         elif isinstance(event, deltas.EventTriggered):
             groups["event"].append(event.name)
     facts += [f"{words[name]}: {', '.join(dict.fromkeys(found))}" for name, found in groups.items() if found]

@@ -53,15 +53,18 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     """Return the pages for the prompt's prefix: whole lines, at most ``limit`` tokens, most important pages first.
 
     They stay the same for many turns, so they name the turn they show and contain what changes slowly. Company, place,
-    health, mood and inventory follow after the history, as they are now.
+    health, mood and inventory follow after the history, as they are now. What is empty is left out: small models write
+    on what looks like a form. Without anything to tell, the text is empty.
     """
     words = page_words(language)
     bodies = {
         "state.md": _then(state, words),
-        "relations.md": _relations(state, words),
-        "story.md": _story(state, words),
-        "lore.md": _lore(state, world, words, set(state.present)),
+        "relations.md": _told(_relations(state, words), words),
+        "story.md": _told(_story(state, words), words),
+        "lore.md": _told(_lore(state, world, words, set(state.present)), words),
     }
+    if not (bodies["relations.md"] or bodies["story.md"] or bodies["lore.md"] or _dead(state, words)):
+        return ""
     kept: list[str] = []
     spent = 0
     story = bodies["story.md"].rstrip().splitlines()
@@ -74,11 +77,22 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
             kept.append(line)
             spent += cost
     room = limit - spent
-    head = count(story[0]) + 1
-    if sum(count(line) + 1 for line in story) > room:
+    head = count(story[0]) + 1 if story else 0
+    if story and sum(count(line) + 1 for line in story) > room:
         within = story_within(state, _STORY_TURNS, room - head, lambda line: count(f"- {line}"))
         story = [story[0], *(f"- {line}" for line in within)] if within else []
     return without_signs("\n".join([*kept, *story]))
+
+
+def _told(body: str, words: Mapping[str, str]) -> str:
+    """A page's body without the sections that say that there is nothing."""
+    lines: list[str] = []
+    for line in body.splitlines():
+        if line == f"- {words['nothing']}":
+            lines.pop()
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def render_world(world: World, count: Callable[[str], int], limit: int) -> str:

@@ -58,7 +58,8 @@ class Briefing:
         """Return up to three lines and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
         # A conversation without a player character has no inventory.
-        pieces = [self._essentials(state, words)] if state.player else []
+        essentials = self._essentials(state, words) if state.player else None
+        pieces = [essentials] if essentials is not None else []
         lines = (
             (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
             (Slot.SURROUNDINGS, MUST_SURROUNDINGS, _surroundings(scene, words)),
@@ -78,7 +79,8 @@ class Briefing:
         ]
         return pieces
 
-    def _essentials(self, state: WorldState, words: Labels) -> Piece:
+    def _essentials(self, state: WorldState, words: Labels) -> Piece | None:
+        """Place, health, mood, and belongings where any were ever told of: what nobody said is unknown, not none."""
         player = state.entities.get(state.player)
         fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
         if player is not None and player.get("hp") is not None:
@@ -86,11 +88,16 @@ class Briefing:
             fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
         mood = player.get("mood") if player is not None else None
         moods = [f"{words.mood}: {one_field(str(mood))}"] if mood else []
-        carried = _inventory(state)
-        texts = [
-            " | ".join([*fields, f"{words.inventory}: {_listed(carried, most, words)}", *rest])
-            for most, rest in ((_ITEMS, moods), (_ITEMS, []), (_ITEMS // 3, []), (0, []))
-        ]
+        if state.player not in state.belongings:
+            texts = [" | ".join([*fields, *moods]), " | ".join(fields)]
+        else:
+            carried = _inventory(state)
+            texts = [
+                " | ".join([*fields, f"{words.inventory}: {_listed(carried, most, words)}", *rest])
+                for most, rest in ((_ITEMS, moods), (_ITEMS, []), (_ITEMS // 3, []), (0, []))
+            ]
+        if not texts[0]:
+            return None
         shorter = tuple(text for text in dict.fromkeys(texts) if text != texts[0])
         return Piece(
             self.name,
@@ -129,7 +136,9 @@ def _living(state: WorldState, ids: Sequence[str]) -> list[str]:
 
 
 def _company(state: WorldState, words: Labels) -> list[str]:
-    fields = [f"{words.player}: {_with_condition(state, state.player)}"] if state.player in state.entities else []
+    player = _with_condition(state, state.player) if state.player in state.entities else ""
+    # Nobody has named her yet: "Player: Player" says nothing.
+    fields = [f"{words.player}: {player}"] if player not in ("", words.player) else []
     present = _living(state, state.present)
     if present:
         fields.append(f"{words.present}: {_listed([_with_condition(state, id_) for id_ in present], _NAMES, words)}")
@@ -229,7 +238,7 @@ def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]
 
 def _entity_changes(was: Entity, now: Entity, player: str, words: Labels) -> Iterator[tuple[str, str]]:
     name = one_field(now.name)
-    if was.name != now.name:
+    if was.name != now.name and not (now.id == player and was.name == words.player):
         yield f"name:{now.id}", words.renamed.format(old=one_field(was.name), name=name)
     if now.kind is not Kind.CHARACTER:
         return

@@ -93,7 +93,11 @@ async def test_the_briefing_always_tells_the_essentials() -> None:
 
 async def test_what_is_not_known_is_left_out_and_an_empty_inventory_is_said() -> None:
     nobody = WorldState(player=ARIA, entities={ARIA: who("아리아")})
-    assert texts(await gather(Briefing(), ask(state=nobody, graph=None))) == ["인벤토리: 없음", "플레이어: 아리아"]
+    assert texts(await gather(Briefing(), ask(state=nobody, graph=None))) == ["플레이어: 아리아"]
+    empty = evolve(nobody, belongings={ARIA: {}})
+    assert texts(await gather(Briefing(), ask(state=empty, graph=None))) == ["인벤토리: 없음", "플레이어: 아리아"]
+    unnamed = WorldState(player=ARIA, entities={ARIA: who("플레이어")})
+    assert texts(await gather(Briefing(), ask(state=unnamed, graph=None))) == []
     assert texts(await gather(Briefing(), ask(state=WorldState(), graph=None, language="en"))) == []
 
 
