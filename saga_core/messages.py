@@ -26,7 +26,7 @@ class Stability(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a block of a prompt comes from, in the order of the blocks (``saga_core.prompt.build.ORDER``)."""
+    """Where a block of a prompt comes from, in the order of the blocks (``saga_core.prompt.plan.ORDER``)."""
 
     CLIENT = "client"
     """The system messages at the beginning of the client's request."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from saga_core.background.foreground import Foreground
-from saga_core.background.job import DONE, InSections, Job, Step, Waiting
+from saga_core.background.job import DONE, InSections, Job, Retry, Step, Waiting
 from saga_core.background.locks import SessionLocks
-from saga_core.background.retry import Retry
 from saga_core.background.supervisor import DrainReport, Supervisor
 
 __all__ = [

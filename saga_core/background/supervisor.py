@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -16,10 +17,57 @@ from attrs import define, field, frozen
 
 from saga_core.background.job import InSections, Job, Waiting
 from saga_core.background.locks import SessionLocks
-from saga_core.background.queues import JobQueue, SessionWork
 from saga_core.counters import Counters
 from saga_core.errors import LeaseLost
 from saga_core.log_context import set_log_context
+
+# -- queues ----------------------------------------------------------------------------------------------------
+
+
+@define(eq=False)
+class SessionWork:
+    """The work of one job in one session."""
+
+    session: str
+    asked: bool = True
+    """Whether a step was asked for since the last one began."""
+    task: asyncio.Task[None] | None = None
+    failures: int = 0
+    """Steps in a row that failed."""
+    reason: str = ""
+    """Why the last one failed."""
+    rest: asyncio.TimerHandle | None = None
+    """While it pauses after a failure, or until its next step is due."""
+    retries: bool = False
+    """Whether the pause is one after a failure."""
+    settled: asyncio.Event = field(factory=asyncio.Event)
+    """Set when the step under way is over."""
+
+
+@define(eq=False)
+class JobQueue:
+    """One job, and its work in each session."""
+
+    job: Job
+    sessions: OrderedDict[str, SessionWork] = field(factory=OrderedDict)
+    failures: int = 0
+    """Steps in a row that failed, over all sessions."""
+    rest: asyncio.TimerHandle | None = None
+    """While a job that rests as one pauses."""
+    done: int = 0
+    closed: bool = False
+
+    def running(self) -> int:
+        return sum(work.task is not None for work in self.sessions.values())
+
+    def is_full(self) -> bool:
+        return self.job.at_once is not None and self.running() >= self.job.at_once
+
+    def rests(self, work: SessionWork) -> bool:
+        return work.rest is not None or self.rest is not None
+
+
+# -- the supervisor --------------------------------------------------------------------------------------------
 
 log = logging.getLogger("saga.background")
 

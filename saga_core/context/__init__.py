@@ -9,14 +9,21 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.explain import RecentContexts, explain_context
+from saga_core.context.connections import Connections
+from saga_core.context.lore import Lorebook
+from saga_core.context.memories import Memories
 from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
-from saga_core.context.plugin_sources import open_plugin_source
-from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader, own_sources
+from saga_core.context.reader import (
+    USEFUL_HOPS,
+    ContextReader,
+    RecentContexts,
+    default_reader,
+    explain_context,
+    own_sources,
+)
+from saga_core.context.recollection import Recollection
 from saga_core.context.scene import Scene
-from saga_core.context.sources import Connections, ContextSource, Given, Lorebook, Recollection
-from saga_core.context.sources.memories import Memories
-from saga_core.context.sources.source import NOTHING_GIVEN
+from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source
 
 __all__ = [
     "NOTHING_GIVEN",

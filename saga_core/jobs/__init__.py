@@ -9,8 +9,7 @@ from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
-from saga_core.jobs.review_pace import Pace
-from saga_core.jobs.reviews import ReviewsJob
+from saga_core.jobs.reviews import Pace, ReviewsJob
 from saga_core.jobs.turn_work import TurnWork
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob

@@ -15,9 +15,7 @@ from saga_core.background import Supervisor
 from saga_core.billing import price
 from saga_core.config import Review, Settings
 from saga_core.errors import NotSupported
-from saga_core.jobs.extraction import ExtractionJob
-from saga_core.jobs.reading_turns import unreported
-from saga_core.jobs.windows import AHEAD, Window, windows_of
+from saga_core.jobs.extraction import AHEAD, ExtractionJob, Window, unreported, windows_of
 from saga_core.journal import Ledger
 from saga_core.model import Node
 from saga_core.ports import Usage

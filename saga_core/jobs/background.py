@@ -14,8 +14,7 @@ from attrs import define, frozen
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
 from saga_core.errors import BadInput, NotSupported
 from saga_core.jobs.backfill import Backfill
-from saga_core.jobs.extraction import ExtractionJob
-from saga_core.jobs.reading_turns import unreported
+from saga_core.jobs.extraction import ExtractionJob, unreported
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import ReviewsJob
 from saga_core.jobs.vectors import VectorsJob

@@ -9,29 +9,307 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from saga_core.background import DONE, Foreground, Job, Retry, Step, Supervisor, Waiting
 from saga_core.counters import Counters
 from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamError
+from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
-from saga_core.jobs.backlog import Backlog
-from saga_core.jobs.reading_turns import is_news, read_turn, resolved, scene_of
 from saga_core.jobs.views import ViewsJob
-from saga_core.jobs.windows import WindowPace, window_at
 from saga_core.journal import Journal, Wanted
+from saga_core.language import detect
 from saga_core.log_context import set_log_context
-from saga_core.model import READING, Delta, Node, Source, Status, TurnKind, held
+from saga_core.model import (
+    READING,
+    Delta,
+    Event,
+    Introduced,
+    Mentioned,
+    Node,
+    Renamed,
+    Source,
+    Status,
+    Turn,
+    TurnKind,
+    WorldState,
+    deltas,
+    fold,
+    held,
+)
 from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
+from saga_core.state_block import StateReading, merged
 
 if TYPE_CHECKING:
-    from saga_core.extraction import Extractor
+    from saga_core.extraction import Extractor, Told
+    from saga_core.model_calls import Paid
+
+
+# -- windows ---------------------------------------------------------------------------------------------------
+
+_USELESS = 2
+_AGAIN, _AT_LAST = 64, 1_024
+"""Turns that are read one by one before a window is tried again, at first and at most. Doubled after each failure."""
+AHEAD = 13
+"""Turns that are quoted before it is known where a window ends: one more than a window can have."""
+
+
+@define(eq=False)
+class WindowPace:
+    """Decides whether a model is asked about several turns at once."""
+
+    useless: int = 0
+    """Consecutive windows of which no turn could be read."""
+    single: int = 0
+    """Turns that were read one by one since."""
+    pause: int = _AGAIN
+
+    @property
+    def in_windows(self) -> bool:
+        """Whether the model can read several turns at once, as far as is known."""
+        return self.useless < _USELESS
+
+    def tries(self) -> bool:
+        """Whether to ask in a window now. Windows that failed before are tried again now and then."""
+        if self.in_windows:
+            return True
+        self.single += 1
+        return self.single > self.pause
+
+    def found_something(self) -> None:
+        """Note that the model can read windows, or that they are to be tried again."""
+        self.useless, self.single, self.pause = 0, 0, _AGAIN
+
+    def found_nothing(self) -> None:
+        """Note that no turn of a window could be read."""
+        if not self.in_windows:
+            self.pause = min(2 * self.pause, _AT_LAST)
+        self.useless, self.single = self.useless + 1, 0
+
+
+@frozen
+class Window:
+    """Consecutive turns, with their texts as they are quoted."""
+
+    turns: tuple[str, ...]
+    told: tuple[Told, ...]
+    language: str
+    """The language of the first turn."""
+
+
+async def windows_of(
+    live: LiveSession, nodes: Sequence[Node], extractor: Extractor, *, alone: bool = False
+) -> list[Window]:
+    """Divide turns of one path, in their order, into windows. A window ends where the turns are not consecutive.
+
+    With ``alone``, each turn is a window of its own.
+    """
+    from saga_core.extraction import fits
+
+    found: list[Window] = []
+    for run in _runs(nodes):
+        turns = await live.journal.turns(live.session.id, [node.id for node in run])
+        languages = [detect(f"{turn.user}\n{turn.reply}", live.world.language) for turn in turns]
+        while turns:
+            told = [extractor.told(turn.user, turn.reply, languages[0]) for turn in turns[: 1 if alone else AHEAD]]
+            count = 1 if alone else fits([each.tokens for each in told])
+            found.append(Window(tuple(turn.id for turn in turns[:count]), tuple(told[:count]), languages[0]))
+            del turns[:count], languages[:count]
+            await asyncio.sleep(0)
+    return found
+
+
+def _runs(nodes: Sequence[Node]) -> list[list[Node]]:
+    runs: list[list[Node]] = []
+    for node in nodes:
+        if runs and node.parent == runs[-1][-1].id:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    return runs
+
+
+async def window_at(live: LiveSession, turn: str, due: Container[str], extractor: Extractor) -> Window:
+    """The window that begins with ``turn`` and continues with the turns below it that are ``due`` as well."""
+    chain = [live.tree.get(turn)]
+    while len(chain) < AHEAD:
+        below = [each for each in live.tree.children.get(chain[-1].id, ()) if each in due]
+        if not below:
+            break
+        chain.append(live.tree.get(max(below, key=lambda each: (live.tree.is_ancestor(each, live.head), each))))
+    return (await windows_of(live, chain, extractor))[0]
+
+
+# -- reading a turn --------------------------------------------------------------------------------------------
+
+_NAMED_BY_BLOCK = (Mentioned, Renamed, Introduced, deltas.Played)
+
+
+def unreported(node: Node) -> bool:
+    """Whether the turn is part of the story, and its changes were not reported, or not completely."""
+    return node.status in (Status.FALLBACK, Status.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
+
+
+def is_news(live: LiveSession, turn: str) -> bool:
+    """Whether a turn was neither reported nor read, and was not imported. Imported turns are read on request.
+
+    A turn also counts as read if the result waits for a person.
+    """
+    node = live.tree.get(turn)
+    return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
+
+
+@frozen
+class Scene:
+    """A turn that is to be read, and what was known when it began."""
+
+    turn: Turn
+    before: WorldState
+    later: WorldState | None
+    """The state at the active head, if the turn is above it."""
+    above: Delta
+    """What the turn before it changed."""
+    language: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names that the story uses later, so that a character who appears later keeps one identity."""
+        if self.later is None:
+            return ()
+        return tuple(each.name for each in self.later.entities.values() if each.id not in self.before.entities)
+
+
+async def scene_of(live: LiveSession, turn_id: str) -> Scene:
+    """A turn with the state before it, as far as it is known now."""
+    turn = await live.turn(turn_id)
+    assert turn.parent is not None, "a root is never read"
+    before = await live.state(turn.parent)
+    behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
+    later = await live.state(live.head) if behind else None
+    above = live.effective(await live.turn(turn.parent))
+    return Scene(turn, before, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
+
+
+async def read_turn(
+    live: LiveSession, turn_id: str, extractor: Extractor, before_call: Callable[[], Awaitable[None]], paid: Paid
+) -> Delta:
+    """Ask what changed in a turn, and resolve the answer on the state before it. Raises the errors of ``extract``."""
+    scene = await scene_of(live, turn_id)
+    turn = scene.turn
+    reading = await extractor.extract(
+        turn.user, turn.reply, scene.before, scene.language, names=scene.names, before_call=before_call, paid=paid
+    )
+    return resolved(live, scene, reading)
+
+
+def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
+    """The delta of a turn from a model's report.
+
+    It is for the whole turn, so it includes what the recorder itself found out. Names are also looked up at the active
+    head, because turns may be read newest first.
+    """
+    turn, before = scene.turn, scene.before
+    said = f"{turn.user}\n{turn.reply}"
+    kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
+    if turn.delta.cut:
+        # The player and the characters that the block introduced are known, and names in its rest refer to them.
+        kept = [event for event in turn.delta.events if isinstance(event, _NAMED_BY_BLOCK)]
+        before = fold(before, Delta(tuple(kept)), turn=before.turn, depth=before.depth)
+        reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
+    told = read_delta(reading, before, source=Source.EXTRACTION, later=scene.later, told=said, above=scene.above)
+    if not any(isinstance(event, Mentioned) for event in kept):
+        kept += mention_event(live.lore.mentioned_in(said))
+    if live.tree.children.get(turn.id):
+        # Turns below may refer to entities that the replaced delta introduced.
+        kept += [event for event in live.effective(turn).events if isinstance(event, Introduced)]
+    return evolve(told, events=(*kept, *told.events))
+
+
+# -- the backlog -----------------------------------------------------------------------------------------------
+
+NEAR = 1
+"""A request waits for a turn that is being read, if it is at most this many turns above the one it continues."""
+
+
+@define(eq=False)
+class Backlog:
+    """The turns of one session that are to be read."""
+
+    session: str
+    wanted: dict[str, Wanted] = field(factory=dict)
+    proved: set[str] = field(factory=set)
+    """Turns that count though no turn continues them: a request's history showed them, or the work is drained."""
+    read: dict[str, Delta] = field(factory=dict)
+    """Answers that could not be recorded yet."""
+    heard: dict[str, StateReading] = field(factory=dict)
+    """The parts of an answer about a window whose turns are not recorded yet."""
+    alone: set[str] = field(factory=set)
+    """Turns that an answer about a window left out. Each is asked about separately."""
+    turn: str = ""
+    """The turn that is being read."""
+    over: asyncio.Event | None = None
+    """Exists while the model is asked. It is set when the answer is recorded, or when the call ends without one."""
+    done: int = 0
+
+    def forget(self, turn: str) -> None:
+        """Drop a turn from the backlog."""
+        self.wanted.pop(turn, None)
+        self.hear_again(turn)
+        self.proved.discard(turn)
+
+    def hear_again(self, turn: str) -> None:
+        """Drop the answers about a turn, so that it is asked about again."""
+        self.read.pop(turn, None)
+        self.heard.pop(turn, None)
+        self.alone.discard(turn)
+
+    def is_due(self, live: LiveSession, turn: str, *, at_head: bool) -> bool:
+        """Whether a turn has not failed for good, and counts. With ``at_head``, the head counts too."""
+        each = self.wanted[turn]
+        if each.failed or turn not in live.tree:
+            return False
+        if each.asked or turn in self.proved or live.tree.get(turn).kind is TurnKind.ADOPTED:
+            return True
+        return bool(live.tree.children.get(turn)) or (at_head and turn == live.head)
+
+    def due(self, live: LiveSession, *, at_head: bool) -> list[Node]:
+        """The turns that are to be read now."""
+        return [live.tree.get(turn) for turn in self.wanted if self.is_due(live, turn, at_head=at_head)]
+
+    def oldest_first(self, node: Node) -> bool:
+        """Whether a turn is read after those above it: it was imported or adopted, and somebody asked for it."""
+        wanted = self.wanted.get(node.id)
+        return node.kind in (TurnKind.IMPORTED, TurnKind.ADOPTED) and wanted is not None and wanted.asked
+
+    def in_window(self, node: Node) -> bool:
+        """Whether a turn is read in one call with the turns below it."""
+        return self.oldest_first(node) and node.id not in self.alone
+
+    def place_of(self, node: Node) -> int:
+        """A turn's priority in the queue; the highest comes first. Newer turns come before older ones. Imported turns,
+        and adopted turns that somebody asked for, are read oldest first: no request waits for them, and each is read
+        with the changes of those before it.
+        """
+        return -node.depth if node.kind is TurnKind.IMPORTED or self.oldest_first(node) else node.depth
+
+    def asked_about(self, live: LiveSession, parent: str) -> asyncio.Event | None:
+        """The event for the end of the current reading, if that is of ``parent`` or the turn before it."""
+        if self.over is None or not live.tree.is_ancestor(self.turn, parent):
+            return None
+        return self.over if live.tree.get(parent).depth - live.tree.get(self.turn).depth <= NEAR else None
+
+    def failed(self) -> Iterator[tuple[str, Wanted]]:
+        """The turns that are not retried automatically."""
+        return ((turn, each) for turn, each in self.wanted.items() if each.failed)
+
+
+# -- the job ---------------------------------------------------------------------------------------------------
 
 log = logging.getLogger("saga.extraction")
 

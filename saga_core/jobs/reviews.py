@@ -22,7 +22,6 @@ from saga_core.errors import LeaseLost, NotFound, SagaError, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
-from saga_core.jobs.review_pace import Pace, long_enough
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Wanted
 from saga_core.log_context import set_log_context
@@ -31,6 +30,35 @@ from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
 from saga_core.stores import CurationView, Curator
 from saga_core.values import Proposal
+
+# -- pace ------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Pace:
+    """How often one curator reviews."""
+
+    every: int
+    tokens: int = 0
+    """Tokens of turns after which it reviews even before ``every`` turns; 0 for never."""
+    whole: bool = False
+    """Whether a path, once begun, is reviewed without gaps, however far the curator is behind."""
+
+
+async def long_enough(live: LiveSession, turn: str, since: int, tokens: int, count: Callable[[str], int]) -> bool:
+    """Whether the turns below the depth ``since``, up to ``turn``, have ``tokens`` tokens. Raises ``StoreError``."""
+    found = 0
+    for node in live.tree.upwards(turn):
+        if node.depth <= since:
+            break
+        (each,) = await live.journal.turns(live.session.id, [node.id])
+        found += count(each.user) + count(each.reply)
+        if found >= tokens:
+            return True
+    return False
+
+
+# -- the job ---------------------------------------------------------------------------------------------------
 
 log = logging.getLogger("saga.curation")
 

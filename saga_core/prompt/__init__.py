@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from saga_core.prompt.build import build_plan, client_blocks, read_client_blocks
-from saga_core.prompt.cutting import Cut
+from saga_core.prompt.caching import Planned, SessionPrompts
 from saga_core.prompt.memory import Kept, KeptVolatile, PromptMemory, keep, only, recall
-from saga_core.prompt.pinning import Pin, Reason, rewrite_pays
-from saga_core.prompt.planner import Planned, SessionPrompts
-from saga_core.prompt.rules import static_rules
+from saga_core.prompt.plan import build_plan, client_blocks, read_client_blocks, static_rules
+from saga_core.prompt.prefix import Cut, Pin, Reason, rewrite_pays
 from saga_core.prompt.volatile_text import Arranged
 
 __all__ = [

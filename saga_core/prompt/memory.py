@@ -12,11 +12,8 @@ from typing import TypeVar
 from attrs import define, evolve, field, frozen
 
 from saga_core.messages import CacheLifetime
-from saga_core.prompt.cache_book import CacheBook, Entry
-from saga_core.prompt.cutting import Begin, Cuts
-from saga_core.prompt.fingerprint import pack, unpack
-from saga_core.prompt.pinning import AccruedCost, PagePins, Pin
-from saga_core.prompt.planner import Request, SessionPrompts
+from saga_core.prompt.caching import CacheBook, Entry, Request, SessionPrompts, pack, unpack
+from saga_core.prompt.prefix import AccruedCost, Begin, Cuts, PagePins, Pin
 from saga_core.prompt.volatile_text import Known, Note, VolatileText
 
 T = TypeVar("T", bound=Hashable)

@@ -20,7 +20,7 @@ from difflib import SequenceMatcher
 from attrs import define, evolve, field, frozen
 
 from saga_core.messages import Block, Origin
-from saga_core.prompt.fingerprint import fingerprint
+from saga_core.prompt.caching import fingerprint
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 _LONG_LINE = 300

@@ -1,4 +1,4 @@
-"""The directory of sessions: begins sessions, and finds them by id or by their owner's label."""
+"""The directory of sessions: begins sessions, and finds sessions, timelines and turns by their names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saga_core.errors import Conflict, NotFound
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, make_root
 from saga_core.language import clean_name
-from saga_core.model import Session
+from saga_core.model import Session, Timeline
 from saga_core.ports import Clock
 from saga_core.sessions.live_session import LiveSession
 from saga_core.sessions.live_sessions import LiveSessions
@@ -119,3 +119,35 @@ class SessionDirectory:
         session = await self.find(session_id)
         await self.locks.opened(session.id)
         return await self.live.get(session.id)
+
+
+# -- names of turns and timelines ------------------------------------------------------------------------------
+
+_DIGITS = 10
+
+
+def turn_named(live: LiveSession, given: str) -> str:
+    """Return the turn with this id, the head of the timeline with this name, or the active path's turn of this number.
+
+    Raises ``NotFound``, and the message lists the valid turns.
+    """
+    if given in live.tree:
+        return given
+    named = live.timelines.get(clean_name(given))
+    if named is not None:
+        return named.head
+    depth = live.tree.get(live.head).depth
+    if given.isascii() and given.isdecimal() and len(given) < _DIGITS and int(given) <= depth:
+        return live.tree.path(live.head)[int(given)].id
+    raise NotFound(
+        f"session {live.session.id} has no turn and no timeline {given!r}; the turns of its active path are"
+        f" 0 to {depth}"
+    )
+
+
+def timeline_named(live: LiveSession, name: str) -> Timeline:
+    """Return the timeline with this name. Raises ``NotFound``."""
+    found = live.timelines.get(clean_name(name))
+    if found is None:
+        raise NotFound(f"session {live.session.id} has no timeline {name!r}")
+    return found

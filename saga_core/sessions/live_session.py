@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.journal import Journal
@@ -22,14 +23,34 @@ from saga_core.model import (
     Turn,
     TurnKind,
     WorldState,
+    deltas,
     fold,
     sharing,
     undoings,
 )
-from saga_core.projection import GraphImage, render_graph
-from saga_core.recall import LexicalIndex, LoreIndex
-from saga_core.sessions.prepared_world import PreparedWorld
-from saga_core.world import World
+from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
+from saga_core.recall import SIZE, LexicalIndex, LoreIndex, Segment, mark_of, unpack
+from saga_core.world import World, opening_state
+
+
+@frozen(eq=False, repr=False)
+class PreparedWorld:
+    """A world and the data derived from it. It is made once and shared by its sessions to save memory."""
+
+    world: World
+    lore: LoreIndex
+    lore_graph: LoreGraph
+    opening: WorldState
+    """The state that sessions begin with, before it is assigned to a turn."""
+    image: GraphImage
+    """The graph of that state, with its caches cleared."""
+
+    @classmethod
+    def of(cls, world: World) -> PreparedWorld:
+        """Prepare ``world``. This takes a tenth of a second for a large one."""
+        lore_graph, opening = LoreGraph.of(world), opening_state(world, "")
+        return cls(world, LoreIndex(world.lore), lore_graph, opening, render_graph(opening, world, lore=lore_graph))
+
 
 _STATES = 64
 _TURNS = 16
@@ -250,3 +271,146 @@ class LiveSession:
     def head(self) -> str:
         """The active head: the turn recorded last."""
         return self.session.head or self.tree.root
+
+
+# -- amending a turn -------------------------------------------------------------------------------------------
+
+
+async def amend(
+    live: LiveSession,
+    turn_id: str,
+    delta: Delta,
+    number: str,
+    *more: tuple[str, Delta],
+    review: Review | None = None,
+) -> None:
+    """Record ``delta``, then ``more``, as later deltas of a turn. ``number`` orders it after the earlier ones.
+
+    The same commit contains the ``review``, the turn's updated episode, the removal of the checkpoints below, and a job
+    for the turn's views. The caller must hold the session exclusively and queue the turn's views. Raises ``NotFound``
+    and ``StoreError``; then nothing changed.
+    """
+    turn = await live.turn(turn_id)
+    later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
+    whole = turn.delta.amended(later)
+    node = evolve(live.tree.get(turn_id), status=whole.status)
+    if node.episode and turn.parent is not None:
+        before = await live.state(turn.parent)
+        after = fold(before, whole, turn=turn.id, depth=turn.depth)
+        episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
+        node = evolve(node, episode=episode, present=witnesses(before, after))
+    stale = [
+        below.id
+        for below in live.tree.nodes.values()
+        if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
+    ]
+    await live.journal.amend(live.session.id, number, delta, node, stale, more=more, review=review)
+    live.amend(node, later)
+    if review is not None:
+        live.reviewed(review)
+
+
+# -- notes that the user added ---------------------------------------------------------------------------------
+
+
+def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[str, ...]:
+    """Return the added notes that are valid at ``state`` and that ``pages`` do not show, oldest first."""
+    if not state.notes or not live.amendments:
+        return ()
+    oldest, held = state.notes[0][0], {text for _, text in state.notes}
+    found: list[str] = []
+    for node in live.tree.upwards(state.turn):
+        if node.depth < oldest:
+            break
+        later = live.amendments.get(node.id)
+        if not later:
+            continue  # as for almost all turns of a path
+        gone = undoings(later)
+        said = [
+            event.text
+            for delta in later
+            if delta.source is Source.EDIT and delta.id not in gone
+            for event in delta.events
+            if isinstance(event, deltas.Noted) and event.text in held and event.text not in pages
+        ]
+        found += reversed(said)
+    return tuple(dict.fromkeys(reversed(found)))
+
+
+# -- the stored index ------------------------------------------------------------------------------------------
+#
+# Index segments: the index of a session's episodes, stored in parts so that a long session loads without reading them.
+#
+# A segment is checked against the episodes from which it was made. If it no longer matches, it is ignored, its episodes
+# are indexed again, and it is removed when the next segment is written.
+
+log = logging.getLogger("saga.live")
+
+_AT_ONCE = 32
+"""Episodes that are indexed before the event loop gets control again."""
+
+
+async def restore(live: LiveSession) -> None:
+    """Load the stored segments into the session's index, which must be empty."""
+    for first, raw in await live.journal.segments(live.session.id):
+        try:
+            segment = unpack(raw)
+        except ValueError as error:
+            log.info("session %s: a segment of its index is rebuilt: %s", live.session.id, error)
+            live.stale.append(first)
+            continue
+        texts = _texts(live, segment)
+        if texts is None:
+            live.stale.append(first)
+        else:
+            live.episodes.take(segment, texts)
+        await asyncio.sleep(0)
+
+
+def _texts(live: LiveSession, segment: Segment) -> list[str] | None:
+    """Return the episodes of a segment, or None if they no longer match it."""
+    texts: list[str] = []
+    for turn, mark in zip(segment.ids, segment.marks, strict=True):
+        node = live.tree.nodes.get(turn)
+        if node is None or not node.episode or turn in live.episodes or mark_of(node.episode) != mark:
+            return None
+        texts.append(node.episode)
+    return texts
+
+
+async def parts_with(live: LiveSession, turns: Collection[str]) -> list[str]:
+    """Return the first turns of the stored segments that contain one of ``turns`` or cannot be read."""
+    found = []
+    for first, raw in await live.journal.segments(live.session.id):
+        try:
+            kept = unpack(raw).ids
+        except ValueError:
+            kept = tuple(turns)
+        if not set(turns).isdisjoint(kept):
+            found.append(first)
+    return found
+
+
+async def seal(live: LiveSession) -> None:
+    """Store the complete segments of the index: runs of 256 episodes."""
+    if len(live.unsealed) < SIZE:
+        return
+    waiting = [turn for turn in dict.fromkeys(live.unsealed) if turn in live.tree]
+    live.unsealed = []
+    try:
+        while len(waiting) >= SIZE:
+            await _seal(live, waiting[:SIZE])
+            del waiting[:SIZE]
+    finally:
+        live.unsealed[:0] = waiting
+
+
+async def _seal(live: LiveSession, run: list[str]) -> None:
+    part, texts = LexicalIndex(), [live.tree.get(turn).episode for turn in run]
+    for start in range(0, len(run), _AT_ONCE):
+        for turn, text in zip(run[start : start + _AT_ONCE], texts[start : start + _AT_ONCE], strict=True):
+            part.add(turn, text)
+        await asyncio.sleep(0)
+    stale = list(live.stale)
+    await live.journal.put_segment(live.session.id, run[0], part.packed(texts), stale)
+    live.stale = [turn for turn in live.stale if turn not in stale]

@@ -14,9 +14,7 @@ from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import Journal
 from saga_core.model import Tree
-from saga_core.sessions.index_segments import restore
-from saga_core.sessions.live_session import LiveSession
-from saga_core.sessions.prepared_world import PreparedWorld
+from saga_core.sessions.live_session import LiveSession, PreparedWorld, restore
 
 _WORLDS = 16
 """The number of worlds from which on worlds without a session in memory are removed."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.text_prompt.reading import TextPrompt, read_prompt
-from saga_core.text_prompt.writing import write_prompt
+from saga_core.text_prompt.reading import TextPrompt, read_prompt, write_prompt
 
 __all__ = [
     "TextPrompt",

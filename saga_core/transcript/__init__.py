@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from saga_core.transcript import identities as identities
-from saga_core.transcript.dialogue import Transcript, Utterance, read_transcript
+from saga_core.transcript.dialogue import Elsewhere, Transcript, Utterance, read_request, read_transcript
+from saga_core.transcript.evidence import INHERIT, likeness
 from saga_core.transcript.identities import identity, identity_key, prefix_keys
-from saga_core.transcript.locating import Located, locate
-from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
+from saga_core.transcript.matching import SHORT, Located, Match, Matcher, UsualNotes, locate, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
-from saga_core.transcript.reading import Elsewhere, read_request
-from saga_core.transcript.similarity import INHERIT, likeness
-from saga_core.transcript.usual_notes import UsualNotes
 
 __all__ = [
     "INHERIT",

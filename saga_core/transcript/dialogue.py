@@ -2,24 +2,185 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+import html
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from attrs import evolve, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import nfc
+from saga_core.language import Language, languages_in, nfc
+from saga_core.looked_through import LONG, looked_through, without_empty_lines
 from saga_core.messages import flatten
-from saga_core.state_block import without_thoughts
-from saga_core.transcript import voices
-from saga_core.transcript.identities import clean, identity_key, known_keys
+from saga_core.state_block import SCANNED, unscanned, without_thoughts
+from saga_core.transcript.identities import (
+    TAG,
+    WRAPPER,
+    Facts,
+    clean,
+    facts_of,
+    identity_key,
+    known_keys,
+    read_ahead,
+    remember,
+    unwrap,
+    without_keys,
+)
+
+# -- several speakers, and the frontend's instructions, in one message -----------------------------------------
+#
+# Other content of a message: words of several speakers with marks, and a frontend's own instructions.
+#
+# Some frontends put each message into a wrapper (``<Mina's Message>…</Mina's Message>``), some send the whole chat as
+# one message, and some put their instructions to the model into a user message. All of these are recognized by text
+# alone.
+
+SYSTEM = "system"
+SYSTEM_MARK = f"{SYSTEM}: "
+"""The prefix of a system text that is sent in the user role."""
+
+_HTML = re.compile(r"<[^<>\n]{0,200}>")
+_ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
+NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
+"""A name in front of a line. Many texts that are not a chat have such lines."""
+
+
+def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Return a pattern for lines that begin with ``[`` and one of ``bracketed``, or with one of ``free``, where the
+    bracket is optional."""
+    kinds = [rf"\[\s{{0,8}}+(?:{'|'.join(bracketed)})"] if bracketed else []
+    kinds += [rf"\[?\s{{0,8}}+(?:{'|'.join(free)})"] if free else []
+    # The number of blanks is limited, so that a page of empty lines is not rescanned at each line.
+    return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}+(?:{'|'.join(kinds)})", re.I)
+
+
+@cache
+def _notes(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of instructions at the end of a text, of those that stop the story, and of those that ask for
+    the player's line. Compiled on first use."""
+    asked = [each.requests for each in languages]
+    bracketed = (
+        *(nudge for each in asked for nudge in each.nudges),
+        *(note for each in asked for note in each.errands),
+    )
+    stops = tuple(stop for each in asked for stop in each.stops)
+    lines = tuple(line for each in asked for line in each.impersonation)
+    return _opening(bracketed, stops), _opening((), stops), _opening(lines)
+
+
+_EXCERPTS = 3
+
+
+@frozen
+class Said:
+    """A part of a message with its speaker, by name, or by role if there is no name."""
+
+    speaker: str
+    role: str
+    text: str
+
+
+def wrapped(text: str) -> list[Said]:
+    """Return the wrapped parts of a text, in order. Unclosed wrappers are ignored."""
+    parts: list[Said] = []
+    opened: re.Match[str] | None = None
+    for tag in TAG.finditer(text):
+        if not tag[1]:
+            opened = tag
+        elif opened is not None and tag[2] == opened[2]:
+            parts.append(Said(tag[2].strip(), "", text[opened.end() : tag.start()].strip()))
+            opened = None
+    return parts
+
+
+def behind_wrappers(text: str) -> str:
+    """Return the frontend's text after the last wrapper, without system marks; empty without a wrapper."""
+    end = max((tag.end() for tag in TAG.finditer(text) if tag[1]), default=len(text))
+    return "\n".join(line.removeprefix(SYSTEM_MARK) for line in text[end:].strip().split("\n"))
+
+
+def marked(text: str) -> list[Said]:
+    """Return the parts after ``user: `` and ``assistant: `` at the beginning of a line. Text before them is ignored."""
+    return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]
+
+
+def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
+    marks = list(mark.finditer(text))
+    ends = (*(found.start() for found in marks[1:]), len(text))
+    return [(found, text[found.end() : end].strip()) for found, end in zip(marks, ends, strict=False)]
+
+
+def roles(parts: list[Said]) -> list[str]:
+    """Return the role of each part. By names, the last speaker is the player, as in most requests."""
+    names = {part.speaker for part in parts}
+    if len(names) == 1:
+        # One name for both speakers: they alternate.
+        guessed = ["user" if (len(parts) - at) % 2 else "assistant" for at in range(len(parts))]
+    else:
+        guessed = ["user" if part.speaker == parts[-1].speaker else "assistant" for part in parts]
+    return [part.role or guess for part, guess in zip(parts, guessed, strict=True)]
+
+
+def tells_nothing_else(text: str, *, behind: bool) -> bool:
+    """Whether a text consists only of the lines of a chat, followed by an instruction.
+
+    ``behind`` means that an instruction follows the text. A real chat has a card or a prompt before its lines.
+    """
+    marks = NAME.findall(looked_through(text))
+    if len(marks) < 2 or NAME.match(text) is None:
+        return False
+    return behind or (len(marks) > 2 and marks[-1] == SYSTEM and marks[0] != SYSTEM)
+
+
+def excerpts(text: str) -> list[str]:
+    """Return the text, its parts without possible instruction lines at either end, and each of these without tags."""
+    found = _without_lines(text)
+    if "</" in text:
+        found += _without_lines(html.unescape(_HTML.sub("", text)))
+    return found
+
+
+def _without_lines(text: str) -> list[str]:
+    lines = [line for line in filter(None, text.strip().split("\n")) if not line.isspace()]
+    cuts = ((at, len(lines)) for at in range(1, min(len(lines), 1 + _EXCERPTS)))
+    found = [text, *("\n".join(lines[start:end]) for start, end in (*cuts, (0, len(lines) - 1)))]
+    return [each for each in found if each]
+
+
+def split_note(text: str) -> tuple[str, str]:
+    """Split a text into its words and a frontend's instruction at its end. Either may be empty.
+
+    The instruction is searched in the last 64,000 characters.
+    """
+    at = max(0, len(text) - LONG)
+    pattern = _notes(languages_in(text[at:]))[0]
+    if pattern.search(without_empty_lines(text[at:])) is None or (found := pattern.search(text, at)) is None:
+        return text, ""
+    return text[: found.start()].rstrip(), text[found.start() :].strip()
+
+
+def stops_the_story(text: str) -> bool:
+    """Whether a frontend's instruction interrupts the story for a summary, a picture's description or a mood."""
+    text = looked_through(text)
+    return _notes(languages_in(text))[1].search(text) is not None
+
+
+def asks_for_a_line(text: str) -> bool:
+    """Whether an instruction asks for the player's next line."""
+    text = looked_through(text)
+    return _notes(languages_in(text))[2].search(text) is not None
+
+
+# -- the dialogue ----------------------------------------------------------------------------------------------
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _SYSTEM = ("system", "developer")
 _DIALOGUE = ("user", "assistant")
-_MARKED = voices.SYSTEM_MARK[0]
+_MARKED = SYSTEM_MARK[0]
 _new = tuple.__new__
 
 
@@ -157,7 +318,7 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
     if not messages:
         raise BadInput("messages: the list is empty; send at least one message")
     utterances: list[Utterance] = []
-    wrapper, append = voices.WRAPPER, utterances.append
+    wrapper, append = WRAPPER, utterances.append
     for index, message in enumerate(messages):
         if type(message) is not dict and not isinstance(message, Mapping):
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
@@ -196,7 +357,7 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
         return []
     name = message.get("name")
     said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
-    return _unwrapped(said) if voices.WRAPPER in text else [said]
+    return _unwrapped(said) if WRAPPER in text else [said]
 
 
 def _calls_tools(message: Mapping[str, Any]) -> bool:
@@ -210,15 +371,15 @@ def _is_system(message: Mapping[str, Any]) -> bool:
     if role != "user":
         return role in _SYSTEM
     content = message.get("content") or ""
-    return (content if type(content) is str else flatten(content)).startswith(voices.SYSTEM_MARK)
+    return (content if type(content) is str else flatten(content)).startswith(SYSTEM_MARK)
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:
     """Return the wrapped parts of a message as utterances. Text around several parts is the frontend's."""
-    parts = voices.wrapped(said.sent)
+    parts = wrapped(said.sent)
     if said.role == "assistant":
         if len(parts) < 2:
-            return [said._replace(sent=voices.unwrap(said.sent))]
+            return [said._replace(sent=unwrap(said.sent))]
         return [said._replace(sent=part.text, speaker=part.speaker) for part in parts]
     if not parts:
         return [said]
@@ -229,11 +390,11 @@ def _unwrapped(said: Utterance) -> list[Utterance]:
 
 def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
     """Return the dialogue of a request that has only system messages."""
-    parts: list[tuple[int, voices.Said]] = []
+    parts: list[tuple[int, Said]] = []
     for index, message in enumerate(messages):
         text = flatten(message.get("content") or "")
-        parts += [(index, part) for part in (voices.wrapped(text) or voices.marked(text)) if part.text]
-    if not any(role == "user" for role in voices.roles([part for _, part in parts])):
+        parts += [(index, part) for part in (wrapped(text) or marked(text)) if part.text]
+    if not any(role == "user" for role in roles([part for _, part in parts])):
         return []
     return _quoted(parts)
 
@@ -251,8 +412,8 @@ def _is_a_prompt(messages: Sequence[Mapping[str, Any]], utterances: Sequence[Utt
     return bool(above) and last.startswith("[") and last.endswith("]")
 
 
-def _quoted(parts: list[tuple[int, voices.Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
-    guessed = voices.roles([part for _, part in parts])
+def _quoted(parts: list[tuple[int, Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
+    guessed = roles([part for _, part in parts])
     found = [
         Utterance(role, part.text, index, part.speaker, quoted=not part.role)
         for (index, part), role in zip(parts, guessed, strict=True)
@@ -268,12 +429,12 @@ def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utt
     # Before the first reply, a message may contain the whole system prompt, including its instructions.
     replied = any(each.role == "assistant" for each in utterances)
     last = flatten(messages[-1].get("content") or "") if messages[-1].get("role") != "assistant" else ""
-    if replied and voices.WRAPPER in last and (note := voices.behind_wrappers(last)):
+    if replied and WRAPPER in last and (note := behind_wrappers(last)):
         asked.append(Utterance("user", note, len(messages) - 1))
     while at and (utterances[at - 1].role == "user" or utterances[at - 1].quoted):
         at -= 1
         said = utterances[at]
-        words, note = voices.split_note(said.sent)
+        words, note = split_note(said.sent)
         if note and (replied or not words):
             asked.insert(0, said._replace(role="user", sent=note, images=()))
             utterances[at : at + 1] = [said._replace(sent=words)] if words or said.images else []
@@ -302,3 +463,61 @@ def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
     """Return the identity keys of many utterances."""
     found = known_keys([each.sent for each in utterances])
     return [each.key if key is None or each.images else key for each, key in zip(utterances, found, strict=True)]
+
+
+# -- reading a request -----------------------------------------------------------------------------------------
+
+_LONG = 64 * 1_024
+"""Maximum characters of new text that are processed on the event loop, in all messages of a request together."""
+_FAR = 2 * _LONG
+"""Minimum characters that are processed by ``elsewhere``."""
+
+Elsewhere = Callable[[Callable[[Sequence[str]], list[Facts]], Sequence[str]], Awaitable[list[Facts]]]
+"""Calls a function of texts without blocking the event loop, for example in another process."""
+
+
+async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhere | None = None) -> Transcript:
+    """As ``read_transcript``, without blocking the event loop for long texts, for thousands of short ones, or for texts
+    that may hold state blocks.
+
+    ``elsewhere`` does the slow work on long texts and on those that may hold state blocks. Without it, a thread does.
+    """
+    texts = _texts(messages)
+    short = _size(texts) < _LONG or (max(map(len, texts)) < _LONG and _size(without_keys(texts)) < _LONG)
+    scanned = unscanned(texts)
+    if short and _size(scanned) < SCANNED:
+        # In a continued chat only the last few messages are new, and a thread would only cost time.
+        return read_transcript(messages)
+    slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
+    facts = await elsewhere(facts_of, slow) if elsewhere is not None and _size(slow) >= _FAR else ()
+    return await asyncio.to_thread(_read_here, messages, slow, facts)
+
+
+def _read_here(messages: Sequence[Mapping[str, Any]], slow: Sequence[str], facts: Sequence[Facts]) -> Transcript:
+    for text, known in zip(slow, facts, strict=False):
+        remember(text, known)
+    read_ahead(slow)
+    transcript = read_transcript(messages)
+    if slow:  # a reply without its thoughts is another text
+        read_ahead(unscanned(each.sent for each in transcript.utterances))
+    identity_keys(transcript.utterances)  # fill the cache for the matcher
+    return transcript
+
+
+def _size(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
+
+
+def _texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the texts of the dialogue messages."""
+    found: list[str] = []
+    for message in messages:
+        if type(message) is not dict or message.get("role") not in ("assistant", "user"):
+            continue  # anything but an object is rejected when the message is read
+        content = message.get("content")
+        if type(content) is str:
+            found.append(content)
+        elif isinstance(content, list):
+            parts = (part.get("text") for part in content if isinstance(part, Mapping))
+            found += [text for text in parts if isinstance(text, str)]
+    return found

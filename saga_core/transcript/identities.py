@@ -14,7 +14,6 @@ from cachetools import TTLCache
 
 from saga_core.language import nfc, normalized, pieces
 from saga_core.state_block import Hidden, hide, note_hidden
-from saga_core.transcript import voices
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
@@ -29,6 +28,15 @@ _PIECE = 1 << 16
 """Characters that are normalized at once. This takes a millisecond, and then other threads can run."""
 LADDER = (192, 48, 12)
 """Prefix lengths by which a grown or cut reply is found, longest first."""
+
+WRAPPER = "s Message>"
+"""Part of every wrapper around a speaker's words, used as a quick test."""
+TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
+
+
+def unwrap(text: str) -> str:
+    """Return ``text`` without the tags of wrappers."""
+    return TAG.sub("", text) if WRAPPER in text else text
 
 
 def clean(text: str) -> str:
@@ -105,7 +113,7 @@ def _note(text: str, known: str) -> None:
 
 
 def _identity(text: str) -> str:
-    text = voices.unwrap(text)
+    text = unwrap(text)
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]

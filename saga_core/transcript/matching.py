@@ -1,30 +1,43 @@
-"""Finds a transcript's place: the known turn that is the request's parent according to its history.
-
-Histories are read from the end. The deepest assistant message that equals a known reply identifies the parent. A
-message that continues a known reply, or is its beginning, also identifies its place; it becomes a sibling with the text
-that the player kept (``reply_match``). If no reply is known, the player's words identify the place
-(``player_text_match``). System messages are ignored, because notes, world info and macros change them on every turn.
-"""
+"""Finds the place of a request: the turn that its history proves, and the kind of the request."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from attrs import define, evolve, field, frozen
+from cachetools import LRUCache
 
 from saga_core.model import Node, Session, Tree, TurnKind
-from saga_core.transcript import voices
-from saga_core.transcript.alignment import align, edited
-from saga_core.transcript.dialogue import Transcript, Utterance, identity_keys
-from saga_core.transcript.history import NO_WORDS, History
-from saga_core.transcript.history import words_key as words_key
+from saga_core.transcript.dialogue import Transcript, Utterance, excerpts, identity_keys
+from saga_core.transcript.evidence import (
+    ABOVE,
+    NO_WORDS,
+    Candidate,
+    Evidence,
+    History,
+    PlayerTextMatcher,
+    ReplyMatcher,
+    TurnIndex,
+    align,
+    edited,
+    resembles,
+)
+from saga_core.transcript.evidence import SHORT as SHORT
+from saga_core.transcript.evidence import words_key as words_key
 from saga_core.transcript.identities import fingerprint, identity, identity_key
 from saga_core.transcript.one_message import told_apart
-from saga_core.transcript.player_text_match import SHORT as SHORT
-from saga_core.transcript.player_text_match import Evidence, PlayerTextMatcher
-from saga_core.transcript.reply_match import ABOVE, Candidate, ReplyMatcher
-from saga_core.transcript.turn_index import TurnIndex
+from saga_core.transcript.request_kind import classify, names_the_next
+
+# -- the matcher -----------------------------------------------------------------------------------------------
+#
+# Finds a transcript's place: the known turn that is the request's parent according to its history.
+#
+# Histories are read from the end. The deepest assistant message that equals a known reply identifies the parent. A
+# message that continues a known reply, or is its beginning, also identifies its place; it becomes a sibling with the
+# text that the player kept (``reply_match``). If no reply is known, the player's words identify the place
+# (``player_text_match``). System messages are ignored, because notes, world info and macros change them on every turn.
 
 _LEVELS = 256
 """Turns of the path that are searched in addition to twice the length of the history."""
@@ -159,7 +172,7 @@ class Matcher:
         """
         if transcript.greeting or not transcript.words:
             return False
-        for text in voices.excerpts(transcript.words[-1].text):
+        for text in excerpts(transcript.words[-1].text):
             if len(identity(text)) < SHORT:
                 continue
             for session_id, turn_id in await self.known.replies(owner, identity_key(text), 1):
@@ -278,3 +291,140 @@ def _shown(tree: Tree, node: Node, history: History, position: int) -> frozenset
         words = [history.words_before(place) for place in said[:at]]
         shown += edited(above, [(indexes[node.id], place) for node, place in found], words)
     return frozenset(shown)
+
+
+# -- the place, and the kind of the request --------------------------------------------------------------------
+
+_COMPARED = 32
+
+
+@frozen
+class Located:
+    """A request with its kind and its place in a story."""
+
+    transcript: Transcript
+    match: Match
+    kind: TurnKind
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is a side request that shows nothing of a known story."""
+        return self.kind is TurnKind.SIDE and self.match.how in ("none", "session")
+
+
+async def locate(
+    matcher: Matcher, transcript: Transcript, *, owner: str, only: Session | None, world: Callable[[], Awaitable[str]]
+) -> Located:
+    """Find the place of ``transcript`` among the turns of ``owner``, or of the session ``only``."""
+    transcript = await matcher.cast(transcript, owner)
+    match = await matcher.match(transcript, owner=owner, only=only, world=world)
+    if transcript.prefilled and _ends_unknown(match, transcript) and not await _is_reply(matcher, match, transcript):
+        transcript = transcript.without_prefill()
+        match = await matcher.match(transcript, owner=owner, only=only, world=world)
+    elif transcript.calls and not transcript.words and _ends_unknown(match, transcript):
+        transcript = transcript.without_step()
+        match = await matcher.match(transcript, owner=owner, only=only, world=world)
+    kind = classify(transcript)
+    if kind is TurnKind.NARRATION and match.how in ("none", "session") and await matcher.quotes(transcript, owner):
+        kind = TurnKind.SIDE
+    return Located(transcript, match, kind)
+
+
+def _ends_unknown(match: Match, transcript: Transcript) -> bool:
+    return bool(match.unknown) and match.unknown[-1] is transcript.utterances[-1]
+
+
+async def _is_reply(matcher: Matcher, match: Match, transcript: Transcript) -> bool:
+    """Whether the assistant message at the end is a reply that was stopped, grown or edited, and is to be continued.
+
+    Otherwise it is a prefill of the next reply and not part of the story.
+    """
+    if match.how in ("grown", "cut") and sum(each.role == "assistant" for each in match.unknown) == 1:
+        return True
+    if match.session is None:
+        return False
+    past = transcript.utterances[:-1]
+    start = len(past)
+    while start and past[start - 1].role == "user":
+        start -= 1
+    words, now = words_key(past[start:]), transcript.utterances[-1].text
+    if not identity(now):  # only a quotation mark or a name, with which every reply may begin
+        return False
+    tree = await matcher.tree(match.session)
+    said = [node.id for node in tree.nodes.values() if node.user_key == words and node.kind is not TurnKind.SIDE]
+    for turn in await matcher.known.turns(match.session, said[-_COMPARED:]):
+        known, shown = identity(turn.reply), identity(now)
+        if known and (shown.startswith(known) or known.startswith(shown) or resembles(turn.reply, now)):
+            return True
+    return False
+
+
+# -- notes that stand there at every turn ----------------------------------------------------------------------
+#
+# Distinguishes the notes that a frontend puts after a chat at every turn from one-time instructions.
+#
+# In a group chat, a frontend names the next speaker, then adds its usual notes, then an instruction if there is one.
+# Only a comparison with an earlier turn can distinguish the last note from an instruction.
+
+_CHATS = 1_024
+_BLANK = re.compile(r"\n[ \t]*\n")
+
+
+@frozen
+class _Notes:
+    """The paragraphs after a chat, without the one that names the next speaker."""
+
+    paragraphs: tuple[str, ...]
+    alone: bool
+    """Whether the next speaker's name was there alone."""
+
+
+@define
+class UsualNotes:
+    """The notes after each chat at the player's last words. They are kept only in memory. Without them, a request is
+    classified by its own text.
+    """
+
+    _known: LRUCache[str, _Notes] = field(factory=lambda: LRUCache(_CHATS))
+
+    def take(self, session: str, found: Located) -> None:
+        """Store the notes after the player's words if the request names the next speaker.
+
+        Without player words, only fewer notes than known are stored, because the others may be an instruction.
+        """
+        transcript, known = found.transcript, self._known.get(session)
+        if found.kind is not TurnKind.NARRATION or not transcript.past or not _says_who(transcript):
+            return
+        now = _notes(transcript)
+        if transcript.words or known is None or len(now.paragraphs) < len(known.paragraphs):
+            self._known[session] = now
+
+    def told(self, found: Located) -> Located:
+        """Return ``found``, with the kind of a request without player words corrected by the chat's usual notes."""
+        transcript = found.transcript
+        usual = self._known.get(found.match.session or "")
+        if usual is None or transcript.words:
+            return found
+        now = _notes(transcript)
+        if found.kind is TurnKind.NARRATION and _says_who(transcript):
+            count = len(usual.paragraphs)
+            if len(now.paragraphs) > count and now.paragraphs[:count] == usual.paragraphs:
+                return evolve(found, kind=TurnKind.SIDE)
+        if (
+            found.kind is TurnKind.SIDE
+            and usual.alone
+            and not _says_who(transcript)
+            and now == evolve(usual, alone=False)
+        ):
+            # No next speaker is named, so the last speaker continues.
+            return evolve(found, kind=TurnKind.CONTINUATION)
+        return found
+
+
+def _says_who(transcript: Transcript) -> bool:
+    return bool(transcript.speaker) or names_the_next(transcript.trailing_system)
+
+
+def _notes(transcript: Transcript) -> _Notes:
+    said = (part for part in _BLANK.split(transcript.trailing_system) if not names_the_next(part))
+    return _Notes(tuple(text for part in said if (text := identity(part))), bool(transcript.speaker))

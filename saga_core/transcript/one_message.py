@@ -17,13 +17,10 @@ from attrs import define, evolve
 
 from saga_core.language import fold_name
 from saga_core.state_block import THINK_END, without_thoughts
-from saga_core.transcript import voices
-from saga_core.transcript.dialogue import Transcript, Utterance
+from saga_core.transcript.dialogue import NAME, SYSTEM, Transcript, Utterance, split_note
+from saga_core.transcript.evidence import SHORT, TurnIndex, kindred
 from saga_core.transcript.identities import identity, identity_key
-from saga_core.transcript.kindred import kindred
 from saga_core.transcript.persona import persona_of
-from saga_core.transcript.player_text_match import SHORT
-from saga_core.transcript.turn_index import TurnIndex
 
 _LOOKED_UP = 24
 """Maximum marks, from the end, after which a known reply is searched."""
@@ -33,7 +30,7 @@ _MOST = 20_000
 """A text with this many lines that begin with a name is not a chat."""
 _LINES = 4
 """Maximum line ends that are tried as the end of a short reply."""
-_NOTE = re.compile(rf"^{voices.SYSTEM}: ", re.M)
+_NOTE = re.compile(rf"^{SYSTEM}: ", re.M)
 _OPEN = re.compile(r"(?:\A|\n)[ \t]{0,8}([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]{0,8}(?=\n|\Z)")
 
 
@@ -57,7 +54,7 @@ async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Tr
     """
     only, *behind = transcript.utterances
     text = only.sent
-    marks = [_Mark(found[1].strip(), found.start(), found.end()) for found in islice(voices.NAME.finditer(text), _MOST)]
+    marks = [_Mark(found[1].strip(), found.start(), found.end()) for found in islice(NAME.finditer(text), _MOST)]
     if not marks or len(marks) == _MOST:
         return None
     persona = persona_of(transcript)
@@ -72,8 +69,8 @@ async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Tr
     characters = {mark.name for mark in told if mark.long} or {mark.name for mark in told}
     if not characters:
         return None
-    notes = [mark.at for mark in marks if mark.name == voices.SYSTEM]
-    marks = [mark for mark in marks if mark.name != voices.SYSTEM]
+    notes = [mark.at for mark in marks if mark.name == SYSTEM]
+    marks = [mark for mark in marks if mark.name != SYSTEM]
     spoken = _spoken(marks, characters, player, text)
     utterances, asked, header = _parts(only, text, spoken, characters, notes)
     if behind:
@@ -89,14 +86,14 @@ async def _look_up(mark: _Mark, text: str, until: int, known: TurnIndex, owner: 
         thought = THINK_END.search(text, start)
         start = thought.end() if thought else start
     rest = identity(text[start : start + _READ])
-    own = identity(voices.split_note(text[start:until])[0]) if until - start <= _READ else ""
+    own = identity(split_note(text[start:until])[0]) if until - start <= _READ else ""
     kin = [each for each in await kindred(known, rest, owner) if each.how == "grown"]
     if kin:
         longest = max(each.length for each in kin)
         mark.end = _end_of(text, start, rest[:longest])
         mark.long = mark.end is not None and longest >= SHORT
     if own and mark.end is None and any(each.how == "cut" for each in await kindred(known, own, owner)):
-        mark.end = start + len(voices.split_note(text[start:until])[0])
+        mark.end = start + len(split_note(text[start:until])[0])
     if mark.end is None:
         for end in islice(_line_ends(text, start, until), _LINES):
             if end - start > _READ:
@@ -164,7 +161,7 @@ def _parts(
         role = "assistant" if mark.name in characters else "user"
         if number + 1 == len(marks):
             if mark.end is None:
-                words, more = voices.split_note(words)
+                words, more = split_note(words)
                 note = f"{more}\n\n{note}"
             words, header, more = _until_header(words, characters)
             if not header:

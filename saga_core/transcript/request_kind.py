@@ -8,10 +8,9 @@ from functools import cache
 from saga_core.language import every
 from saga_core.messages import flatten
 from saga_core.model import TurnKind
-from saga_core.transcript.dialogue import Transcript
+from saga_core.transcript.dialogue import SYSTEM_MARK, Transcript, asks_for_a_line, stops_the_story, tells_nothing_else
 from saga_core.transcript.identities import identity
 from saga_core.transcript.persona import persona_of
-from saga_core.transcript.voices import SYSTEM_MARK, asks_for_a_line, stops_the_story, tells_nothing_else
 
 _QUOTED = 32
 _HEADING = "[#*<> \n"

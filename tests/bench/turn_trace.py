@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -25,8 +25,10 @@ from attrs import define, field
 
 import saga_core
 from saga_core import Saga
+from saga_core.ports import Usage
+from saga_core.state_block import BlockFields, render_block
 from saga_core.world import WorldLibrary
-from tests.replay.recorded_prompts import PLAYS, WORLDS, Chat, Counting, SmallModel, Ticking, config
+from tests.replay.recorded_prompts import PLAYS, REPLIES, WORLDS, Chat, Counting, SmallModel, Ticking, config
 
 STEPS = ("begin", "commit", "drain")
 _CORE = str(Path(saga_core.__file__).parent) + "/"
@@ -147,10 +149,8 @@ async def traced(name: str = "", played: int = _PLAYED) -> Trace:
     async with Saga.open(config(play), extractor=small, curator=small, clock=clock, entropy=Counting()) as saga:
         chat = _Traced(saga, play, WorldLibrary((WORLDS,)).get(play.world), clock, random.Random(play.seed))
         chat.trace, chat.at = trace, played + 1
-        try:
+        with suppress(_DoneError):
             await chat.run()
-        except _DoneError:
-            pass
     return trace
 
 
@@ -171,8 +171,6 @@ class _Traced(Chat):
         with self.trace.step("begin"):
             begun = await self.saga.begin(messages, **given)
         assert begun.parent.depth == self.at - 1 and begun.context.pieces
-        from tests.replay.recorded_prompts import REPLIES, BlockFields, Usage, render_block
-
         names = self._names()
         reply = REPLIES[self.play.language][0].format(**names)
         begun.replies[0].feed(reply + "\n\n" + render_block(BlockFields(**self._fields(names))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.looked_through import looked_through, without_empty_lines
-from saga_core.transcript.voices import split_note
+from saga_core.transcript.dialogue import split_note
 
 
 def test_the_beginning_and_the_end_of_a_long_text_are_left() -> None:

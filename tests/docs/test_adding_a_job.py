@@ -6,7 +6,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.messages import Origin
-from saga_core.prompt import build
+from saga_core.prompt import plan as plans
 from tests.docs.pages import page
 
 JOB = next(block.text for block in page("docs/contribute.md").blocks if "class GreetingJob" in block.text)
@@ -25,12 +25,12 @@ async def test_the_job_of_the_page_runs() -> None:
 
 
 def test_a_block_moves_with_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = build.client_blocks([{"role": "system", "content": "card"}, {"role": "user", "content": "words"}])
+    client = plans.client_blocks([{"role": "system", "content": "card"}, {"role": "user", "content": "words"}])
     moved = list(Origin)
     one, other = moved.index(Origin.RULES), moved.index(Origin.WORLD)
     moved[one], moved[other] = moved[other], moved[one]
     for order in (list(Origin), moved):
-        monkeypatch.setattr(build, "_RANK", build.ranks(order))
-        plan = build.build_plan(client, rules="rules", world="world")
+        monkeypatch.setattr(plans, "_RANK", plans.ranks(order))
+        plan = plans.build_plan(client, rules="rules", world="world")
         sent = {Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.WORDS}
         assert [block.origin for block in plan.blocks] == [origin for origin in order if origin in sent]

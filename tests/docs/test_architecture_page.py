@@ -9,11 +9,10 @@ import tomllib
 from saga_core import Saga
 from saga_core.background import foreground
 from saga_core.config import Config
-from saga_core.context.order import PATIENCE
-from saga_core.context.reader import own_sources
-from saga_core.context.sources.memories import Memories
+from saga_core.context.memories import Memories
+from saga_core.context.reader import PATIENCE, own_sources
 from saga_core.extraction import question
-from saga_core.jobs import backlog, extraction, remote_state
+from saga_core.jobs import extraction, remote_state
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
 from saga_core.messages import Origin
@@ -85,7 +84,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"At most {question.LIMIT:,} tokens" in PROSE
     assert f"{extraction.TRIES} times for a turn" in PROSE
     assert f"{foreground.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
-    assert (extraction.AT_ONCE, backlog.NEAR) == (2, 1), "two at once in all, the turn behind it"
+    assert (extraction.AT_ONCE, extraction.NEAR) == (2, 1), "two at once in all, the turn behind it"
     assert fusion.REACH == 2, "two turns to each side"
     assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
 

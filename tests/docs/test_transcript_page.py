@@ -7,11 +7,10 @@ import re
 import pytest
 
 from saga_core.model.turn import TurnKind
-from saga_core.transcript import player_text_match as witness
-from saga_core.transcript import similarity as likeness
-from saga_core.transcript.dialogue import read_transcript
+from saga_core.transcript import evidence as likeness
+from saga_core.transcript import evidence as witness
+from saga_core.transcript.dialogue import read_transcript, split_note, stops_the_story
 from saga_core.transcript.request_kind import classify
-from saga_core.transcript.voices import split_note, stops_the_story
 from tests.docs.pages import page
 from tests.replay.test_recorded_client import EXPECTED, RECORDINGS
 

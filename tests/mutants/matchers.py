@@ -11,9 +11,8 @@ from attrs import define, evolve, field
 from saga_core import Saga
 from saga_core.model.turn import Session, TurnKind
 from saga_core.transcript.dialogue import Transcript
-from saga_core.transcript.history import History
+from saga_core.transcript.evidence import Candidate, History, ReplyMatcher
 from saga_core.transcript.matching import Match, Matcher
-from saga_core.transcript.reply_match import Candidate, ReplyMatcher
 
 
 @define

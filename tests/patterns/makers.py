@@ -20,9 +20,9 @@ from saga_core.projection import story
 from saga_core.recall import questions
 from saga_core.state_block import amounts as quantities
 from saga_core.state_block import read_reply, records
-from saga_core.text_prompt import read_prompt, speakers
+from saga_core.text_prompt import read_prompt, reading
 from saga_core.text_prompt.templates import TEMPLATES
-from saga_core.transcript import persona, request_kind, voices
+from saga_core.transcript import dialogue, persona, request_kind
 from saga_core.world import key_patterns
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
@@ -78,7 +78,7 @@ def call_all() -> None:
     questions._patterns(every())
     questions._asking(every())
     questions._other_story(every())
-    speakers._any_of(_NAMES)
+    reading._any_of(_NAMES)
     questions._languages()
     questions._hints()
     for language in every():
@@ -92,7 +92,7 @@ def call_all() -> None:
     persona._own(every())
     persona._claims(every())
     key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?")
-    voices._notes(every())
+    dialogue._notes(every())
     for template in TEMPLATES:
         assert template.pattern and template.openers
     read_prompt("Rain.\n@@Q@@ Hello.\n@@A@@ Hm.\n@@Q@@ Go.\n@@A@@", ["@@Q@@", "@@A@@"])

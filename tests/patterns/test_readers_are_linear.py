@@ -16,7 +16,7 @@ import pytest
 from saga_backends.chat.offline import speech_en, speech_ko
 from saga_backends.chat.offline.request import hear_request
 from saga_backends.chat.offline.scene import read_scene
-from saga_core.context.render import one_field, one_line
+from saga_core.context.packing import one_field, one_line
 from saga_core.curation import rules
 from saga_core.errors import SagaError
 from saga_core.language import clean_name, mentions, terms

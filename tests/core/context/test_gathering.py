@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from saga_core.context import ContextReader, Piece, Scene, Section, TurnContext
-from saga_core.context.sources.source import NOTHING_GIVEN, Given
+from saga_core.context.source import NOTHING_GIVEN, Given
 from tests.core.context.reading_stage import WordCounter, ask
 
 

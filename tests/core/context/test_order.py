@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.context import ContextReader, ContextSource, Given, Piece, Scene, Section, TurnContext
-from saga_core.context.order import PATIENCE, order_of
-from saga_core.context.sources.source import NOTHING_GIVEN
+from saga_core.context.reader import PATIENCE, order_of
+from saga_core.context.source import NOTHING_GIVEN
 from saga_core.errors import BadInput
 from tests.core.context.reading_stage import Never, WordCounter, ask
 

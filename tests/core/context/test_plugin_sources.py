@@ -12,8 +12,8 @@ import pytest
 from saga_core import Saga, load_config, registry
 from saga_core.config import Config
 from saga_core.context import Piece, Section
-from saga_core.context.plugin_sources import MOST, Guest, open_plugin_source
 from saga_core.context.reader import ContextReader, own_sources
+from saga_core.context.source import MOST, Guest, open_plugin_source
 from saga_core.errors import BadInput, ConfigError, StoreUnavailable
 from saga_server.doctor import examine
 from tests.core.context.reading_stage import WordCounter, ask

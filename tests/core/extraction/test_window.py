@@ -9,7 +9,7 @@ import pytest
 
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.extraction.window import TOKENS, TURNS, ask_window, fits, read_window, told, window_schema
-from saga_core.jobs.windows import AHEAD
+from saga_core.jobs.extraction import AHEAD
 from saga_core.language import every
 from saga_core.model import WorldState
 from saga_core.registry import OpenOptions

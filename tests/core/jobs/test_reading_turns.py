@@ -8,7 +8,7 @@ import pytest
 
 from saga_backends.tokens.estimate import EstimateCounter
 from saga_core.extraction import Extractor
-from saga_core.jobs.reading_turns import read_turn, unreported
+from saga_core.jobs.extraction import read_turn, unreported
 from saga_core.model import Delta, Introduced, Mentioned, Node, Source, Status, TurnKind
 from saga_core.model.deltas import HpChanged
 from saga_core.model.entities import Kind

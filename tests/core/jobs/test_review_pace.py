@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.jobs.review_pace import Pace, long_enough
+from saga_core.jobs.reviews import Pace, long_enough
 from tests.core.sessions.stage import Stage, tell
 
 

@@ -14,7 +14,7 @@ from saga_core import Saga
 from saga_core.model.turn import TurnKind
 from saga_core.state_block import BlockFields, render_block
 from saga_core.stores.state_kv import Batch
-from saga_core.transcript.similarity import INHERIT, likeness, resembles
+from saga_core.transcript.evidence import INHERIT, likeness, resembles
 from tests.core.play import drift
 from tests.core.play.drift import BARE, CHANGES, HISTORIES, ITSELF, KEPT, markdown, reply, translated
 from tests.docs.pages import page

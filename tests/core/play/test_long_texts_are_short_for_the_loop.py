@@ -15,8 +15,8 @@ from saga_core.looked_through import LONG, looked_through
 from saga_core.model import Delta, WorldState
 from saga_core.projection import render_episode
 from saga_core.recall import mentions, questions
-from saga_core.transcript import voices
-from saga_core.transcript.voices import asks_for_a_line, split_note, stops_the_story, tells_nothing_else
+from saga_core.transcript import dialogue
+from saga_core.transcript.dialogue import asks_for_a_line, split_note, stops_the_story, tells_nothing_else
 from saga_core.world import library
 from tests.core.frontend import memory_config
 
@@ -50,7 +50,7 @@ async def test_by_a_whole_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     measured(library, "match_text")
     measured(mentions, "match_text")
     measured(tokens, "folded_terms")
-    measured(voices, "languages_in")
+    measured(dialogue, "languages_in")
     measured(questions, "languages_in")
     async with Saga.open(memory_config()) as saga:
         first = await saga.begin([{"role": "user", "content": BOOK}])

@@ -13,7 +13,7 @@ from saga_core.journal import keys
 from saga_core.model import WorldState
 from saga_core.play import KeptPage, PromptMemories
 from saga_core.prompt import Pin
-from saga_core.prompt.cache_book import CacheBook
+from saga_core.prompt.caching import CacheBook
 from saga_core.stores import Batch
 
 PAGE = KeptPage("## 지금\n숲", WorldState(turn="t1"))

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from saga_backends.chat.openai import chat_outgoing
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest
-from saga_core.prompt.breakpoints import place_breakpoints
-from saga_core.prompt.cache_book import CacheBook
-from saga_core.prompt.measure import Measured, common_prefix, measure
-from saga_core.prompt.pace import chance_between
-from saga_core.prompt.planner import SessionPrompts
+from saga_core.prompt.caching import (
+    CacheBook,
+    Measured,
+    SessionPrompts,
+    chance_between,
+    common_prefix,
+    measure,
+    place_breakpoints,
+)
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
 from saga_core.upstream.parameters import ParameterRules
 

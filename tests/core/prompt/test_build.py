@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.messages import FIXED, OWN, Origin, PromptPlan, Stability
-from saga_core.prompt.build import ORDER, build_plan, client_blocks, ranks
+from saga_core.prompt.plan import ORDER, build_plan, client_blocks, ranks
 
 SYSTEM = {"role": "system", "content": "You narrate."}
 USER = {"role": "user", "content": "I go in."}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.prompt.cache_book import CacheBook, Entry, Outlook
-from saga_core.prompt.measure import Measured
+from saga_core.prompt.caching import CacheBook, Entry, Measured, Outlook
 from saga_core.upstream import ModelFacts
 
 FACTS = ModelFacts("p", cache="explicit", mark="cache_control", lookback=3, breakpoints=4)

@@ -5,8 +5,8 @@ from itertools import pairwise
 from saga_core.messages import Block
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
-from saga_core.prompt.build import client_blocks
-from saga_core.prompt.cutting import Cuts
+from saga_core.prompt.plan import client_blocks
+from saga_core.prompt.prefix import Cuts
 
 
 def tree(depth: int) -> Tree:

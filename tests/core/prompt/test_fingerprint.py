@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.prompt.fingerprint import fingerprint, pack, unpack
+from saga_core.prompt.caching import fingerprint, pack, unpack
 
 KNOWN = 0xAE956CC18CCF2C72
 TEXTS = st.lists(st.text(max_size=5), max_size=4)

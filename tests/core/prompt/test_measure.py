@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.messages import Block, Origin
-from saga_core.prompt.measure import Measured, common_prefix, measure
+from saga_core.prompt.caching import Measured, common_prefix, measure
 
 
 def block(content: object, role: str = "user", **fields: object) -> Block:

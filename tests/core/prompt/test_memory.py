@@ -8,9 +8,8 @@ from attrs import evolve
 from saga_core import codec
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.prompt import Kept, KeptVolatile, Pin, PromptMemory, keep, only, recall
-from saga_core.prompt.cutting import Begin
 from saga_core.prompt.memory import KeptBook, KeptRequest
-from saga_core.prompt.pinning import AccruedCost
+from saga_core.prompt.prefix import AccruedCost, Begin
 from saga_core.upstream import facts_of
 
 SONNET = facts_of("claude-sonnet-4-5", "anthropic")

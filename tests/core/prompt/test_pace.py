@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.prompt.pace import chance_between
+from saga_core.prompt.caching import chance_between
 
 SHORT, LONG = 300.0, 3_600.0
 

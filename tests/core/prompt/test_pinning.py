@@ -6,7 +6,7 @@ import pytest
 
 from saga_core.model import Node, Tree, TurnKind
 from saga_core.prompt import Pin, rewrite_pays
-from saga_core.prompt.pinning import AccruedCost, PagePins
+from saga_core.prompt.prefix import AccruedCost, PagePins
 from saga_core.upstream import ModelFacts
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from saga_core.context.sources import Recollection
+from saga_core.context.recollection import Recollection
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes

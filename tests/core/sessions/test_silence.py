@@ -10,7 +10,7 @@ from saga_core import Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.model import Turn
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, silence_at, unread_replies
-from saga_core.sessions.silence import Silence
+from saga_core.sessions.missing_reports import Silence
 from tests.core.extraction.scripted import NOTHING, Scripted
 from tests.core.frontend import Frontend, answer, memory_config
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
-from saga_core.transcript.alignment import align
 from saga_core.transcript.dialogue import Utterance
-from saga_core.transcript.history import History
+from saga_core.transcript.evidence import History, align
 from saga_core.transcript.identities import identity_key
 from saga_core.transcript.matching import _shown
 

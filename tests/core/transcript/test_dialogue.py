@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.transcript import voices
-from saga_core.transcript.dialogue import read_transcript
+from saga_core.transcript.dialogue import Said, marked, read_transcript, roles, wrapped
 from saga_core.transcript.identities import LADDER, _KeyCache, fingerprint, identity, identity_key, prefix_keys
 
 text = st.text(alphabet=st.sampled_from('가나다 어둠의숲*_"“” \n\tab:c.'), max_size=60)
@@ -126,7 +125,7 @@ def test_bad_messages_are_named(messages: list[Any], message: str) -> None:
     ],
 )
 def test_wrapped_parts(text: str, parts: list[tuple[str, str]]) -> None:
-    assert [(part.speaker, part.text) for part in voices.wrapped(text)] == parts
+    assert [(part.speaker, part.text) for part in wrapped(text)] == parts
 
 
 @pytest.mark.parametrize("blank", ["\n", " \n", "\n ", "\t", " ", "[ \n"])
@@ -155,13 +154,13 @@ def test_wrappers_without_end_are_read_in_one_pass() -> None:
     ],
 )
 def test_parts_marked_by_role(text: str, parts: list[tuple[str, str]]) -> None:
-    assert [(part.role, part.text) for part in voices.marked(text)] == parts
+    assert [(part.role, part.text) for part in marked(text)] == parts
 
 
 def test_who_speaks_last_is_the_player() -> None:
-    names = [voices.Said(name, "", "…") for name in ("Mina", "Alex", "Tam", "Alex")]
-    assert voices.roles(names) == ["assistant", "user", "assistant", "user"]
-    assert voices.roles([voices.Said("Mina", "", "…")] * 3) == ["user", "assistant", "user"]
+    names = [Said(name, "", "…") for name in ("Mina", "Alex", "Tam", "Alex")]
+    assert roles(names) == ["assistant", "user", "assistant", "user"]
+    assert roles([Said("Mina", "", "…")] * 3) == ["user", "assistant", "user"]
 
 
 def test_instructions_are_no_words_where_something_was_replied() -> None:

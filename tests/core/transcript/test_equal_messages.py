@@ -14,9 +14,9 @@ from saga_core.journal import Journal
 from saga_core.messages import Block, Origin
 from saga_core.model.tree import Node
 from saga_core.model.turn import TurnKind
-from saga_core.prompt.cutting import _start
+from saga_core.prompt.prefix import _start
 from saga_core.transcript import Match, read_transcript
-from saga_core.transcript.alignment import edited
+from saga_core.transcript.evidence import edited
 from saga_core.transcript.matching import Matcher
 from tests.core.transcript.known import EN, Shelf, told
 

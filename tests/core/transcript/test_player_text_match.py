@@ -6,7 +6,7 @@ import pytest
 
 from saga_core.model import TurnKind
 from saga_core.transcript import read_transcript, words_key
-from saga_core.transcript.player_text_match import Evidence, PlayerTextMatcher
+from saga_core.transcript.evidence import Evidence, PlayerTextMatcher
 from tests.core.transcript.known import EN, KO, Shelf, told, user
 
 WORDS = {

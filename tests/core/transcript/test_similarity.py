@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.transcript import INHERIT, likeness
-from saga_core.transcript.similarity import resembles
+from saga_core.transcript.evidence import resembles
 
 KO = "고블린이 달려든다. 칼날이 팔을 스친다. 뜨거운 피가 흐른다."
 EN = "The goblin charges. The blade grazes an arm. Hot blood runs down."

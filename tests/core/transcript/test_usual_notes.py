@@ -9,7 +9,7 @@ from attrs import evolve
 
 from saga_core.model import TurnKind
 from saga_core.transcript import Match, UsualNotes, read_transcript
-from saga_core.transcript.locating import Located
+from saga_core.transcript.matching import Located
 from saga_core.transcript.request_kind import classify
 from tests.core.transcript.known import EN, told, user
 

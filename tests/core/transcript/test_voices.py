@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.transcript.voices import (
+from saga_core.transcript.dialogue import (
     NAME,
     Said,
     asks_for_a_line,

@@ -1,4 +1,4 @@
-"""Builds the plan: the client's blocks as sent, and those of SAGA, in the order of their origins.
+"""Builds the plan of a prompt: the client's blocks as sent, and those of SAGA, in the order of their origins.
 
 Text that changes from turn to turn never comes before the player's last words. The context goes into that message, in
 front of its text. System messages within the history stay where the client put them, and none is added there.
@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
+from saga_core.language import language_of
 from saga_core.messages import FIXED, SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
-from saga_core.state_block import SCANNED, hide, unscanned
+from saga_core.state_block import SCANNED, hide, instruction, unscanned
 
 _PLACES = (FIXED, {Origin.PAGES}, {Origin.HISTORY}, {Origin.CONTEXT}, {Origin.WORDS}, {Origin.TAIL})
 """The origins that may change places with each other, in the order that a prompt needs."""
@@ -117,3 +118,11 @@ def _block(message: Mapping[str, Any], origin: Origin) -> Block:
 def _clean(text: str) -> str:
     """Return an earlier reply without any state block that the client kept, so that it is not read as current."""
     return hide(text).visible if "`" in text or "~" in text or "_" in text or "<" in text else text
+
+
+def static_rules(language: str, *, tools: bool = False) -> str:
+    """Return the rules and the state-block instruction in ``language``, as stable bytes for the prompt's prefix.
+    ``tools`` means that the narrator may call tools.
+    """
+    spoken = language_of(language)
+    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools)}"

@@ -1,8 +1,8 @@
-"""The briefing: the current situation, and the changes since the pages in the prefix were pinned."""
+"""The situation now: the briefing, the dead, and events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile
 from typing import ClassVar
 
@@ -11,16 +11,19 @@ from attrs import frozen
 from saga_core.context.model import (
     CHANGED,
     MUST_COMPANY,
+    MUST_DEAD,
     MUST_ESSENTIALS,
     MUST_SURROUNDINGS,
     Piece,
     Section,
     Slot,
 )
-from saga_core.context.render import Labels, labels, one_field
+from saga_core.context.packing import Labels, labels, one_field, one_line
 from saga_core.context.scene import Scene
-from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState
+from saga_core.context.source import NOTHING_GIVEN, Given
+from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, WorldState
+
+# -- the briefing ----------------------------------------------------------------------------------------------
 
 _ITEMS = 24
 _NAMES = 12
@@ -251,3 +254,107 @@ def _entity_changes(was: Entity, now: Entity, player: str, words: Labels) -> Ite
         yield f"hp:{now.id}", f"{name} {words.hp} {now.get('hp')}" + (f"/{top}" if top is not None else "")
     if was.get("mood") != now.get("mood") and now.get("mood"):
         yield f"mood:{now.id}", f"{name} {words.mood} {one_field(str(now.get('mood')))}"
+
+
+# -- the dead --------------------------------------------------------------------------------------------------
+
+_MOST = 12
+
+
+@frozen
+class Deaths:
+    """Lists each dead character that is near, was mentioned in the last two messages, or died after the pinned pages.
+    Includes the player.
+
+    The turn of the death is included if the entity has an integer ``status_since``.
+    """
+
+    name: str = "deaths"
+    needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return a piece for each, at most 12: the player, nearby, named and newly dead characters, in this order."""
+        request, words = scene.request, labels(scene.request.language)
+        dead = scene.dead
+        if not dead:
+            return []
+        pinned = request.pinned.entities if request.pinned is not None else scene.state.entities
+        new = [id_ for id_ in dead if not (id_ in pinned and pinned[id_].dead)]
+        near = (scene.state.player, *scene.near)
+        matter = dict.fromkeys(id_ for id_ in (*near, *sorted(scene.named), *sorted(new)) if id_ in dead)
+        return [
+            Piece(self.name, f"dead:{id_}", Section.NOW, _line(dead[id_], words.since_turn), MUST_DEAD, order=Slot.DEAD)
+            for id_ in list(matter)[:_MOST]
+        ]
+
+
+def _line(entity: Entity, since_turn: str) -> str:
+    name, since = one_field(entity.name), entity.get("status_since")
+    if isinstance(since, int) and not isinstance(since, bool):
+        return since_turn.format(name=name, depth=since)
+    return name
+
+
+# -- events ----------------------------------------------------------------------------------------------------
+
+_RECENT = 8
+_BASE = 1.0
+_RECENCY = 1.5
+_NEW = 1.0
+_MENTION = 2.5
+
+
+@frozen
+class Events:
+    """The latest eight events, older events that were mentioned, and events that the curator marked as due."""
+
+    name: str = "events"
+    needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return a line for each event: ``[type] name (turn 12)``. Only the last time of a repeated event is used."""
+        request, state = scene.request, scene.state
+        words = labels(request.language)
+        pieces = [
+            Piece(self.name, f"due:{text}", Section.EVENTS, one_line(text), CHANGED, order=float("inf"))
+            for text in dict.fromkeys(request.due)
+            if text.strip()
+        ]
+        since = request.pinned.depth if request.pinned is not None else state.depth
+        for rank, happening in _newest(state.happenings, scene.named):
+            mentioned = happening.event in scene.named
+            parts = {
+                "base": _BASE,
+                "recency": max(0.0, _RECENCY * (1 - rank / _RECENT)),
+                "new": _NEW if happening.depth > since else 0.0,
+                "mention": _MENTION if mentioned else 0.0,
+            }
+            entity = scene.entity(happening.event)
+            kind = entity.get("event_type") if entity else None
+            text = f"{f'[{one_line(str(kind))}] ' if kind else ''}{one_line(happening.name)}"
+            pieces.append(
+                Piece(
+                    self.name,
+                    f"event:{happening.event}",
+                    Section.EVENTS,
+                    f"{text} {words.turn.format(depth=happening.depth)}",
+                    sum(parts.values()),
+                    why={part: worth for part, worth in parts.items() if worth},
+                    order=happening.depth,
+                )
+            )
+        return pieces
+
+
+def _newest(happenings: Sequence[Happening], named: Collection[str]) -> list[tuple[int, Happening]]:
+    """Return the last occurrence of each recent or named event with its rank, newest first."""
+    found: dict[str, tuple[int, Happening]] = {}
+    for happening in reversed(happenings):
+        event = happening.event
+        if event in found:
+            continue
+        if len(found) < _RECENT or event in named:
+            found[event] = (len(found), happening)
+    return list(found.values())

@@ -1,23 +1,64 @@
-"""Guests: context sources from other packages, found by name and enabled in ``recall.sources``."""
+"""ContextSource: the interface of sources that return pieces of context for a turn, and sources of other packages."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import field, frozen
 
 from saga_core import registry
 from saga_core.config import Config
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import one_line
+from saga_core.context.packing import one_line
 from saga_core.context.scene import Scene
-from saga_core.context.sources.source import NOTHING_GIVEN, ContextSource, Given
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import OpenOptions
+
+
+@frozen
+class Given:
+    """The results of the sources that a source needs."""
+
+    pieces: Mapping[str, Sequence[Piece]] = field(factory=dict)
+    """The pieces of each needed source, empty for a missing one."""
+    missing: frozenset[str] = frozenset()
+    """The needed sources that failed or were not done in time."""
+
+
+NOTHING_GIVEN = Given()
+
+
+class ContextSource(Protocol):
+    """One kind of context. A source must not call a generating model, change any data or block the event loop.
+
+    SAGA's own sources may also have ``prepare(scene)``, which is called before any ``gather`` and starts the store
+    requests that ``gather`` will await. A source with ``at_once`` has no needs and awaits nothing; it runs without a
+    task. So does a source without needs whose ``ready(scene)`` returns that everything it awaits is available.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the source in ``late``, in ``timings`` and in its pieces."""
+        ...
+
+    @property
+    def needs(self) -> Sequence[str]:
+        """The names of sources whose pieces this source needs. It runs when these are done, without needs at once."""
+        ...
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return the pieces for the scene in any order, scored by the scale in ``saga_core.context.model``.
+
+        A source that raises or is late is left out of the turn. ``given`` has only the results of the needed sources.
+        """
+        ...
+
+
+# -- sources of other packages ---------------------------------------------------------------------------------
 
 KIND = "context"
 MOST = 64

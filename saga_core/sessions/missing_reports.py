@@ -1,4 +1,4 @@
-"""Silence: a narrator that writes no state block in several replies in a row, and the notices about it.
+"""Missing reports: a narrator that writes no state block in several replies in a row, and the notices about it.
 
 A single reply without a block is harmless, because models forget. From ``SILENT_FROM`` replies on, no changes of the
 story are recorded. The player must be told, together with a remedy. The notices end when blocks return.

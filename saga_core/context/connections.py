@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from attrs import field, frozen
 
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import Labels, labels, one_field
+from saga_core.context.packing import Labels, labels, one_field
 from saga_core.context.scene import Scene
-from saga_core.context.sources.source import NOTHING_GIVEN, Given
+from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.recall import Walk, weight_of
 from saga_core.stores import Edge
 
