@@ -19,7 +19,7 @@ from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
 from saga_core.moved import MOVED
-from saga_core.play import PendingTurn, Play
+from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
 from saga_core.views import Views
@@ -174,8 +174,8 @@ class Saga:
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
         """
-        return await self._parts.play.begin(
-            messages,
+        request = Request(
+            messages=messages,
             session=session,
             owner=owner,
             world=world,
@@ -188,6 +188,7 @@ class Saga:
             window=window,
             tools=tools,
         )
+        return await self._parts.play.begin(request)
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state of a session at a turn (default: the active head), with names. JSON-able. ``NotFound``."""

@@ -9,12 +9,10 @@ from saga_core.context import ContextReader, RecentContexts
 from saga_core.jobs import ExtractionJob, TurnWork
 from saga_core.play import (
     ContextReading,
-    KnownModels,
-    Layouts,
+    NarratorModels,
     OpenCalls,
     Places,
     Play,
-    Prefixes,
     PrefixTexts,
     Prompting,
     PromptMemories,
@@ -32,22 +30,15 @@ def build_prompting(base: Foundations) -> tuple[Prompting, TurnBills]:
     """Build the parts that make the prompts of turns and their bills."""
     counter, clock = base.stores.counter, base.given.clock
     memories = PromptMemories(base.stores.state, base.counters)
-    models = KnownModels(base.settings, memories)
+    models = NarratorModels(base.settings, memories)
     prompting = Prompting(
         settings=base.settings,
         models=models,
         memories=memories,
-        layouts=Layouts(settings=base.settings, models=models, memories=memories, clock=clock, counter=counter),
-        prefixes=Prefixes(
-            settings=base.settings,
-            memories=memories,
-            texts=PrefixTexts(base.settings.config.token_budget, counter, memories),
-            ledger=base.ledger,
-            counter=counter,
-            counters=base.counters,
-        ),
-        clock=clock,
+        texts=PrefixTexts(base.settings.config.token_budget, counter, memories),
+        ledger=base.ledger,
         counter=counter,
+        counters=base.counters,
     )
     bills = TurnBills(
         models=models,
@@ -96,7 +87,6 @@ def build_play(
             supervisor=base.supervisor,
             shared=base.shared,
             others=OtherSessions(settings=base.settings, journal=base.journal, live=base.live, counters=counters),
-            clock=clock,
             counters=counters,
         ),
         prompting=prompting,
@@ -104,7 +94,7 @@ def build_play(
             live=base.live,
             journal=base.journal,
             locks=base.locks,
-            prompting=prompting,
+            memories=prompting.memories,
             bills=bills,
             work=work,
             silent=base.silent,

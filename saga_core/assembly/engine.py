@@ -183,9 +183,9 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
             reader=reader,
             contexts=contexts,
             shared=base.shared,
-            front=prompting.prefixes.known,
+            front=prompting.pages_at,
             settings=base.settings,
-            authored=prompting.prefixes.texts.of_world,
+            authored=prompting.texts.of_world,
         ),
         memory=Memory(
             directory=base.directory,

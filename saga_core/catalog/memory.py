@@ -124,7 +124,7 @@ class Memory:
             from saga_core.strategies import nearest  # imported late to keep the start fast
 
             chosen = nearest(query, chosen, len(chosen))
-        told = {each.id for each in await self.shared.told(live, state)}
+        told = {each.id for each in await self.shared.at(live, state)}
         return {
             "session": live.session.id,
             "turn": state.depth,

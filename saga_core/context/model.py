@@ -202,7 +202,7 @@ class TurnContext:
     """Sources and stores that were left out because they were late or failed, ordered by name."""
     timings: Mapping[str, float] = field(factory=dict)
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
-    told: tuple[str, ...] = ()
+    timed_lore: tuple[str, ...] = ()
     """Timed lore entries in the text, without those that are there because they were active before."""
     pages: str = ""
     """The pages in the prompt's prefix."""

@@ -15,14 +15,15 @@ from saga_core.config import Settings
 from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, lines_of
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
-from saga_core.model import WorldState
-from saga_core.ports import Clock
+from saga_core.model import TurnKind
+from saga_core.play.prompting import Layout, Prefix
+from saga_core.play.request import Place, TurnStart
 from saga_core.projection import due_lines, spoken_day
-from saga_core.recall import KeptMoment, PathEpisodes, without_other_story
+from saga_core.recall import PER_TURN, KeptMoment, PathEpisodes, without_other_story
 from saga_core.sessions import LiveSession, OtherSession, OtherSessions, SharedMemories, remarks_by_hand
 from saga_core.stores import GraphStore
 from saga_core.stores.resident_read import answers_at_once, read_at_hand
-from saga_core.transcript import Transcript
+from saga_core.transcript import words_key
 from saga_core.views import Projector, scope_of
 
 log = logging.getLogger("saga")
@@ -41,25 +42,11 @@ class ContextReading:
     supervisor: Supervisor
     shared: SharedMemories
     others: OtherSessions
-    clock: Clock
     counters: Counters
 
-    async def read(
-        self,
-        live: LiveSession,
-        state: WorldState,
-        transcript: Transcript,
-        *,
-        shown: frozenset[str],
-        missing: int,
-        language: str,
-        pinned: WorldState | None,
-        pages: str = "",
-        lore: KeptMoment | None = None,
-    ) -> TurnContext:
-        """Read the context that the narrator gets for the player's words. ``shown`` are the turns in the history, and
-        ``missing`` is the depth up to which turns are missing from it. ``pages`` are the pages in the prefix, and
-        ``pinned`` is the state that they show. ``lore`` is the input for lore with its own rules."""
+    async def read(self, start: TurnStart, layout: Layout, prefix: Prefix) -> TurnContext:
+        """Read the context that the narrator gets for the player's words."""
+        live, state, transcript, language = start.place.live, start.state, start.place.transcript, start.language
         others: tuple[OtherSession, ...] = ()
         if without_other_story(transcript.player_words) is not None:
             others = await self.others.of(live)
@@ -71,18 +58,18 @@ class ContextReading:
             lore=live.lore,
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
-            pinned=pinned,
-            pages=pages,
-            missing=missing,
-            in_front=lines_of(pages),
-            by_hand=remarks_by_hand(live, state, pages),
+            pinned=prefix.state,
+            pages=prefix.pages,
+            missing=layout.missing,
+            in_front=lines_of(prefix.pages),
+            by_hand=remarks_by_hand(live, state, prefix.pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
-            shown=shown,
-            now=self.clock.now(),
+            shown=layout.shown,
+            now=start.now,
             due=due_lines(state, language),
-            memories=await self.shared.told(live, state),
-            moment=lore,
+            memories=await self.shared.at(live, state),
+            moment=_lore_moment(start),
             elsewhere=tuple(_story(each, language) for each in others),
             sent=transcript.system_text if live.lore.entries else "",
         )
@@ -129,3 +116,42 @@ def _story(other: OtherSession, language: str) -> OtherStory:
     session, live = other.live.session, other.live
     name, day = session.label or session.world, spoken_day(other.played.date(), language)
     return OtherStory(session.id, name, day, PathEpisodes(live.tree, live.episodes, live.head))
+
+
+def _lore_moment(start: TurnStart) -> KeptMoment | None:
+    """The input for lore with its own rules: the last messages, the turn's number, and the entries shown before.
+
+    None if no lore has any.
+    """
+    live, transcript = start.place.live, start.place.transcript
+    kept = live.lore.kept
+    if not kept.entries:
+        return None
+    depth = live.tree.get(start.place.parent).depth
+    shown: dict[str, int] = {}
+    if kept.timed:
+        for node in live.tree.upwards(start.place.parent):
+            for name in node.told:
+                shown.setdefault(name, PER_TURN * node.depth)
+    last = [utterance.text for utterance in transcript.utterances[-kept.deepest :]] if kept.deepest else []
+    names = {sheet.name.casefold() for sheet in live.world.characters if not sheet.player}
+    names |= {utterance.speaker.casefold() for utterance in transcript.utterances if utterance.speaker}
+    names |= {transcript.speaker.casefold()} if transcript.speaker else set()
+    return KeptMoment(
+        messages=last[::-1],
+        count=PER_TURN * (depth + 1),
+        replies=depth,
+        seed=start.turn,
+        triggers=_triggers(start.place),
+        characters=frozenset(names),
+        told=shown,
+    )
+
+
+def _triggers(place: Place) -> frozenset[str]:
+    if place.kind is TurnKind.CONTINUATION:
+        return frozenset({"continue"})
+    tree, key = place.live.tree, words_key(place.transcript.words)
+    if any(tree.get(child).user_key == key for child in tree.children.get(place.parent, ())):
+        return frozenset({"swipe", "regenerate"})
+    return frozenset({"normal"})

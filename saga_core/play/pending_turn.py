@@ -1,7 +1,10 @@
-"""A turn between the reading of its request and its recording."""
+"""A turn between the reading of its request and its recording: it takes the narrator's replies, and shows what the
+player may see of them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
@@ -12,11 +15,158 @@ from saga_core.context import TurnContext
 from saga_core.language import nfc
 from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
-from saga_core.play.markers import MarkerFilter
-from saga_core.play.visible_text import VisibleText
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_ended, without_thoughts
+
+# -- markers ---------------------------------------------------------------------------------------------------
+#
+# Markers by which a message names a session, a world or the player: ``[[saga:session=NAME]]``.
+#
+# Only the client's own words are searched for them, when a request arrives. Here they are removed from replies: a model
+# must not set them, and the client sends its reply back in the next request's history.
+
+MARKER = re.compile(r"\[\[saga:(session|world|player)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+"""Its groups are the kind and the name."""
+
+_BEGINS = "[[saga:"
+_LONGEST_MARKER = 300
+"""Most characters that are held back while a marker may be coming."""
+
+
+@define
+class MarkerFilter:
+    """Removes markers from a streamed text. A possible beginning of a marker is held back."""
+
+    held: str = ""
+
+    def feed(self, text: str) -> str:
+        """Take a piece of text, and return the text that can be shown now."""
+        if not self.held and "[" not in text:
+            return text
+        whole = MARKER.sub("", self.held + text)
+        at = _open(whole)
+        self.held = whole[at:]
+        return whole[:at]
+
+    def finish(self) -> str:
+        """End the text, and return what was held back, as it is no marker."""
+        held, self.held = self.held, ""
+        return held
+
+
+def _open(text: str) -> int:
+    """The index at which an unfinished marker may begin; the length of the text if there is none."""
+    at = text.rfind("[[")
+    if at < 0 or not _may_become(text[at:]):
+        at = len(text) - 1 if text.endswith("[") else len(text)
+    return at
+
+
+def _may_become(tail: str) -> bool:
+    if len(tail) > _LONGEST_MARKER or "\n" in tail:
+        return False
+    begun = tail[: len(_BEGINS)].lower()
+    if not _BEGINS.startswith(begun):
+        return False
+    return "]" not in tail[:-1]
+
+
+# -- the client's own limits -----------------------------------------------------------------------------------
+
+_SETTLED = 200
+_LONGEST = 400
+"""Characters that are counted together: up to the first whitespace after ``_SETTLED``, and at most ``_LONGEST``."""
+
+
+@define(eq=False)
+class VisibleText:
+    """Passes visible text up to the client's limits. The result does not depend on the pieces in which it arrives.
+
+    ``limit`` is in tokens, as ``count`` counts them; 0 for no limit. ``stops`` are sequences that end the text and are
+    not part of it. Only text that may be the beginning of such a sequence is held back.
+    """
+
+    limit: int = 0
+    count: Callable[[str], int] = len
+    stops: tuple[str, ...] = ()
+    ended: str = ""
+    """Why the text ended here, as OpenAI's finish reason: ``length`` or ``stop``; empty as long as it has not."""
+    _held: str = field(default="", init=False)
+    _counted: int = field(default=0, init=False)
+    _part: str = field(default="", init=False)
+    """The text that was shown and is not yet in ``_counted``."""
+
+    def feed(self, text: str) -> str:
+        """Take a piece of text, and return the text that can be shown now."""
+        if self.ended:
+            return ""
+        if not self.stops:
+            return self._within_limit(text)
+        text, self._held = self._held + text, ""
+        found = [(at + len(stop), at) for stop in self.stops if (at := text.find(stop)) >= 0]
+        if found:
+            shown = self._within_limit(text[: min(found)[1]])
+            self._end("stop")
+            return shown
+        keep = max((self._begun(text, stop) for stop in self.stops), default=0)
+        if keep:
+            text, self._held = text[:-keep], text[-keep:]
+        return self._within_limit(text)
+
+    def finish(self) -> str:
+        """End the text, and return what was held back."""
+        text, self._held = self._held, ""
+        return "" if self.ended else self._within_limit(text)
+
+    def _end(self, why: str) -> None:
+        """End the text here. The first reason counts."""
+        self.ended = self.ended or why
+
+    @staticmethod
+    def _begun(text: str, stop: str) -> int:
+        """How many characters at the end of ``text`` may be the beginning of ``stop``."""
+        most = min(len(stop) - 1, len(text))
+        return next((length for length in range(most, 0, -1) if text.endswith(stop[:length])), 0)
+
+    def _within_limit(self, text: str) -> str:
+        if not self.limit:
+            return text
+        shown: list[str] = []
+        while text and not self.ended:
+            piece, text = self._piece(text)
+            part = self._part + piece
+            if self._counted + self.count(part) > self.limit:
+                shown.append(self._fitting(part)[len(self._part) :])
+                self._end("length")
+                break
+            shown.append(piece)
+            self._part = part
+            if len(part) >= _LONGEST or (len(part) > _SETTLED and part[-1].isspace()):
+                self._counted += self.count(part)
+                self._part = ""
+        return "".join(shown)
+
+    def _piece(self, text: str) -> tuple[str, str]:
+        """Split ``text`` into the piece that is counted together with ``_part``, and the rest."""
+        most = _LONGEST - len(self._part)
+        first = max(0, _SETTLED - len(self._part))
+        end = next((at + 1 for at in range(first, min(len(text), most)) if text[at].isspace()), most)
+        return text[:end], text[end:]
+
+    def _fitting(self, part: str) -> str:
+        """The longest beginning of ``part`` within the limit. It includes the text that was shown already."""
+        low, high = len(self._part), len(part)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._counted + self.count(part[:middle]) <= self.limit:
+                low = middle
+            else:
+                high = middle - 1
+        return part[:low]
+
+
+# -- the turn --------------------------------------------------------------------------------------------------
 
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict", "num_predict", "max_length")
 """Names that servers use for the limit of a reply. Frontends for text completion send several of them at once."""
@@ -96,7 +246,7 @@ class Reply:
         return "".join(self._shown)
 
     @property
-    def told(self) -> str:
+    def story_text(self) -> str:
         """The part of the shown text that belongs to the story, as the journal records it."""
         return nfc(without_thoughts(self.text))
 
@@ -141,7 +291,7 @@ class PendingTurn:
     """The expected use of the provider's cache; None if nothing is known of the cache."""
     usage: Usage | None = None
     """What the provider billed; set by ``billed``."""
-    asked: tuple[str, str] = ("", "")
+    billed_model: tuple[str, str] = ("", "")
     """The model and the provider that were billed."""
     silent: int = 0
     """Consecutive replies before this one without a state block; 0 as long as they are few."""
@@ -162,7 +312,7 @@ class PendingTurn:
 
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
         """Note what the provider bills. Must be called before the turn is recorded; the last call counts."""
-        self.usage, self.asked = usage, (model, provider)
+        self.usage, self.billed_model = usage, (model, provider)
 
     def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the client's parameters for the model, adjusted so that they leave room for the state block.
@@ -198,7 +348,7 @@ class PendingTurn:
     def failing(self) -> None:
         """Note that the current model failed and another will be asked. Its usage so far is kept separately."""
         if self.usage is not None:
-            self.failed = (*self.failed, (self.usage, *self.asked))
+            self.failed = (*self.failed, (self.usage, *self.billed_model))
             self.usage = None
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:

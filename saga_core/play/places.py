@@ -2,43 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
+from cachetools import LRUCache
 
 from saga_core.background import SessionLocks
 from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
 from saga_core.ids import IdSource
-from saga_core.journal import Journal
+from saga_core.journal import Entry, Journal
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Session, TurnKind
-from saga_core.play.adoption import adopt
-from saga_core.play.asked import Asked
-from saga_core.play.open_calls import OpenCalls
-from saga_core.play.server_history import is_thin
+from saga_core.model import Delta, Session, Status, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
+from saga_core.play.prompting import is_thin
+from saga_core.play.request import Place, Request, WorldChoice
 from saga_core.ports import Clock
+from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
-from saga_core.transcript import Located, Match, Matcher, Transcript, UsualNotes, locate, words_key
+from saga_core.state_block import thinks_only
+from saga_core.transcript import (
+    SHORT,
+    Located,
+    Match,
+    Matcher,
+    Transcript,
+    UsualNotes,
+    Utterance,
+    identity,
+    identity_key,
+    likeness,
+    locate,
+    words_key,
+)
+
+# -- chats with pending tool calls -----------------------------------------------------------------------------
+
+_CALLS = 4_096
 
 
-@frozen(kw_only=True)
-class Place:
-    """The place of a request in a session's tree, and the kind of the request."""
+@define
+class OpenCalls:
+    """The sessions of calls, by call id, in memory only. After a restart, such a chat is found by its first words."""
 
-    live: LiveSession
-    parent: str
-    """The turn that the request continues."""
-    transcript: Transcript
-    """The request's messages, as they were understood."""
-    shown: frozenset[str]
-    """Turns of the path that are in the request's history."""
-    kind: TurnKind
-    timeline: str = ""
-    """The named timeline that the request chose."""
-    adopted: tuple[str, ...] = ()
-    """Turns that were adopted from the request's history just now."""
+    _sessions: LRUCache[str, str] = field(factory=lambda: LRUCache(_CALLS))
+
+    def keep(self, session: str, calls: Iterable[str]) -> None:
+        """Note the calls of a reply in ``session``. Empty ids are skipped."""
+        self._sessions.update((call, session) for call in calls if call)
+
+    def session(self, calls: Iterable[str]) -> str:
+        """The session in which one of ``calls`` was made; empty if none is known."""
+        return next((self._sessions[call] for call in calls if call in self._sessions), "")
+
+
+# -- adoption --------------------------------------------------------------------------------------------------
+#
+# Adoption: adds the turns to the tree that a history proves and the journal lacks.
+#
+# An edited, cut or extended reply becomes a sibling of the original. With a small difference it keeps the delta. With a
+# large one its changes count as unreported.
+
+_SIBLINGS = 32
+_SEARCHED = 1_024
+"""Turns below a known one that are searched for an edited reply, if the turns in between are hidden."""
+_SEARCHES = 128
+"""Searches behind hidden turns for one history. One takes up to 12 ms. A history needs one search for each place where
+turns are hidden before an edited reply; a history that has nothing in common with the recorded one would need one for
+each of its turns."""
+_AT_ONCE = 32
+"""Turns that are adopted before other tasks get a chance to run."""
+_COMMITTED = 64
+"""Approximate number of turns that are recorded in one commit."""
+
+
+def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
+    """The player's words and the reply to them, for each reply. Words without a reply are left out.
+
+    A reply that was stopped while the model was still thinking is left out too, because it has no text of the story.
+    """
+    found: list[tuple[list[Utterance], Utterance]] = []
+    words: list[Utterance] = []
+    for utterance in unknown:
+        if utterance.role == "user":
+            words.append(utterance)
+        else:
+            if not thinks_only(utterance.text):
+                found.append((words, utterance))
+            words = []
+    return found
+
+
+async def adopt(
+    live: LiveSession,
+    parent: str,
+    unknown: Sequence[Utterance],
+    ids: IdSource,
+    at: float,
+    language: str,
+    timeline: str = "",
+    known: Mapping[str, Delta] | None = None,
+) -> tuple[str, list[str]]:
+    """Record the turns of ``unknown`` below ``parent``. ``timeline`` is the one that the request named. ``known`` has
+    the deltas of some of the turns, by the keys of their replies.
+
+    Returns the turn that the history ends with (``parent`` if there is none) and the new turns. A turn that exists
+    with the same texts is used as it is. A long history is recorded in several commits, from its beginning on, and its
+    episodes are indexed with its views.
+    """
+    entries: list[Entry] = []
+    fresh: list[str] = []
+    twins: list[str] = []
+    told_above = True
+    searches = _SEARCHES
+    moved: dict[str, Timeline] = {}
+    told = pairs(unknown)
+    for number, (words, reply) in enumerate(told):
+        if number and number % _AT_ONCE == 0:
+            if len(entries) >= _COMMITTED:
+                fresh += await _append(live, entries, parent, moved)
+            await asyncio.sleep(0)
+        user_key = words_key(words)
+        # If the previous turn was edited too, the old children are below its twin, the turn before the edit.
+        children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
+        # The player's words may be edited as well: siblings with the same words come first, but others may match too.
+        siblings = sorted(
+            (live.tree.get(child) for child in children[-_SIBLINGS:]), key=lambda node: node.user_key != user_key
+        )
+        key = identity_key(reply.text)
+        same = [node for node in siblings if (node.reply_key, node.user_key, node.parent) == (key, user_key, parent)]
+        if same:
+            parent, twins, told_above = same[-1].id, [], True
+            continue
+        nearest = [node.id for node in siblings]
+        hidden: list[str] = []
+        answered = any(node.user_key == user_key for node in siblings)
+        if children and searches and (told_above or not answered):
+            searches -= 1
+            # Below a reply that was rewritten, only the same words show that a turn continues the old story.
+            only_same = answered or not told_above
+            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
+            hidden = hidden[: _SIBLINGS - len(nearest)]
+        delta, twin = await _inherited(live, nearest, hidden, reply.text)
+        if not twin and known and key in known:
+            delta = known[key]
+        if twin in hidden and live.tree.is_ancestor(parent, twin):
+            # The turns in between are hidden, but are part of the story.
+            parent = live.tree.get(twin).parent or parent
+        told_above, twins = twin != "", [twin] if twin else nearest
+        before = await live.state(parent)
+        above = live.tree.get(parent)
+        turn = Turn(
+            ids.new("t"),
+            live.session.id,
+            parent,
+            above.depth + 1,
+            at,
+            user="\n".join(utterance.text for utterance in words),
+            reply=reply.text,
+            delta=delta,
+            kind=TurnKind.ADOPTED,
+            jump=live.tree.jump_for(parent),
+        )
+        state = fold(before, delta, turn=turn.id, depth=turn.depth)
+        episode = render_episode(delta, state, turn.user, turn.reply, language)
+        present = witnesses(before, state)
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
+        live.record(turn, node, state, indexed=len(told) <= _AT_ONCE)
+        moved.update(
+            (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
+        )
+        entries.append(Entry(turn, user_key, episode, present))
+        parent = turn.id
+    return parent, fresh + await _append(live, entries, parent, moved)
+
+
+async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dict[str, Timeline]) -> list[str]:
+    """Record ``entries``, empty the list, and return the recorded turns."""
+    if not entries:
+        return []
+    live.session = await live.journal.append(live.session, entries, head=head, timelines=moved.values())
+    live.timelines.update(moved)
+    turns = [entry.turn.id for entry in entries]
+    entries.clear()
+    return turns
+
+
+def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *, same_words: bool) -> list[str]:
+    """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, then by
+    distance. For a short text, or with ``same_words``, only turns with the same words are returned."""
+    same: list[str] = []
+    others: list[str] = []
+    level = [child for top in tops for child in tree.children.get(top, ())]
+    left = _SEARCHED
+    while level and left > 0:
+        level = [child for each in level for child in tree.children.get(each, ())][:left]
+        left -= len(level)
+        for each in level:
+            (same if tree.get(each).user_key == user_key else others).append(each)
+    return same if same_words or len(identity(text)) < SHORT else same + others
+
+
+async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:
+    """Find the turn whose reply ``text`` is, with small changes or more text around it. Returns its delta and its id.
+
+    The turn is one of ``siblings`` or of ``hidden``. If there is none, returns an empty delta, because nobody reported
+    what the new text changed, and "".
+    """
+    best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
+    now = identity(text)
+    for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
+        known = identity(turn.reply)
+        grown = known != "" and (now.startswith(known) or now.endswith(known))
+        # An edit of a continued reply is an edit of the whole, though it contains the first part unchanged.
+        alike = likeness(turn.reply, text)
+        if (grown or alike) and (alike, len(known)) > score:
+            best, twin, score = live.effective(turn), turn.id, (alike, len(known))
+    return best, twin
+
+
+# -- places ----------------------------------------------------------------------------------------------------
 
 
 @define(eq=False, kw_only=True)
@@ -62,43 +246,41 @@ class Places:
     """Makes this server the writer of a session, if several share the journal. Returns whether others wrote the session
     meanwhile. Raises ``OwnedElsewhere``."""
 
-    async def find(self, asked: Asked) -> Place | None:
+    async def find(self, request: Request, transcript: Transcript, world: WorldChoice) -> Place | None:
         """Find the place of a request; None for a side request that shows nothing of a known story.
 
         If no session is known, one is begun. Turns that the history proves and the journal lacks are recorded. Raises
         the same errors as ``Saga.begin``.
         """
         only, timeline = None, ""
-        if asked.session:
-            only, timeline = await self.directory.named(asked.session, asked.owner, asked.world.get)
-        found = await self._locate(asked, only)
-        found = self.usual.told(found)
-        if asked.aside:
-            found = evolve(found, kind=TurnKind.SIDE)
-        self.counters.add(f"begun.{found.kind.value}")
-        if found.outside:
+        if request.session:
+            only, timeline = await self.directory.named(request.session, request.owner, world.get)
+        located = self.usual.corrected(await self._locate(request, transcript, world, only))
+        if request.aside:
+            located = evolve(located, kind=TurnKind.SIDE)
+        self.counters.add(f"begun.{located.kind.value}")
+        if located.outside:
             return None
-        transcript, match = found.transcript, found.match
-        if asked.world.explicit is not None and only is None and match.session is not None:
-            known = await self.journal.session(match.session)
-            if known.world != (await asked.world.get()).name:
+        transcript, match = located.transcript, located.match
+        if world.explicit is not None and only is None and match.session is not None:
+            session = await self.journal.session(match.session)
+            if session.world != (await world.get()).name:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         if match.session is None and transcript.calls:
-            match = await self._called(match, transcript, asked.owner)
+            match = await self._called(match, transcript, request.owner)
         if timeline:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
-        live = await self._session(found if match is found.match else evolve(found, match=match), asked)
-        self.usual.take(live.session.id, found)
+        live = await self._session(match, transcript, request.owner, world)
+        self.usual.learn(live.session.id, located)
         set_log_context(session=live.session.id)
-        asked.lap("match")
         place = Place(
             live=live,
             parent=match.parent or live.tree.root,
             transcript=transcript,
             shown=match.shown,
-            kind=found.kind,
+            kind=located.kind,
             timeline=timeline,
         )
         return await self._adopt(place, match) if match.unknown else place
@@ -114,46 +296,46 @@ class Places:
             return match
         return evolve(match, session=session.id, parent=session.root) if session.owner == owner else match
 
-    async def _locate(self, asked: Asked, only: Session | None) -> Located:
+    async def _locate(
+        self, request: Request, transcript: Transcript, world: WorldChoice, only: Session | None
+    ) -> Located:
         """The place that the history proves, in a session that this server may write."""
         while True:
-            found = await self._nearest(asked, only)
+            located = await self._nearest(request.owner, transcript, world, only)
             named = only.id if only is not None else None
-            session = named if found.match.session is None else found.match.session
-            if self.own is None or session is None or found.outside or not await self.own(session):
-                return found  # otherwise others wrote the session meanwhile: look again
+            session = named if located.match.session is None else located.match.session
+            if self.own is None or session is None or located.outside or not await self.own(session):
+                return located  # otherwise others wrote the session meanwhile: look again
 
-    async def _nearest(self, asked: Asked, only: Session | None) -> Located:
+    async def _nearest(self, owner: str, transcript: Transcript, world: WorldChoice, only: Session | None) -> Located:
         """The place among the sessions of the request's owner, or in an imported chat without an owner.
 
         A player may import chats before SAGA has seen the key that the frontend will send. If keys are configured,
         every chat belongs to one.
         """
-        transcript, world = asked.transcript, asked.world.name
-        found = await locate(self.matcher, transcript, owner=asked.owner, only=only, world=world)
+        own = await locate(self.matcher, transcript, owner=owner, only=only, world=world.name)
         keyed = self.settings.config.server.api_keys or self.keyed()
-        if not found.match.unknown or only is not None or not asked.owner or keyed:
-            return found
-        other = await locate(self.matcher, transcript, owner="", only=None, world=world)
+        if not own.match.unknown or only is not None or not owner or keyed:
+            return own
+        other = await locate(self.matcher, transcript, owner="", only=None, world=world.name)
         session, parent = other.match.session, other.match.parent
-        if session is None or len(other.match.unknown) >= len(found.match.unknown):
-            return found
+        if session is None or len(other.match.unknown) >= len(own.match.unknown):
+            return own
         tree = (await self.live.get(session)).tree
         if tree.get(parent).depth == 0 or tree.ancestor_at(parent, 1).kind is not TurnKind.IMPORTED:
-            return found
+            return own
         return other
 
-    async def _session(self, found: Located, asked: Asked) -> LiveSession:
-        """The session that was found, or a new one."""
-        match = found.match
+    async def _session(self, match: Match, transcript: Transcript, owner: str, world: WorldChoice) -> LiveSession:
+        """The session of ``match``, or a new one."""
         if match.session is not None:
             await self.locks.opened(match.session)
             live = await self.live.get(match.session)
             live.tree.get(match.parent)  # it may have been pruned meanwhile
             live.touched = self.clock.now()
             return live
-        greeting = "\n\n".join(utterance.text for utterance in found.transcript.greeting)
-        return await self.directory.begin(await asked.world.get(), owner=asked.owner, greeting=greeting)
+        greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
+        return await self.directory.begin(await world.get(), owner=owner, greeting=greeting)
 
     async def _entered(self, match: Match, timeline: str, transcript: Transcript) -> Match:
         """``match``, for a request that names a timeline: at its head, unless the history proves another place.

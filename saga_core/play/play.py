@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from attrs import define, evolve
 
@@ -20,20 +19,18 @@ from saga_core.ids import IdSource
 from saga_core.language import detect
 from saga_core.log_context import set_log_context
 from saga_core.messages import PromptPlan
-from saga_core.model import Session, Turn, TurnKind
-from saga_core.play.asked import Asked, Lap, WorldChoice
+from saga_core.model import Session, Turn, TurnKind, WorldState
 from saga_core.play.context_reading import ContextReading
-from saga_core.play.lore_moment import lore_moment
 from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
-from saga_core.play.places import Place, Places
+from saga_core.play.places import Places
 from saga_core.play.prompting import Prompting
-from saga_core.play.recording import Recorder, ToRecord
-from saga_core.play.turn_work import TurnWork
+from saga_core.play.recording import Recorder, TurnWork
+from saga_core.play.request import Lap, Place, Request, TurnStart, WorldChoice
 from saga_core.ports import Clock
 from saga_core.prompt import read_client_blocks
-from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, SilentChats
+from saga_core.sessions import SILENT_FROM, SILENT_MODE, Silence, SilentChats
 from saga_core.state_block import block_form
-from saga_core.transcript import Elsewhere, persona_of, read_request
+from saga_core.transcript import Elsewhere, Transcript, read_request
 from saga_core.world import WorldLibrary
 
 log = logging.getLogger("saga")
@@ -66,58 +63,29 @@ class Play:
     pin: Callable[[str, PendingTurn], None] | None = None
     """Keeps a session with this server while one of its turns is under way, if several share the journal."""
 
-    async def begin(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        session: str | None = None,
-        owner: str = "",
-        world: str | None = None,
-        choices: int = 1,
-        model: str = "",
-        provider: str = "",
-        player: str = "",
-        aside: bool = False,
-        speaker: str = "",
-        window: int = 0,
-        tools: bool = False,
-    ) -> PendingTurn:
+    async def begin(self, request: Request) -> PendingTurn:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
         set_log_context(session="")
-        transcript = await read_request(messages, self.elsewhere)
-        if speaker:
-            transcript = evolve(transcript, speaker=speaker)
-        choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)
-        if world is not None:
-            await choice.get()  # an unknown name is an error even if the session has its own world
-        asked = Asked(
-            transcript=transcript,
-            session=session,
-            owner=owner,
-            world=choice,
-            choices=choices,
-            model=model,
-            provider=provider,
-            player=player,
-            aside=aside,
-            window=window,
-            tools=tools,
-            lap=lap,
-        )
+        transcript = await read_request(request.messages, self.elsewhere)
+        if request.speaker:
+            transcript = evolve(transcript, speaker=request.speaker)
+        world = WorldChoice(self.worlds, request.world, transcript, self.settings.config.session.default_world)
+        if request.world is not None:
+            await world.get()  # an unknown name is an error even if the session has its own world
         while True:
             changes = self.locks.changes
             try:
                 async with asyncio.timeout(READ_SECONDS):
                     with self.foreground.reading():
-                        pending = await self._begin(asked)
+                        pending = await self._begin(request, transcript, world, lap)
                 self.counters.recover("journal.read")
                 return pending
             except TimeoutError:
                 reason = f"a store did not answer within {READ_SECONDS:g} s"
                 self.counters.degrade("journal.read", reason)
                 log.error("%s; this turn is played without memory", reason)
-                return await self._alone(asked, {"journal.read": reason})
+                return await self._alone(request, transcript, lap, {"journal.read": reason})
             except (StoreError, NotFound) as error:
                 if await self.locks.changed(changes):
                     lap.again()
@@ -126,122 +94,117 @@ class Play:
                     raise
                 self.counters.degrade("journal.read", str(error))
                 log.error("the journal cannot be read; this turn is played without memory: %s", error)
-                return await self._alone(asked, {"journal.read": str(error)})
+                return await self._alone(request, transcript, lap, {"journal.read": str(error)})
 
-    async def _begin(self, asked: Asked) -> PendingTurn:
-        place = await self.places.find(asked)
+    async def _begin(self, request: Request, transcript: Transcript, world: WorldChoice, lap: Lap) -> PendingTurn:
+        place = await self.places.find(request, transcript, world)
         if place is None:
-            return await self._alone(asked)
+            return await self._alone(request, transcript, lap)
+        lap("match")
         try:
-            return await self._tell(asked, place)
+            return await self._continue(request, place, lap)
         finally:
-            # Only now, because the views of a long history are rendered in pieces, which would delay the reading above.
-            self.work.adopted(place.live.session.id, place.adopted)
+            if place.adopted:
+                # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
+                self.work.adopted(place.session, place.adopted)
 
-    async def _tell(self, asked: Asked, place: Place) -> PendingTurn:
-        """Build the pending turn with its prompt."""
-        live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
-        language = detect(transcript.player_words or transcript.system_text, live.world.language)
+    async def _continue(self, request: Request, place: Place, lap: Lap) -> PendingTurn:
+        """The turn that continues ``place``: what is known there, the context, and the prompt."""
+        side, live = place.kind is TurnKind.SIDE, place.live
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
-        notices: tuple[str, ...] = ()
-        silence = None
-        if place.kind is not TurnKind.SIDE:
-            silence = await self.silent.look(live, parent)
-            notices += self.silent.notice(silence)
-            notices += await self._await_extraction(live, parent)
-            notices += self.work.offer(live.session.id, place.adopted)
+        silence = None if side else await self.silent.look(live, place.parent)
+        notices = await self._notices(place, silence)
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
-            self.work.proved(live.session.id, parent)
-        state = await live.state(parent)
+            self.work.proved(place.session, place.parent)
+        state = await live.state(place.parent)
         lap("state")
-        replies = self._replies(asked)
+        replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
-        prompting, model = self.prompting, asked.model
-        facts = prompting.models.facts(model, asked.provider)
-        if asked.window:
-            facts = evolve(facts, window=min(asked.window, facts.window or asked.window))
-        await prompting.note_request(live, parent)
-        if place.kind is TurnKind.SIDE:
+        start = await self._start(request, place, state, replies[0].turn_id)
+        self.prompting.record_request(start)
+        if side:
             context = NOTHING
-            plan, planned = await prompting.aside(live, transcript, facts, model)
+            plan, planned = await self.prompting.plan_aside(start)
         else:
-            layout = await prompting.layouts.of(live, parent, transcript, place.shown, facts, model)
-            prefix = await prompting.prefixes.of(live, parent, layout, language, facts, model, tools=asked.tools)
+            layout = await self.prompting.layout(start)
+            prefix = await self.prompting.prefix(start, layout)
             lap("prefix")
-            context = await self.reading.read(
-                live,
-                state,
-                transcript,
-                shown=layout.shown,
-                missing=layout.missing,
-                language=language,
-                pinned=prefix.state,
-                pages=prefix.pages,
-                lore=lore_moment(live, parent, transcript, place.kind, replies[0].turn_id),
-            )
+            context = await self.reading.read(start, layout, prefix)
             lap("context")
-            plan, planned = await prompting.plan(live, layout, prefix, context, facts, model, parent)
+            plan, planned = self.prompting.plan(start, layout, prefix, context)
             lap("plan")
-        above = await live.turn(parent)
-        lap.total()
-        to_record = ToRecord(
-            session=live.session.id,
-            transcript=transcript,
-            parent=parent,
-            model=model,
-            timeline=place.timeline,
-            told=context.told,
-            persona=persona_of(transcript, asked.player),
-            missing=context.missing,
-        )
         pending = PendingTurn(
-            id=replies[0].turn_id,
+            id=start.turn,
             session=live.session,
-            parent=above,
+            parent=await live.turn(place.parent),
             plan=plan,
             context=context,
             kind=place.kind,
             replies=replies,
-            timings=lap.timings,
+            timings=lap.total(),
             notices=notices,
             degraded=degraded,
-            record=partial(self.recorder.record, to_record),
+            record=partial(self.recorder.record, start, context),
             planned=planned,
-            unrecorded=partial(self.recorder.unrecorded, to_record),
+            unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
-            block_room=self.settings.config.token_budget.state_block_room if place.kind is not TurnKind.SIDE else 0,
-            form=block_form(language) if place.kind is not TurnKind.SIDE else "",
-            count=prompting.counter.count,
-            counted_by=prompting.counter.id,
+            block_room=0 if side else self.settings.config.token_budget.state_block_room,
+            form="" if side else block_form(start.language),
+            count=self.prompting.counter.count,
+            counted_by=self.prompting.counter.id,
         )
         self.contexts.keep(pending.id, context)
         if self.pin is not None:
-            self.pin(live.session.id, pending)
+            self.pin(place.session, pending)
         return pending
 
-    async def _await_extraction(self, live: LiveSession, parent: str) -> tuple[str, ...]:
-        """Wait, as long as configured, for the extraction of the turn to continue. Returns a notice if it is late."""
-        late = await self.work.known(live, parent, self.settings.config.recall.extraction_wait_ms / 1_000)
-        if late is None:
+    async def _start(self, request: Request, place: Place, state: WorldState, turn: str) -> TurnStart:
+        """What is known where the turn begins."""
+        transcript = place.transcript
+        facts = self.prompting.models.facts(request.model, request.provider)
+        if request.window:
+            facts = evolve(facts, window=min(request.window, facts.window or request.window))
+        return TurnStart(
+            request=request,
+            place=place,
+            turn=turn,
+            state=state,
+            language=detect(transcript.player_words or transcript.system_text, place.live.world.language),
+            facts=facts,
+            memory=await self.prompting.memories.of(place.session),
+            now=self.clock.now(),
+        )
+
+    async def _notices(self, place: Place, silence: Silence | None) -> tuple[str, ...]:
+        """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
+        if silence is None:  # a side request
             return ()
-        return (f"extraction: what changed in turn {live.tree.get(late).depth} is not known yet",)
+        live, seconds = place.live, self.settings.config.recall.extraction_wait_ms / 1_000
+        notices = self.silent.notice(silence)
+        late = await self.work.known(live, place.parent, seconds)
+        if late is not None:
+            depth = live.tree.get(late).depth
+            notices += (f"extraction: what changed in turn {depth} is not known yet",)
+        return notices + self.work.offer(place.session, place.adopted)
 
-    def _replies(self, asked: Asked) -> tuple[Reply, ...]:
-        return tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
+    def _replies(self, request: Request) -> tuple[Reply, ...]:
+        return tuple(Reply(self.ids.new("t")) for _ in range(max(1, request.choices)))
 
-    async def _alone(self, asked: Asked, degraded: Mapping[str, str] = MappingProxyType({})) -> PendingTurn:
+    async def _alone(
+        self, request: Request, transcript: Transcript, lap: Lap, degraded: Mapping[str, str] = MappingProxyType({})
+    ) -> PendingTurn:
         """A turn without memory or session: it sends the client's own prompt, and is not recorded."""
-        replies = self._replies(asked)
+        replies = self._replies(request)
         return PendingTurn(
             id=replies[0].turn_id,
             session=Session("", ""),
             parent=Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
-            plan=PromptPlan(await read_client_blocks(asked.transcript.messages)),
+            plan=PromptPlan(await read_client_blocks(transcript.messages)),
             context=NOTHING,
             kind=TurnKind.SIDE,
             replies=replies,
-            timings={"total": (self.clock.monotonic() - asked.lap.started) * 1_000},
+            timings={"total": lap.total()["total"]},
             notices=(),
             degraded=degraded,
             record=record_nothing,

@@ -14,12 +14,14 @@ from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core import codec
+from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.model import WorldState
 from saga_core.prompt import Kept, KeptVolatile, PromptMemory, keep, only, recall
 from saga_core.stores import Batch, Key, StateKV
+from saga_core.upstream import ModelFacts, facts_of
 
 log = logging.getLogger("saga.prompt")
 
@@ -70,12 +72,11 @@ class PromptMemories:
             found = self._held.setdefault(session, loaded)
         return found
 
-    async def page(self, session: str, turn: str, language: str) -> KeptPage | None:
-        """The pages of a turn as they were pinned, if they are stored."""
-        held = await self.of(session)
-        if (turn, language) in held.fresh:
-            return held.fresh[turn, language]
-        if (turn, language) not in held.pages:
+    async def page(self, session: str, memory: HeldMemory, turn: str, language: str) -> KeptPage | None:
+        """The pages of a turn as they were pinned, if they are stored or will be."""
+        if (turn, language) in memory.fresh:
+            return memory.fresh[turn, language]
+        if (turn, language) not in memory.pages:
             return None
         key = keys.pinned_page(session, turn, language)
         try:
@@ -84,10 +85,6 @@ class PromptMemories:
         except StoreError as error:
             self._lost(session, error)
             return None
-
-    async def pinned(self, session: str, turn: str, language: str, page: KeptPage) -> None:
-        """Have the pages of a turn stored, because a prompt contains them from now on."""
-        (await self.of(session)).fresh[turn, language] = page
 
     def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
         """Note that the provider billed ``billed`` tokens for a prompt that counts ``counted`` here."""
@@ -159,3 +156,19 @@ class PromptMemories:
     def _lost(self, session: str, error: Exception) -> None:
         log.warning("session %s: its prompt memory cannot be read, the next prompt is cached anew: %s", session, error)
         self.counters.degrade("prompt.memory", str(error))
+
+
+@define(eq=False)
+class NarratorModels:
+    """The facts about the models that narrate, as configured, and how their token counts compare with ours."""
+
+    settings: Settings
+    memories: PromptMemories
+
+    def facts(self, model: str, provider: str) -> ModelFacts:
+        """The facts about a model, as configured. A model without a name is not known to cache."""
+        return facts_of(model, provider, self.settings.config.models.facts) if model else ModelFacts(provider)
+
+    def scale(self, facts: ModelFacts, model: str) -> float:
+        """The number of the model's tokens per token as counted here: learned from bills, or else from the facts."""
+        return self.memories.scales.get((facts.provider, model), facts.scale)

@@ -1,25 +1,83 @@
-"""Builds the prompt of a turn, and decides where it may be cached."""
+"""Builds the prompt of a turn: the history that is sent, the prefix in front of it, and where it is cached."""
 
 from __future__ import annotations
 
-from attrs import define, evolve
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from saga_core import codec
-from saga_core.billing import Bill
-from saga_core.config import Settings
+from attrs import define, evolve, field, frozen
+from cachetools import LRUCache
+
+from saga_core.config import SessionConfig, Settings, TokenBudget
 from saga_core.context import Slot, TurnContext
-from saga_core.journal import keys
-from saga_core.messages import PromptPlan
-from saga_core.play.known_models import KnownModels
-from saga_core.play.layout import Layout, Layouts
-from saga_core.play.prefix import SEEDED, Prefix, Prefixes
-from saga_core.play.prompt_memories import PromptMemories
-from saga_core.ports import Clock, TokenCounter
-from saga_core.prompt import Planned, PromptMemory, build_plan, read_client_blocks
+from saga_core.counters import Counters
+from saga_core.errors import StoreError
+from saga_core.journal import Ledger
+from saga_core.language import detect, language_of
+from saga_core.messages import Block, Origin, PromptPlan
+from saga_core.model import Turn, WorldState
+from saga_core.play.prompt_memories import HeldMemory, KeptPage, NarratorModels, PromptMemories
+from saga_core.play.request import TurnStart
+from saga_core.ports import TokenCounter
+from saga_core.projection import render_prefix, render_world
+from saga_core.prompt import (
+    Arranged,
+    Cut,
+    Pin,
+    Planned,
+    Reason,
+    SessionPrompts,
+    build_plan,
+    read_client_blocks,
+    rewrite_pays,
+    static_rules,
+)
 from saga_core.sessions import LiveSession
-from saga_core.stores import Batch
-from saga_core.transcript import Transcript
-from saga_core.upstream import ModelFacts
+from saga_core.transcript import Transcript, identity_key
+from saga_core.upstream import SECONDS, ModelFacts
+from saga_core.world import World
+
+_FILLED = 0.95
+"""The part of the window that a prompt may fill. The rest is for the reply."""
+_LEAST_ROOM = 1_000
+"""If fewer tokens than this are left for the history, nothing is cut."""
+_SEEDED = 24
+"""Turns of the path whose times and bills are used to restore the prompt memory of a session that was just loaded."""
+_PREFIXES = 256
+_SYSTEM = ("system", "developer")
+_HOUR = 3_600.0
+
+
+@frozen(kw_only=True)
+class Layout:
+    """A request's layout: the history that is sent, and the system prompt without its volatile text."""
+
+    blocks: tuple[Block, ...]
+    """The client's part of the prompt."""
+    relocated: str
+    """The volatile text that was taken out of it."""
+    shown: frozenset[str]
+    """Turns of the path that are in the history."""
+    missing: int
+    """The depth up to which turns are missing from it."""
+    cut: bool
+    """Whether a piece of the history was dropped for this request."""
+    whole: tuple[Block, ...]
+    """The blocks with the volatile text still in place."""
+
+
+@frozen
+class Prefix:
+    """The text in front of the history, and the state that its pages show."""
+
+    rules: str = ""
+    world: str = ""
+    pages: str = ""
+    state: WorldState | None = None
+    """None if there are no pages."""
+    pin: Pin | None = None
+    repinned: str = ""
+    """Why the pages were pinned anew for this prompt; empty if they were not."""
 
 
 @define(eq=False, kw_only=True)
@@ -27,46 +85,219 @@ class Prompting:
     """Builds the prompts of all sessions."""
 
     settings: Settings
-    models: KnownModels
+    models: NarratorModels
     memories: PromptMemories
-    layouts: Layouts
-    prefixes: Prefixes
-    clock: Clock
+    texts: PrefixTexts
+    ledger: Ledger
     counter: TokenCounter
+    counters: Counters
 
     def forget(self) -> None:
         """Drop all cached prompts and pages. Stored ones are read again."""
         self.memories.forget()
-        self.prefixes.texts.forget()
+        self.texts.forget()
 
-    async def note_request(self, live: LiveSession, parent: str) -> None:
-        """Note that a request that continues ``parent`` came now."""
-        session = await self.memories.of(live.session.id)
-        moments = session.prompts.moments
-        if not moments:
-            path = [node.at for node, _ in zip(live.tree.upwards(parent), range(SEEDED), strict=False) if node.depth]
-            moments.extend(sorted(path))
-        session.prompts.record_request(self.clock.now())
+    def record_request(self, start: TurnStart) -> None:
+        """Note that a request came now. A session that was just loaded gets the times of its last turns."""
+        prompts, tree = start.memory.prompts, start.place.live.tree
+        if not prompts.moments:
+            path = zip(tree.upwards(start.place.parent), range(_SEEDED), strict=False)
+            prompts.moments.extend(sorted(node.at for node, _ in path if node.depth))
+        prompts.record_request(start.now)
 
-    async def plan(
-        self,
-        live: LiveSession,
-        layout: Layout,
-        prefix: Prefix,
-        context: TurnContext,
-        facts: ModelFacts,
-        model: str,
-        turn: str,
+    # -- the history -------------------------------------------------------------------------------------------
+
+    async def layout(self, start: TurnStart) -> Layout:
+        """Choose the part of the history for a prompt, and take out its volatile text."""
+        place, facts = start.place, start.facts
+        tree, messages, shown = place.live.tree, place.transcript.messages, place.shown
+        ours = self.settings.config.session.server_history and is_thin(place.transcript)
+        if ours:
+            turns = await _turns_before(place.live, place.parent, self.settings.config.session, start.now)
+            messages, shown = _with_history(messages, turns), frozenset(turn.id for turn in turns)
+        blocks = await read_client_blocks(messages)
+        cut = self._cut(start, blocks, ours=ours)
+        if cut.start:
+            first = sum(block.origin is Origin.CLIENT for block in blocks)
+            if cut.start > first:
+                blocks = (*blocks[:first], *blocks[cut.start :])
+                # An edited reply has another key, so every turn below an unedited reply counts as shown.
+                kept = {identity_key(block.text) for block in blocks[first:]}
+                nodes = [tree.get(turn) for turn in shown]
+                least = min((node.depth for node in nodes if node.reply_key in kept), default=None)
+                shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
+        depths = [tree.get(turn).depth for turn in shown]
+        missing = min(depths) - 1 if depths else tree.get(place.parent).depth
+        arranged = Arranged(blocks)
+        if self._carries(facts):
+            behind = sum(self.counter.count(block.text) for block in blocks)
+            write = min(facts.writes.values(), default=1.0)
+            volatile = start.memory.volatile
+            fold = cut.fresh or volatile.pays(behind, write, facts.read)
+            arranged = volatile.arrange(blocks, self.counter.count, fold=fold)
+        return Layout(
+            blocks=arranged.blocks,
+            relocated=arranged.relocated,
+            shown=shown,
+            missing=missing,
+            cut=cut.fresh,
+            whole=blocks,
+        )
+
+    def _carries(self, facts: ModelFacts) -> bool:
+        if facts.cache == "none" or not self.settings.config.prompt_caching.enabled:
+            return False
+        return self.settings.config.prompt_caching.carry_floating
+
+    def _cut(self, start: TurnStart, blocks: tuple[Block, ...], *, ours: bool) -> Cut:
+        budget, facts, place = self.settings.config.token_budget, start.facts, start.place
+        most = min(budget.total_context_max, facts.window or budget.total_context_max)
+        leading = sum(self.counter.count(block.text) for block in blocks if block.is_system)
+        reserved = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
+        room = int(most * _FILLED / self.models.scale(facts, start.request.model)) - leading - reserved
+        if room < _LEAST_ROOM:
+            return Cut(0)
+        return start.memory.cuts.place(
+            blocks,
+            place.live.tree,
+            place.parent,
+            room=room,
+            told=_covered(start.state),
+            count=self.counter.count,
+            ours=ours,
+        )
+
+    # -- the prefix --------------------------------------------------------------------------------------------
+
+    async def prefix(self, start: TurnStart, layout: Layout) -> Prefix:
+        """The prefix of a prompt. Pages are pinned anew if that pays."""
+        place, facts, tools, memory = start.place, start.facts, start.request.tools, start.memory
+        live, parent, language = place.live, place.parent, start.language
+        world = self.texts.of_world(live.world)
+        if not self._has_pages():
+            return Prefix(static_rules(language, tools=tools), world)
+        if facts.cache != "none" and not memory.known:
+            await self._restore(memory, live, parent)
+        old = memory.pins.inherited(live.tree, parent)
+        found = None
+        if facts.cache == "none":
+            pin = await self._by_turns(live, parent, language)
+        elif old is None or not old.language:
+            pin = Pin(parent, parent, "first", language)
+        else:
+            found = await self._in_front(start, world, old)
+            reason = self._reason(start, layout, found)
+            pin = old if reason is None else Pin(parent, parent, reason, language)
+        repinned = old is None or pin.turn != old.turn
+        if repinned:
+            self.counters.add(f"pinned.{pin.reason}")
+        memory.pins.decide(parent, pin)
+        if found is None or pin is not old:
+            found = await self._in_front(start, world, pin)
+        return evolve(found, repinned=pin.reason) if repinned else found
+
+    async def pages_at(self, live: LiveSession, parent: str) -> tuple[str, WorldState | None]:
+        """The pages of a prompt that continues ``parent``, as far as they are known, and the state that they show.
+        No pages are pinned or stored for it."""
+        if not self._has_pages():
+            return "", None
+        memory = await self.memories.of(live.session.id)
+        if not memory.known:
+            await self._restore(memory, live, parent)
+        pin = memory.pins.inherited(live.tree, parent)
+        if pin is None or not pin.language:
+            return "", None
+        if pin.reason == "turns":
+            pin = await self._by_turns(live, parent, pin.language)
+        return await self.texts.shown(live, memory, pin.turn, language_of(pin.language).tag)
+
+    def _has_pages(self) -> bool:
+        caching = self.settings.config.prompt_caching
+        return caching.enabled and caching.strategy != "none"
+
+    async def _restore(self, memory: HeldMemory, live: LiveSession, parent: str) -> None:
+        """Restore the pins from the path's last bills, if nothing is stored of the session's prompts."""
+        memory.known = True
+        path = [node for node, _ in zip(live.tree.upwards(parent), range(_SEEDED), strict=False) if node.parent]
+        try:
+            bills = await self.ledger.of_turns(live.session.id, [node.id for node in path])
+        except StoreError as error:
+            self.counters.degrade("bill.read", str(error))
+            return
+        for node in path:
+            bill = bills.get(node.id)
+            if bill is not None and bill.pin in live.tree.nodes and node.parent:
+                memory.pins.decide(node.parent, Pin(bill.pin, node.parent, "first", bill.language))
+
+    async def _in_front(self, start: TurnStart, world: str, pin: Pin) -> Prefix:
+        language = language_of(pin.language).tag
+        rules = static_rules(language, tools=start.request.tools)
+        pages, state = await self.texts.of_pages(start.place.live, start.memory, pin.turn, language)
+        return Prefix(rules, world, pages, state, pin)
+
+    def _reason(self, start: TurnStart, layout: Layout, before: Prefix) -> Reason | None:
+        """The reason to pin the pages anew; None if there is none."""
+        assert before.pin is not None and before.state is not None
+        memory, facts = start.memory, start.facts
+        if before.pin.turn == start.place.parent:
+            return None
+        if layout.cut:
+            return "cut"
+        covered = _covered(before.state)
+        if layout.missing > covered and _covered(start.state) > covered:
+            return "curation"
+        cost = memory.pins.accrued(before.pin)
+        if cost.full and layout.missing > before.state.depth:
+            return "full"
+        if self._cold(memory.prompts, layout, before, facts, start.request.model):
+            return "expired"
+        if cost.tokens:
+            plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
+            behind = sum(
+                self.counter.count(b.content)
+                for b in plan.blocks
+                if b.origin is Origin.HISTORY and isinstance(b.content, str)
+            )
+            if rewrite_pays(cost, behind, facts):
+                return "cost"
+        return None
+
+    def _cold(self, prompts: SessionPrompts, layout: Layout, before: Prefix, facts: ModelFacts, model: str) -> bool:
+        """Whether nothing of the history is in the cache. Checked only after a pause in which entries may expire."""
+        pause = prompts.moments[-1] - prompts.moments[-2] if len(prompts.moments) > 1 else float("inf")
+        if facts.cache == "automatic":
+            return pause > facts.cache_seconds
+        if pause < min((SECONDS[ttl] for ttl in facts.writes), default=0) - 10:
+            return False
+        plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
+        return not prompts.warm(plan, facts, model, self.counter.count)
+
+    async def _by_turns(self, live: LiveSession, parent: str, language: str) -> Pin:
+        """A pin that depends only on the path, so that a swipe, a branch and a restart give the same prefix bytes. So
+        does its language, because a remark in another language must not change them. At the opening, ``language`` is
+        used."""
+        depth = live.tree.get(parent).depth
+        pinned = depth - depth % self.settings.config.prompt_caching.repin_every
+        if depth:
+            first = await live.turn(live.tree.ancestor_at(parent, max(1, pinned)).id)
+            language = detect(first.user or first.reply, live.world.language)
+        turn = live.tree.ancestor_at(parent, pinned).id
+        return Pin(turn, turn, "turns", language)
+
+    # -- the plan ----------------------------------------------------------------------------------------------
+
+    def plan(
+        self, start: TurnStart, layout: Layout, prefix: Prefix, context: TurnContext
     ) -> tuple[PromptPlan, Planned | None]:
         """The plan of a turn with its breakpoints, and the expected cache use if the model's cache is known."""
-        session = await self.memories.of(live.session.id)
-        if prefix.pin is not None and prefix.pin.turn != turn:
+        memory, pin = start.memory, prefix.pin
+        if pin is not None and pin.turn != start.place.parent:
             changed = [each for each in context.pieces if each.order == Slot.CHANGED and each.source == "briefing"]
             left_out = any(each.order == Slot.CHANGED and each.source == "briefing" for each in context.skipped)
-            session.pins.note_changes(prefix.pin, sum(each.tokens for each in changed), full=left_out)
+            memory.pins.note_changes(pin, sum(each.tokens for each in changed), full=left_out)
         blocks, relocated = layout.blocks, layout.relocated
         if relocated and prefix.repinned == "expired":  # the prefix is rewritten, so settled text goes back into it
-            arranged = session.volatile.arrange(layout.whole, self.counter.count, fold=True)
+            arranged = memory.volatile.arrange(layout.whole, self.counter.count, fold=True)
             blocks, relocated = arranged.blocks, arranged.relocated
         plan = build_plan(
             blocks,
@@ -76,9 +307,8 @@ class Prompting:
             context=context.text,
             relocated=relocated,
         )
-        marked, planned = self._marked(session, plan, facts, model, turn=turn)
+        marked, planned = self._marked(start, plan, turn=start.place.parent)
         if planned is not None:
-            pin = prefix.pin
             ours = (prefix.rules, prefix.world, prefix.pages, context.text)
             planned = evolve(
                 planned,
@@ -89,27 +319,18 @@ class Prompting:
             )
         return marked, planned
 
-    async def aside(
-        self, live: LiveSession, transcript: Transcript, facts: ModelFacts, model: str
-    ) -> tuple[PromptPlan, Planned | None]:
+    async def plan_aside(self, start: TurnStart) -> tuple[PromptPlan, Planned | None]:
         """The plan of a side request: the client's own prompt, which no later prompt continues."""
-        session = await self.memories.of(live.session.id)
-        plan = PromptPlan(await read_client_blocks(transcript.messages))
-        return self._marked(session, plan, facts, model, reading=True)
+        plan = PromptPlan(await read_client_blocks(start.place.transcript.messages))
+        return self._marked(start, plan, reading=True)
 
     def _marked(
-        self,
-        session: PromptMemory,
-        plan: PromptPlan,
-        facts: ModelFacts,
-        model: str,
-        *,
-        turn: str = "",
-        reading: bool = False,
+        self, start: TurnStart, plan: PromptPlan, *, turn: str = "", reading: bool = False
     ) -> tuple[PromptPlan, Planned | None]:
+        facts, model = start.facts, start.request.model
         if facts.cache == "none" or not self.settings.config.prompt_caching.enabled:
             return plan, None
-        planned = session.prompts.mark(
+        planned = start.memory.prompts.mark(
             plan,
             facts,
             model,
@@ -120,13 +341,100 @@ class Prompting:
         )
         return planned.plan, planned
 
-    def beside(self, live: LiveSession, bill: Bill | None) -> Batch:
-        """The records to write with a turn: its bill, and the session's prompt memory."""
-        session = live.session.id
-        changes = self.memories.changes(session, live.tree.nodes.__contains__)
-        billed = {} if bill is None else {keys.bill(session, bill.turn, bill.call): codec.encode(bill)}
-        return Batch({**changes.puts, **billed}, changes.deletes)
 
-    def written(self, session: str, batch: Batch) -> None:
-        """Note that the result of ``beside`` was written."""
-        self.memories.stored(session, batch)
+def _covered(state: WorldState) -> int:
+    """The depth up to which the story of a state, and so its pages, cover the turns."""
+    return max((part.last for part in state.story), default=0)
+
+
+# -- the history of a thin client, which sends only the player's last words -------------------------------------
+
+
+def is_thin(transcript: Transcript) -> bool:
+    """Whether a request has the player's words and no history before them."""
+    return bool(transcript.words) and all(each.role == "user" for each in transcript.utterances)
+
+
+async def _turns_before(live: LiveSession, parent: str, session: SessionConfig, now: float) -> list[Turn]:
+    """The turns of the path to send with a request that continues ``parent``, the opening with its greeting first.
+
+    The window moves in steps of half its size, so that the prompt's beginning stays the same in between.
+    """
+    step = max(1, session.history_turns // 2)
+    depth = live.tree.get(parent).depth
+    first = max(0, (depth - session.history_turns) // step * step)
+    oldest = now - session.history_hours * _HOUR if session.history_hours else 0.0
+    path = [node for node in live.tree.upwards(parent) if node.depth >= first]
+    fresh = [node.depth for node in path if node.at >= oldest]
+    if len(fresh) < len(path):
+        begin = -(-min(fresh, default=depth + 1) // step) * step
+        path = [node for node in path if node.depth >= begin]
+    return await live.journal.turns(live.session.id, [node.id for node in reversed(path)])
+
+
+def _with_history(messages: Sequence[Mapping[str, Any]], turns: Sequence[Turn]) -> tuple[Mapping[str, Any], ...]:
+    """A request's messages with ``turns`` between its leading system messages and the rest."""
+    first = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), len(messages))
+    history = [
+        {"role": role, "content": text}
+        for turn in turns
+        for role, text in (("user", turn.user), ("assistant", turn.reply))
+        if text
+    ]
+    return (*messages[:first], *history, *messages[first:])
+
+
+# -- the texts of a prefix --------------------------------------------------------------------------------------
+
+
+@define
+class PrefixTexts:
+    """Renders and caches the texts that come from stored state: the author's world, and the pages of a turn.
+
+    The same turn always gives the same bytes. Pages are rendered once, and the ones used in a prompt are stored,
+    because the state of their turn may be amended later, and the prefix must not change because of that.
+    """
+
+    budget: TokenBudget
+    counter: TokenCounter
+    memories: PromptMemories
+    _rendered: LRUCache[tuple[str, str], tuple[str, WorldState]] = field(factory=lambda: LRUCache(_PREFIXES))
+    _authored: dict[str, str] = field(factory=dict)
+    """World digest -> its text in the prefix."""
+
+    def of_world(self, world: World) -> str:
+        """The author's text of the world. It never changes in a session, and comes before the pages."""
+        text = self._authored.get(world.digest)
+        if text is None:
+            text = render_world(world, self.counter.count, self.budget.world_max)
+            self._authored[world.digest] = text
+        return text
+
+    async def of_pages(self, live: LiveSession, memory: HeldMemory, turn: str, language: str) -> tuple[str, WorldState]:
+        """The pages of a turn, and the state that they show. Later amendments of the turn are told as changes."""
+        rendered = self._rendered.get((turn, language))
+        if rendered is None:
+            page = await self.memories.page(live.session.id, memory, turn, language)
+            if page is None:
+                page = KeptPage(*await self._render(live, turn, language))
+                memory.fresh[turn, language] = page  # stored with the turn, because a prompt contains it from now on
+            rendered = page.text, page.state
+            self._rendered[turn, language] = rendered
+        return rendered
+
+    async def shown(self, live: LiveSession, memory: HeldMemory, turn: str, language: str) -> tuple[str, WorldState]:
+        """Like ``of_pages``, but read-only: pages that are not stored are rendered without being stored."""
+        rendered = self._rendered.get((turn, language))
+        if rendered is not None:
+            return rendered
+        page = await self.memories.page(live.session.id, memory, turn, language)
+        return (page.text, page.state) if page is not None else await self._render(live, turn, language)
+
+    async def _render(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
+        state = await live.state(turn)
+        return render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max), state
+
+    def forget(self) -> None:
+        """Forget all rendered texts, so that they are rendered again."""
+        self._rendered.clear()
+        self._authored.clear()

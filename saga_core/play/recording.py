@@ -4,49 +4,60 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Protocol
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve
 
+from saga_core import codec
 from saga_core.background import SessionLocks
+from saga_core.billing import Bill
+from saga_core.context import TurnContext
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
-from saga_core.journal import Entry, Journal
+from saga_core.journal import Entry, Journal, keys
 from saga_core.looked_through import looked_through
 from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
-from saga_core.play.bills.turn_bills import TurnBills
-from saga_core.play.open_calls import OpenCalls
+from saga_core.play.bills import TurnBills
 from saga_core.play.pending_turn import PendingTurn, Reply
-from saga_core.play.prompting import Prompting
-from saga_core.play.turn_work import TurnWork
+from saga_core.play.places import OpenCalls
+from saga_core.play.prompt_memories import PromptMemories
+from saga_core.play.request import TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, SilentChats
 from saga_core.state_block import thinks_only
-from saga_core.transcript import Persona, Transcript, Utterance, identity_key, opening_key, words_key
+from saga_core.stores import Batch
+from saga_core.transcript import Persona, Utterance, identity_key, opening_key, persona_of, words_key
 
 log = logging.getLogger("saga")
 
 _Made = tuple[Entry, Node, WorldState]
 
 
-@frozen(kw_only=True)
-class ToRecord:
-    """The facts about a turn that are known before its replies arrive."""
+class TurnWork(Protocol):
+    """The background jobs, as play sees them."""
 
-    session: str
-    transcript: Transcript
-    parent: str
-    model: str
-    timeline: str = ""
-    """The named timeline that the request chose."""
-    told: tuple[str, ...] = ()
-    """Timed lore entries that the narrator is told."""
-    persona: Persona | None = None
-    """The player's persona, as far as the request shows it."""
-    missing: int | None = None
-    """The depth up to which turns are missing from the history that is sent."""
+    def adopted(self, session: str, turns: Sequence[str]) -> None:
+        """Start the work for turns that were adopted from a history."""
+        ...
+
+    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
+        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
+        ...
+
+    def recorded(self, session: str, turns: Sequence[str]) -> None:
+        """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
+        ...
+
+    def proved(self, session: str, turn: str) -> None:
+        """Note that a request's history contains ``turn``."""
+        ...
+
+    async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
+        """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
+        ...
 
 
 @define(eq=False, kw_only=True)
@@ -56,7 +67,7 @@ class Recorder:
     live: LiveSessions
     journal: Journal
     locks: SessionLocks
-    prompting: Prompting
+    memories: PromptMemories
     bills: TurnBills
     work: TurnWork
     silent: SilentChats
@@ -65,82 +76,92 @@ class Recorder:
     counters: Counters
     open_calls: OpenCalls
 
-    async def record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
+    async def record(
+        self, start: TurnStart, context: TurnContext, pending: PendingTurn, finish: str, model: str
+    ) -> tuple[Turn, ...]:
         """Record one turn for each reply with text.
 
         Raises ``StoreError``, and ``NotFound`` if the session was deleted, reset or pruned since the turn began. In
         both cases nothing was recorded.
         """
-        async with self.locks.writing(known.session):
-            turns = await self._record(known, pending, finish, model)
-            await self.bills.failed(known.session, pending)
+        session = start.place.session
+        async with self.locks.writing(session):
+            turns = await self._record(start, context, pending, finish, model)
+            await self.bills.failed(session, pending)
             return turns
 
-    async def unrecorded(self, known: ToRecord, pending: PendingTurn) -> None:
+    async def unrecorded(self, start: TurnStart, pending: PendingTurn) -> None:
         """Keep the bill of a turn that was not recorded but may have been paid for.
 
         It is entered under the turn that it would have continued. If that session or turn is gone, it is not kept.
         """
         if pending.usage is None and not pending.failed:
             return
+        session = start.place.session
         try:
-            async with self.locks.writing(known.session):
-                live = await self.live.get(known.session)
-                live.tree.get(known.parent)
-                await self.bills.unrecorded(known.session, pending)
-                await self.bills.failed(known.session, pending)
+            async with self.locks.writing(session):
+                live = await self.live.get(session)
+                live.tree.get(start.place.parent)
+                await self.bills.unrecorded(session, pending)
+                await self.bills.failed(session, pending)
         except (NotFound, StoreError) as error:
             log.warning("turn %s: what it cost is not kept: %s", pending.id, error)
 
-    async def _record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
-        live = await self.live.get(known.session)
+    async def _record(
+        self, start: TurnStart, context: TurnContext, pending: PendingTurn, finish: str, model: str
+    ) -> tuple[Turn, ...]:
+        place, transcript = start.place, start.place.transcript
+        session, parent, side = place.session, place.parent, place.kind is TurnKind.SIDE
+        live = await self.live.get(session)
         # What is known of the turns above may have been amended since the turn began.
-        readings = _Readings(known, live, await live.state(known.parent), self.ids, self.clock, self.counters)
+        state = await live.state(parent)
+        persona = None if side else persona_of(transcript, start.request.player)
+        model = model or start.request.model
+        records = _Records(start, context, live, state, persona, model, self.ids, self.clock, self.counters)
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
             if reply.calls:
-                self.open_calls.keep(known.session, reply.calls)
+                self.open_calls.keep(session, reply.calls)
                 continue
-            ended = finish or reply.ended_by
-            if reply.told.strip() and not (ended != "stop" and thinks_only(reply.told)):
-                made += await readings.of(pending.kind, reply, finish, model or known.model)
+            ended, text = finish or reply.ended_by, reply.story_text
+            if text.strip() and not (ended != "stop" and thinks_only(text)):
+                made += await records.of(reply, text, finish)
                 if not finish and reply.limits.ended:
                     self.counters.add(f"reply.ended.{reply.limits.ended}")
         if not made:
-            await self.bills.unrecorded(known.session, pending)
-            if known.parent == live.tree.root and any(reply.calls for reply in pending.replies):
-                await self._expect(live, known)
+            await self.bills.unrecorded(session, pending)
+            if parent == live.tree.root and any(reply.calls for reply in pending.replies):
+                await self._expect(live, opening_key(transcript))
             return ()
         bill = self.bills.bill(pending)
-        beside = self.prompting.beside(live, bill)
+        beside = self._beside(live, bill)
         entries = [entry for entry, *_ in made]
-        side = pending.kind is TurnKind.SIDE
-        moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], known.timeline)
+        moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], place.timeline)
         # A continued reply becomes a sibling of the reply that it continues, maybe under words that were edited since.
-        said = known.transcript.words or pending.kind is TurnKind.CONTINUATION
-        first = said and made[0][1].depth == 1
+        has_words = transcript.words or place.kind is TurnKind.CONTINUATION
+        first = has_words and made[0][1].depth == 1
         try:
             live.session = await self.journal.append(
                 live.session,
                 entries,
                 head="" if side else entries[0].turn.id,
-                opening=opening_key(known.transcript) if first else "",
+                opening=opening_key(transcript) if first else "",
                 timelines=moved,
                 beside=beside,
             )
         except StoreError as error:
             self.counters.degrade("journal.write", str(error))
-            self.live.forget(known.session)  # the turn may be in the journal nevertheless, and is read from there
+            self.live.forget(session)  # the turn may be in the journal nevertheless, and is read from there
             raise
         self.counters.recover("journal.write")
-        self.prompting.written(known.session, beside)
+        self.memories.stored(session, beside)
         pending.bill = bill
-        for entry, node, state in made:
-            live.record(entry.turn, node, state)
-            self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in state.problems))
+        for entry, node, after in made:
+            live.record(entry.turn, node, after)
+            self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in after.problems))
         live.timelines.update((timeline.name, timeline) for timeline in moved)
-        self.work.recorded(known.session, [entry.turn.id for entry in entries if not entry.settled])
+        self.work.recorded(session, [entry.turn.id for entry in entries if not entry.settled])
         if not side:
             try:
                 await self.silent.look(live, entries[0].turn.id)
@@ -149,12 +170,18 @@ class Recorder:
                 log.warning("turn %s: whether the narrator is silent is not known: %s", pending.id, error)
         self.counters.add("turns.recorded", len(made))
         for entry in entries:
-            self.counters.emit("recorded", session=known.session, turn=entry.turn.id, depth=entry.turn.depth)
+            self.counters.emit("recorded", session=session, turn=entry.turn.id, depth=entry.turn.depth)
         return tuple(entry.turn for entry in entries)
 
-    async def _expect(self, live: LiveSession, known: ToRecord) -> None:
+    def _beside(self, live: LiveSession, bill: Bill | None) -> Batch:
+        """The records to write with a turn: its bill, and the memory of the session's prompts."""
+        session = live.session.id
+        changes = self.memories.changes(session, live.tree.nodes.__contains__)
+        billed = {} if bill is None else {keys.bill(session, bill.turn, bill.call): codec.encode(bill)}
+        return Batch({**changes.puts, **billed}, changes.deletes)
+
+    async def _expect(self, live: LiveSession, opening: str) -> None:
         """Let a chat that calls tools before its first turn is recorded find its session after a restart too."""
-        opening = opening_key(known.transcript)
         if live.session.id in await self.journal.openings(live.session.owner, opening):
             return
         try:
@@ -166,45 +193,49 @@ class Recorder:
 
 
 @define(eq=False)
-class _Readings:
+class _Records:
     """Turns replies into turn records, using the latest state of the parent."""
 
-    known: ToRecord
+    start: TurnStart
+    context: TurnContext
     live: LiveSession
     state: WorldState
     """The state at the parent."""
+    persona: Persona | None
+    """The player's persona, as far as the request shows it."""
+    model: str
     ids: IdSource
     clock: Clock
     counters: Counters
 
-    async def of(self, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
-        """The turns that a reply may be.
+    async def of(self, reply: Reply, text: str, finish: str) -> list[_Made]:
+        """The turns that a reply with this story text may be.
 
         A side reply is recorded in two readings: as a turn of its own (by another speaker), and as the rest of the
         reply before it. The history of the next request shows which one it was. The same holds for a continuation that
         was asked for in the player's role, because those may be the player's words.
         """
-        live, known = self.live, self.known
-        above = live.tree.get(known.parent)
-        asked = known.transcript.asked
+        live, place, kind = self.live, self.start.place, self.start.place.kind
+        transcript, above = place.transcript, live.tree.get(place.parent)
+        instructions = transcript.asked
         child = Turn(
             reply.turn_id,
-            known.session,
-            known.parent,
+            place.session,
+            place.parent,
             above.depth + 1,
             self.clock.now(),
-            user=self.known.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
-            reply=reply.told,
-            delta=await self._delta(kind, reply, finish or reply.finish_reason),
+            user=transcript.player_words if kind is TurnKind.NARRATION else _text_of(instructions),
+            reply=text,
+            delta=await self._delta(reply, text, finish or reply.finish_reason),
             kind=kind,
-            model=model,
+            model=self.model,
             finish=finish or reply.ended_by,
-            jump=live.tree.jump_for(known.parent),
-            missing=known.missing,
+            jump=live.tree.jump_for(place.parent),
+            missing=self.context.missing,
         )
         if kind is TurnKind.NARRATION or above.parent is None:
-            return [self._made(child, words_key(self.known.transcript.words), self.state)]
-        before = await live.turn(known.parent)
+            return [self._made(child, words_key(transcript.words), self.state)]
+        before = await live.turn(place.parent)
         whole = evolve(
             child,
             id=child.id if kind is TurnKind.CONTINUATION else self.ids.new("t"),
@@ -216,37 +247,37 @@ class _Readings:
             jump=live.tree.jump_for(above.parent),
         )
         joined = self._made(whole, above.user_key, await live.state(above.parent))
-        if kind is TurnKind.CONTINUATION and not asked:
+        if kind is TurnKind.CONTINUATION and not instructions:
             return [joined]
         if kind is TurnKind.CONTINUATION:
-            own = self._made(evolve(child, id=self.ids.new("t")), words_key(asked), self.state)
+            own = self._made(evolve(child, id=self.ids.new("t")), words_key(instructions), self.state)
             return [joined, own]
-        return [self._made(child, words_key(asked), self.state), joined]
+        return [self._made(child, words_key(instructions), self.state), joined]
 
-    async def _delta(self, kind: TurnKind, reply: Reply, finish: str) -> Delta:
-        if kind is TurnKind.SIDE:
+    async def _delta(self, reply: Reply, text: str, finish: str) -> Delta:
+        place = self.start.place
+        if place.kind is TurnKind.SIDE:
             return Delta()
-        reading, persona = reply.reading(finish), self.known.persona
+        reading, persona = reply.reading(finish), self.persona
         name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)
-        transcript = self.known.transcript
         # Only a gain can repeat what the turn before reported.
         gains = bool(reading.fields.items_gained)
-        above = self.live.effective(await self.live.turn(self.known.parent)) if gains else Delta()
-        words, said = looked_through(transcript.player_words), looked_through(reply.told)
+        above = self.live.effective(await self.live.turn(place.parent)) if gains else Delta()
+        words, prose = looked_through(place.transcript.player_words), looked_through(text)
         delta = read_delta(
             reading,
             self.state,
             player_name=name,
             sure=sure,
             claims=claims,
-            told=f"{words}\n{said}",
+            told=f"{words}\n{prose}",
             words=words,
-            card=transcript.system_text,
+            card=place.transcript.system_text,
             above=above,
         )
         self.counters.add(f"block.{delta.status.value}")
         # Each text alone, so that the result for this reply is cached for the next request.
-        named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(said)}
+        named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(prose)}
         return evolve(delta, events=delta.events + mention_event(sorted(named)))
 
     def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:
@@ -254,13 +285,13 @@ class _Readings:
         side = turn.kind is TurnKind.SIDE
         episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, self.live.world.language)
         present = None if side else witnesses(before, state)
-        told = () if side else self.known.told
+        lore = () if side else self.context.timed_lore
         key = identity_key(turn.reply)
-        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present, told=told)
-        return Entry(turn, user_key, episode, present, settled=side, told=told), node, state
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present, told=lore)
+        return Entry(turn, user_key, episode, present, settled=side, told=lore), node, state
 
 
-def _said(utterances: Sequence[Utterance]) -> str:
+def _text_of(utterances: Sequence[Utterance]) -> str:
     return "\n".join(utterance.text for utterance in utterances)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from saga_core.sessions.directory import SessionDirectory, timeline_named, turn_named
 from saga_core.sessions.live_session import LiveSession, amend, parts_with, remarks_by_hand, seal
 from saga_core.sessions.live_sessions import LiveSessions
-from saga_core.sessions.missing_reports import SILENT_FROM, SILENT_MODE, SilentChats, silence_at, unread_replies
+from saga_core.sessions.missing_reports import (
+    SILENT_FROM,
+    SILENT_MODE,
+    Silence,
+    SilentChats,
+    silence_at,
+    unread_replies,
+)
 from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories
 
 __all__ = [
@@ -17,6 +24,7 @@ __all__ = [
     "OtherSessions",
     "SessionDirectory",
     "SharedMemories",
+    "Silence",
     "SilentChats",
     "amend",
     "parts_with",

@@ -141,7 +141,7 @@ class SharedMemories:
     _told: dict[str, Told] | None = None
     _as_of: int = -1
 
-    async def told(self, live: LiveSession, state: WorldState) -> tuple[MemoryRecord, ...]:
+    async def at(self, live: LiveSession, state: WorldState) -> tuple[MemoryRecord, ...]:
         """Return the valid records at a state that have not expired; empty if no strategy is configured."""
         if not self.strategies:
             return ()

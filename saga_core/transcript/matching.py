@@ -387,38 +387,38 @@ class UsualNotes:
 
     _known: LRUCache[str, _Notes] = field(factory=lambda: LRUCache(_CHATS))
 
-    def take(self, session: str, found: Located) -> None:
+    def learn(self, session: str, located: Located) -> None:
         """Store the notes after the player's words if the request names the next speaker.
 
         Without player words, only fewer notes than known are stored, because the others may be an instruction.
         """
-        transcript, known = found.transcript, self._known.get(session)
-        if found.kind is not TurnKind.NARRATION or not transcript.past or not _says_who(transcript):
+        transcript, known = located.transcript, self._known.get(session)
+        if located.kind is not TurnKind.NARRATION or not transcript.past or not _says_who(transcript):
             return
         now = _notes(transcript)
         if transcript.words or known is None or len(now.paragraphs) < len(known.paragraphs):
             self._known[session] = now
 
-    def told(self, found: Located) -> Located:
-        """Return ``found``, with the kind of a request without player words corrected by the chat's usual notes."""
-        transcript = found.transcript
-        usual = self._known.get(found.match.session or "")
+    def corrected(self, located: Located) -> Located:
+        """Return ``located``, with the kind of a request without player words corrected by the chat's usual notes."""
+        transcript = located.transcript
+        usual = self._known.get(located.match.session or "")
         if usual is None or transcript.words:
-            return found
+            return located
         now = _notes(transcript)
-        if found.kind is TurnKind.NARRATION and _says_who(transcript):
+        if located.kind is TurnKind.NARRATION and _says_who(transcript):
             count = len(usual.paragraphs)
             if len(now.paragraphs) > count and now.paragraphs[:count] == usual.paragraphs:
-                return evolve(found, kind=TurnKind.SIDE)
+                return evolve(located, kind=TurnKind.SIDE)
         if (
-            found.kind is TurnKind.SIDE
+            located.kind is TurnKind.SIDE
             and usual.alone
             and not _says_who(transcript)
             and now == evolve(usual, alone=False)
         ):
             # No next speaker is named, so the last speaker continues.
-            return evolve(found, kind=TurnKind.CONTINUATION)
-        return found
+            return evolve(located, kind=TurnKind.CONTINUATION)
+        return located
 
 
 def _says_who(transcript: Transcript) -> bool:

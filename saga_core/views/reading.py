@@ -175,7 +175,7 @@ class Views:
             now = live.tree.get(found).at
             missing = (await live.turn(found)).missing
             tried = await reading_after(
-                live, found, text, self.reader, self.shared.told, self.front, now=now, missing=missing
+                live, found, text, self.reader, self.shared.at, self.front, now=now, missing=missing
             )
             rows = await with_signals(live, found, text, explain_context(tried), now=now)
             return {"turn": found, "depth": live.tree.get(found).depth, "anew": True, **rows}
@@ -216,4 +216,4 @@ class Views:
         context = self.contexts.get(turn)
         if context is not None:
             return context, False
-        return await reread(live, turn, self.reader, self.shared.told, self.front), True
+        return await reread(live, turn, self.reader, self.shared.at, self.front), True

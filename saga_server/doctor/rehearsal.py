@@ -171,7 +171,7 @@ async def _seen(saga: Saga, pending: PendingTurn, line: Line) -> Scene:
         status=reading.status,
         problems=reading.problems,
         cut=reply.finish_reason == "length",
-        said=bool(reply.told.strip()),
+        said=bool(reply.story_text.strip()),
         place=state.name(state.location) if state.location else "",
         here=tuple(state.name(who) for who in state.present),
         people=tuple(each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player),

@@ -46,8 +46,8 @@ class Calls:
     code: CodeType
     counts: Counter[Any] = field(factory=Counter)
     """Calls by their arguments."""
-    inner: Counter[Any] = field(factory=Counter)
-    """Calls of the core within these, by the same arguments."""
+    wasted: int = 0
+    """Calls with the arguments of an earlier call, and the calls within these."""
 
     @property
     def file(self) -> str:
@@ -64,13 +64,6 @@ class Calls:
         """Calls with the arguments of an earlier call."""
         return sum(self.counts.values()) - len(self.counts)
 
-    @property
-    def wasted(self) -> int:
-        """Calls of the core within calls with the arguments of an earlier call, these included."""
-        return sum(
-            (self.inner[given] + count) * (count - 1) // count for given, count in self.counts.items() if count > 1
-        )
-
 
 @define
 class Trace:
@@ -86,7 +79,7 @@ class Trace:
     def step(self, name: str) -> Iterator[None]:
         """Trace what is called meanwhile, in all threads that begin meanwhile."""
         calls = self.steps.setdefault(name, {})
-        stacks: dict[int, list[tuple[Calls, Any] | None]] = {}
+        stacks: dict[int, list[Calls | None]] = {}
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             stack = stacks.setdefault(threading.get_ident(), [])
@@ -107,13 +100,15 @@ class Trace:
                 self._frames.add(frame)
             for above in stack:
                 if above is not None:
-                    above[0].inner[above[1]] += 1
+                    above.wasted += 1
             known = calls.get(code)
             if known is None:
                 known = calls[code] = Calls(code)
             given = self._given(frame)
             known.counts[given] += 1
-            stack.append((known, given))
+            again = known.counts[given] > 1
+            known.wasted += again
+            stack.append(known if again else None)
 
         threading.setprofile(enter)
         sys.setprofile(enter)

@@ -18,7 +18,7 @@ from saga_core.model.deltas import HpChanged
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.model.turn_delta import Delta, Source, Status
-from saga_core.play import adoption
+from saga_core.play import places as adoption
 from saga_core.sessions import live_session
 from saga_core.sessions.live_session import amend
 from saga_core.views import projector

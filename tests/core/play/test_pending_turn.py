@@ -73,7 +73,7 @@ def test_the_story_is_composed_and_without_thoughts() -> None:
     reply = Reply("t1")
     reply.feed("<think>He may run.</think>\nHe runs. \u1112\u1161\u11ab")
     reply.finish()
-    assert reply.told == "He runs. 한"
+    assert reply.story_text == "He runs. 한"
     assert "He may run." in reply.text
 
 

@@ -10,8 +10,7 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import NotFound, StoreError
 from saga_core.model import TurnKind
-from saga_core.play.asked import Asked, Lap, WorldChoice
-from saga_core.play.places import Place
+from saga_core.play.request import Place, Request, WorldChoice
 from saga_core.transcript import read_transcript
 from tests.core.frontend import Frontend, memory_config
 
@@ -28,8 +27,7 @@ async def saga() -> AsyncIterator[Saga]:
 async def find(saga: Saga, messages: list[dict[str, Any]], **fields: Any) -> Place | None:
     transcript, world = read_transcript(messages), fields.pop("world", None)
     choice = WorldChoice(saga.parts.worlds, world, transcript, "ersia")
-    given = {"session": None, "owner": "", "choices": 1, "model": "", "provider": "", **fields}
-    return await saga.play.places.find(Asked(transcript=transcript, world=choice, lap=Lap(saga.parts.clock), **given))
+    return await saga.play.places.find(Request(messages=messages, world=world, **fields), transcript, choice)
 
 
 async def test_what_nobody_knows_begins_a_session_with_its_greeting(saga: Saga) -> None:

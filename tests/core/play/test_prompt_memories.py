@@ -19,6 +19,10 @@ from saga_core.stores import Batch
 PAGE = KeptPage("## 지금\n숲", WorldState(turn="t1"))
 
 
+async def page(memories: PromptMemories, turn: str, language: str) -> KeptPage | None:
+    return await memories.page("s", await memories.of("s"), turn, language)
+
+
 def everywhere(_: str) -> bool:
     return True
 
@@ -73,30 +77,30 @@ async def test_what_was_written_is_read_again(memories: PromptMemories) -> None:
 
 
 async def test_pages_are_kept_as_they_were_pinned(memories: PromptMemories) -> None:
-    assert await memories.page("s", "t1", "ko") is None
-    await memories.pinned("s", "t1", "ko", PAGE)
-    assert await memories.page("s", "t1", "ko") == PAGE, "before it is written"
+    assert await page(memories, "t1", "ko") is None
+    (await memories.of("s")).fresh["t1", "ko"] = PAGE
+    assert await page(memories, "t1", "ko") == PAGE, "before it is written"
     await write(memories)
-    assert await memories.page("s", "t1", "ko") == PAGE
-    assert await memories.page("s", "t1", "en") is None
+    assert await page(memories, "t1", "ko") == PAGE
+    assert await page(memories, "t1", "en") is None
     memories.forget()
-    assert await memories.page("s", "t1", "ko") == PAGE
+    assert await page(memories, "t1", "ko") == PAGE
 
 
 async def test_the_latest_four_pages_are_stored(memories: PromptMemories) -> None:
     for number in range(6):
-        await memories.pinned("s", f"t{number}", "ko", PAGE)
+        (await memories.of("s")).fresh[f"t{number}", "ko"] = PAGE
         await write(memories)
     stored = [key[3] for key, _ in await memories.kv.scan(("prompt", "s", "page"))]
     assert stored == ["t2", "t3", "t4", "t5"]
-    assert await memories.page("s", "t1", "ko") is None
+    assert await page(memories, "t1", "ko") is None
 
 
 async def test_nothing_is_written_of_turns_that_were_pruned(memories: PromptMemories) -> None:
     held = await memories.of("s")
     for turn in ("t1", "t2"):
         held.pins.decide(turn, Pin(turn, turn, "first", "ko"))
-        await memories.pinned("s", turn, "ko", PAGE)
+        (await memories.of("s")).fresh[turn, "ko"] = PAGE
     await write(memories)
     batch = memories.changes("s", lambda turn: turn != "t1")
     assert batch.deletes == {keys.pinned_page("s", "t1", "ko")}
@@ -117,7 +121,7 @@ async def test_a_damaged_memory_is_an_empty_one_and_says_so(memories: PromptMemo
 async def test_a_store_that_does_not_answer_costs_the_memory_and_no_more(
     memories: PromptMemories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await memories.pinned("s", "t1", "ko", PAGE)
+    (await memories.of("s")).fresh["t1", "ko"] = PAGE
     await write(memories)
     memories.forget()
 
@@ -133,7 +137,7 @@ async def test_a_store_that_does_not_answer_costs_the_memory_and_no_more(
     assert "prompt.memory" not in memories.counters.degraded
     with monkeypatch.context() as broken:
         broken.setattr(memories.kv, "get", away)
-        assert await memories.page("s", "t1", "ko") is None
+        assert await page(memories, "t1", "ko") is None
 
 
 def test_a_bill_tells_how_a_provider_counts(memories: PromptMemories) -> None:

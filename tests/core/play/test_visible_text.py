@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.play.visible_text import VisibleText
+from saga_core.play.pending_turn import VisibleText
 
 TEXTS = st.lists(st.sampled_from(["a", "ab", "\n", "\n\n", " ", "```", "`", "말", "word ", "x" * 50]), max_size=30).map(
     "".join

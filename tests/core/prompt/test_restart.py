@@ -204,7 +204,7 @@ async def test_pages_stay_as_they_were_pinned_when_their_turn_is_amended(tmp_pat
         await play.stop()
         await play.start()
     else:
-        play.saga.parts.prompting.prefixes.texts._rendered.clear()  # as when many others were rendered since
+        play.saga.parts.prompting.texts._rendered.clear()  # as when many others were rendered since
     play.clock.at += 20
     await play.turn(5)
     pages = [[b.content for b in blocks if str(b.content).startswith("## ")] for blocks in play.sent]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.play.markers import MARKER, MarkerFilter
+from saga_core.play.pending_turn import MARKER, MarkerFilter
 from tests.server.client import BLOCK, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says

@@ -5,13 +5,13 @@ from __future__ import annotations
 from saga_backends.memory import MemoryState
 from saga_core.config import Settings, load_config
 from saga_core.counters import Counters
-from saga_core.play import KnownModels, PromptMemories
+from saga_core.play import NarratorModels, PromptMemories
 from saga_core.upstream import ModelFacts
 
 
-def known(**facts: dict[str, object]) -> KnownModels:
+def known(**facts: dict[str, object]) -> NarratorModels:
     config = load_config({"models": {"facts": facts}} if facts else {})
-    return KnownModels(Settings(config), PromptMemories(MemoryState(), Counters()))
+    return NarratorModels(Settings(config), PromptMemories(MemoryState(), Counters()))
 
 
 def test_a_model_without_a_name_caches_nothing_that_is_known() -> None:
