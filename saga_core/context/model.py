@@ -31,7 +31,7 @@ from saga_core.world import World
 
 
 class Section(StrEnum):
-    """The parts of the volatile block, in order. To add a section, add one line here, and a source to ``sources`` and
+    """The parts of the volatile block, in order. To add a section, add one line here, and a source to
     ``own_sources``."""
 
     heading: str
