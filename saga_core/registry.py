@@ -1,15 +1,17 @@
-"""Backends by name. All of them are found through the entry-point group ``saga.backends``."""
+"""Backends by name: registered by this program, installed with an entry point, or named ``package.module:object``."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from attrs import field, frozen
 
@@ -18,8 +20,23 @@ from saga_core.errors import BadInput, StoreUnavailable
 GROUP = "saga.backends"
 _DISTRIBUTION = "saga-rp"
 
-_STORES = ("state", "graph", "vector", "cache")
-KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context", "strategy", "hosting")
+Kind = Literal[
+    "state",
+    "graph",
+    "vector",
+    "cache",
+    "curator",
+    "resident",
+    "embedder",
+    "chat",
+    "tokens",
+    "context",
+    "strategy",
+    "hosting",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 @frozen
@@ -46,13 +63,25 @@ class OpenOptions:
         return {**defaults, **self.options}
 
 
+def _check_kind(kind: object) -> None:
+    if kind not in KINDS:
+        raise BadInput(f"kind: {kind!r} is no kind of backend; give one of {', '.join(KINDS)}")
+
+
+def _check_open(name: str, open_: object) -> None:
+    if not callable(open_):
+        raise BadInput(f"{name}: {open_!r} cannot open anything; give a coroutine function that takes OpenOptions")
+
+
 @frozen
-class Backend:
+class Backend(Generic[T_co]):
     """An engine that can be opened. Its entry point is named ``<kind>.<name>``."""
 
-    kind: str
+    kind: Kind = field(validator=lambda _self, _attribute, value: _check_kind(value))
     name: str
-    open: Callable[[OpenOptions], Awaitable[Any]]
+    open: Callable[[OpenOptions], Awaitable[T_co]] = field(
+        validator=lambda self, _attribute, value: _check_open(f"the {self.kind} backend {self.name!r}", value)
+    )
     """Open the store (or embedder, chat model, counter, context source) and return it ready to use."""
     summary: str = ""
     extra: str | None = None
@@ -62,13 +91,19 @@ class Backend:
 
     They must be installed. They are imported in a thread right after the start, or by the first use.
     """
-    late: tuple[str, ...] = ()
-    """The former name of ``warm_up``."""
 
+
+Opener: TypeAlias = Backend[T_co] | Callable[[OpenOptions], Awaitable[T_co]] | type[T_co]
+"""What opens a store or a model: a ``Backend``, a coroutine function that takes ``OpenOptions``, or a class.
+
+A class whose ``__init__`` requires an argument gets the ``OpenOptions``. Any other class is called without arguments,
+and its options must be empty.
+"""
 
 _CURRENT = {("graph", "adjacency"): "networkx"}
 """The names of backends that took the place of others."""
 
+_registered: dict[str, Backend[Any]] = {}
 _warm_up: dict[str, None] = {}
 
 
@@ -77,10 +112,60 @@ def remedy(extra: str) -> str:
     return f"pip install 'saga-rp[{extra}]' (in a checkout: make setup EXTRAS={extra})"
 
 
+def register(name: str, opener: Opener[Any]) -> None:
+    """Make a backend known to this program as ``<kind>.<name>``, such as ``state.mine``.
+
+    It replaces a registered or installed one of that name. Engines that are open stay as they are. Raises ``BadInput``.
+    """
+    kind, dot, own = name.partition(".")
+    if not dot or not own or ":" in own:
+        raise BadInput(f"register: {name!r} is no name of a backend; give <kind>.<name>, such as state.mine")
+    _check_kind(kind)
+    _registered[name] = backend_of(kind, own, opener)  # type: ignore[arg-type]
+
+
+def unregister(name: str) -> None:
+    """Forget a backend that was registered as ``name``. An unknown name is no error."""
+    _registered.pop(name, None)
+
+
+def backend_of(kind: Kind, name: str, opener: object) -> Backend[Any]:
+    """Return ``opener`` as a ``Backend``. Raises ``BadInput`` for another kind, and for what opens nothing."""
+    if isinstance(opener, Backend):
+        if opener.kind != kind:
+            raise BadInput(f"{kind} backend {name!r}: it is a backend of kind {opener.kind!r}; give one of {kind!r}")
+        return opener
+    if inspect.isclass(opener):
+        return Backend(kind, name, _opened_by(opener))
+    if inspect.iscoroutinefunction(opener):
+        return Backend(kind, name, opener)
+    raise BadInput(
+        f"{kind} backend {name!r}: {opener!r} opens nothing; give a Backend, a class, or a coroutine function that "
+        "takes OpenOptions"
+    )
+
+
+def _opened_by(cls: type[Any]) -> Callable[[OpenOptions], Awaitable[Any]]:
+    required = [
+        each
+        for each in inspect.signature(cls).parameters.values()
+        if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+
+    async def opened(options: OpenOptions) -> Any:
+        if required:
+            return cls(options)
+        options.take()
+        return cls()
+
+    return opened
+
+
 def names(kind: str) -> list[str]:
-    """Return the names of the registered backends of ``kind``, sorted."""
+    """Return the names of the registered and installed backends of ``kind``, sorted."""
     prefix = kind + "."
-    return sorted({point.name[len(prefix) :] for point in _points() if point.name.startswith(prefix)})
+    known = [*_registered, *(point.name for point in _points())]
+    return sorted({name[len(prefix) :] for name in known if name.startswith(prefix)})
 
 
 def current(kind: str, name: str) -> str:
@@ -88,22 +173,52 @@ def current(kind: str, name: str) -> str:
     return _CURRENT.get((kind, name), name)
 
 
-def load(kind: str, name: str) -> Backend:
-    """Return the backend ``name`` of ``kind``.
+def load(kind: Kind, name: str) -> Backend[Any]:
+    """Return the backend ``name`` of ``kind``. ``name`` may be the place of an ``Opener``, as in ``package.module:X``.
 
     Raises ``BadInput`` for an unknown name (the message lists the known ones), and ``StoreUnavailable`` if its module
     cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
     """
-    found = [point for point in _points() if point.name == f"{kind}.{current(kind, name)}"]
-    if not found:
-        known = ", ".join(names(kind)) or "none are installed"
-        raise BadInput(f"storage: no {kind} backend {name!r}; known: {known}")
-    backend = _load(found[0])
-    modules = (*backend.warm_up, *backend.late)
-    for module in modules:
-        _require(module.partition(".")[0], found[0], backend.extra)
-    _warm_up.update(dict.fromkeys(modules))
+    _check_kind(kind)
+    name = current(kind, name)
+    backend = _registered.get(f"{kind}.{name}")
+    if backend is None:
+        backend = _imported(kind, name) if ":" in name else _installed(kind, name)
+    for module in backend.warm_up:
+        _require(module.partition(".")[0], f"{kind}.{name}", backend.extra)
+    _warm_up.update(dict.fromkeys(backend.warm_up))
     return backend
+
+
+def _imported(kind: Kind, name: str) -> Backend[Any]:
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {error}") from error
+    for step in attribute.split("."):
+        if not hasattr(found, step):
+            raise BadInput(f"{kind} backend {name!r}: {module} has no {attribute!r}")
+        found = getattr(found, step)
+    return backend_of(kind, name, found)
+
+
+def _installed(kind: Kind, name: str) -> Backend[Any]:
+    point = next((point for point in _points() if point.name == f"{kind}.{name}"), None)
+    if point is None:
+        known = ", ".join(names(kind)) or "none are installed"
+        raise BadInput(
+            f"storage: no {kind} backend {name!r}; known: {known}; or give the place of one, package.module:object"
+        )
+    try:
+        found = point.load()
+    except ImportError as error:
+        extra = _extra_with((error.name or "").partition(".")[0], point)
+        install = f"; install it: {remedy(extra)}" if extra else ""
+        raise StoreUnavailable(
+            f"backend {point.name!r} ({point.value}) cannot be imported: {error}{install}"
+        ) from error
+    return backend_of(kind, name, found)
 
 
 def warm_up() -> tuple[str, ...]:
@@ -111,25 +226,11 @@ def warm_up() -> tuple[str, ...]:
     return tuple(_warm_up)
 
 
-def _require(package: str, point: EntryPoint, extra: str | None) -> None:
+def _require(package: str, backend: str, extra: str | None) -> None:
     if find_spec(package) is None:
         missing = ModuleNotFoundError(f"No module named {package!r}", name=package)
         install = remedy(extra) if extra else f"pip install {package}"
-        raise StoreUnavailable(f"backend {point.name!r} cannot be used: {missing}; install it: {install}") from missing
-
-
-def _load(point: EntryPoint) -> Backend:
-    try:
-        backend = point.load()
-    except ImportError as error:
-        extra = _extra_with((error.name or "").partition(".")[0], point)
-        install = f"; install it: {remedy(extra)}" if extra else ""
-        raise StoreUnavailable(
-            f"backend {point.name!r} ({point.value}) cannot be imported: {error}{install}"
-        ) from error
-    if not isinstance(backend, Backend):
-        raise BadInput(f"entry point {point.name!r} ({point.value}) is no saga_core.registry.Backend")
-    return backend
+        raise StoreUnavailable(f"backend {backend!r} cannot be used: {missing}; install it: {install}") from missing
 
 
 def _extra_with(package: str, point: EntryPoint) -> str | None:

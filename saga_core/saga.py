@@ -14,14 +14,17 @@ from saga_core.assembly import Given, Parts, assemble
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
+from saga_core.context import ContextSource
 from saga_core.counters import Counters
+from saga_core.errors import BadInput
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
 from saga_core.moved import MOVED
 from saga_core.play import PendingTurn, Play, Request
-from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
+from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
+from saga_core.stores import Curator, Store
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
 
@@ -44,12 +47,15 @@ class Saga:
         config: Source = None,
         *,
         extractor: ChatModel | None = None,
-        curator: ChatModel | None = None,
+        curator: ChatModel | Curator | None = None,
         automatic: ChatModel | None = None,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
         resume: bool = True,
         tolerant: bool = False,
+        stores: Mapping[str, Store] | None = None,
+        embedder: Embedder | None = None,
+        sources: Mapping[str, ContextSource] | None = None,
         hosting: Hosting | None = None,
     ) -> Opening:
         """Open the engine with ``config``: a ``Config``, a mapping, or the path of a YAML file.
@@ -57,9 +63,13 @@ class Saga:
         After ``saga = await Saga.open(…)``, call ``aclose`` at the end; ``async with Saga.open(…) as saga`` does that
         for you. ``extractor`` is asked in the background about turns whose changes were not reported, with the model
         name ``models.extraction``. ``curator`` reviews the story every ``curator.interval`` turns, with the model name
-        ``models.curator``. ``automatic`` is used only without an ``extractor``. It is asked once about each reply
-        without a state block, right after the reply if ``extraction.automatic`` is ``local``. The caller closes all
-        three models.
+        ``models.curator``, or is a ``Curator`` that takes the place of the configured one. ``automatic`` is used only
+        without an ``extractor``. It is asked once about each reply without a state block, right after the reply if
+        ``extraction.automatic`` is ``local``.
+
+        ``stores`` are open stores by kind (``state``, ``graph``, ``vector``, ``cache``) that are used instead of the
+        configured ones, ``embedder`` likewise. ``sources`` are more sources of context, by name. The caller closes
+        whatever it passes in.
 
         With ``resume=False``, pending work is left to the next engine, no session is collected, and nothing damaged is
         set aside. Use it to inspect data without changing it. With ``tolerant``, a damaged journal does not raise: the
@@ -67,9 +77,14 @@ class Saga:
         users, and decides which sessions this engine writes if the journal is shared: ``saga_server.hosting.Hosting``,
         which is also used if the journal is shared and ``hosting`` is not given.
         """
+        chat, reviewer = _model_or_curator(curator)
         given = Given(
             extractor=extractor,
-            curator=curator,
+            curator=chat,
+            reviewer=reviewer,
+            stores=stores or {},
+            embedder=embedder,
+            sources=sources or {},
             automatic=automatic,
             clock=clock or SystemClock(),
             entropy=entropy or SystemEntropy(),
@@ -254,6 +269,16 @@ class Saga:
             for step in moved.split("."):
                 found = getattr(found, step)
             return found
+
+
+def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | None, Curator | None]:
+    if given is None or hasattr(given, "stream"):
+        return given, None  # type: ignore[return-value]
+    if not hasattr(given, "review"):
+        raise BadInput(
+            f"curator: {type(given).__name__} is neither a ChatModel nor a Curator; it has neither stream nor review"
+        )
+    return None, given
 
 
 @define

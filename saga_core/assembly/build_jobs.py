@@ -11,7 +11,14 @@ from saga_core.assembly.curators import Reviewers
 from saga_core.assembly.foundations import Foundations
 from saga_core.capabilities import Capability
 from saga_core.config import Config
-from saga_core.context import ContextReader, ContextSource, default_reader, open_plugin_source, own_sources
+from saga_core.context import (
+    ContextReader,
+    ContextSource,
+    default_reader,
+    open_plugin_source,
+    own_sources,
+    plugin_source,
+)
 from saga_core.jobs import BackgroundBills, ExtractionJob, ForgettingJob, Pace, ReviewsJob
 from saga_core.stores import Curator
 
@@ -108,6 +115,8 @@ async def build_reader(base: Foundations, more: Sequence[ContextSource]) -> Cont
         guest = await open_plugin_source(name, config, taken)
         guests.append(guest)
         base.stores.keep(guest)
+    for name, source in base.given.sources.items():
+        guests.append(plugin_source(f"sources[{name!r}]", name, source, {each.name for each in guests} | taken))
     return default_reader(
         config,
         base.stores.counter,

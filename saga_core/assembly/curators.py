@@ -45,8 +45,11 @@ async def open_curators(
     chat: ChatModel | None,
     foreground: Foreground,
     bills: BackgroundBills,
+    reviewer: Curator | None = None,
 ) -> Reviewers:
     """Open the curators, which are closed with the stores. None if ``curator.enabled`` is false.
+
+    A ``reviewer``, which the caller closes, takes the place of the configured curator.
 
     A curator that needs a model and has none, or whose engine is not installed, is left out and reported as a degraded
     mode. If a curator model is set, ``blocks`` is the stand-in for a curator that asks its own server. Raises
@@ -58,6 +61,8 @@ async def open_curators(
     rules: dict[str, Any] = {"compress_after": config.curator.compress_story_after_turns}
     given = dict(config.curator.options)
     opened = [await _open(stores, RULES, {**rules, **(given if wanted == RULES else {})})]
+    if reviewer is not None:
+        return Reviewers((*opened, reviewer))
     name = "" if chat is None else chat.name
     model = config.models.curator or name
 

@@ -46,7 +46,9 @@ async def assemble(config: Config, given: Given) -> Parts:
     async with AsyncExitStack() as stack:
         # Never set aside damaged files that other processes have open.
         mend = given.resume and not (given.hosting is not None and given.hosting.one_machine)
-        stores = await open_stores(config, counters, mend=mend, tolerant=given.tolerant)
+        stores = await open_stores(
+            config, counters, stores=given.stores, embedder=given.embedder, mend=mend, tolerant=given.tolerant
+        )
         stack.push_async_callback(stores.aclose)
         hosting = await hosting_of(given, stores)
         rights = share(config, given, hosting, stores, counters)
@@ -104,7 +106,9 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
     config, clock, counters = base.settings.config, base.given.clock, base.counters
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
     bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, clock, counters)
-    reviewers = await open_curators(config, base.stores, counters, base.given.curator, base.foreground, bills)
+    reviewers = await open_curators(
+        config, base.stores, counters, base.given.curator, base.foreground, bills, base.given.reviewer
+    )
     learning = await build_learning(base, bills)
     reader = await build_reader(base, learning.sources)
     extraction = build_extraction(base, bills)

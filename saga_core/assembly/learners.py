@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from attrs import define
 
@@ -20,7 +21,7 @@ from saga_core.registry import OpenOptions
 from saga_core.storage import Stores
 from saga_core.strategies import PREFIX, Learner, Strategy, Terms
 
-KIND = "strategy"
+KIND: Final = "strategy"
 
 
 @define

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.background import Supervisor
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Settings
-from saga_core.context import ContextReader
+from saga_core.context import ContextReader, ContextSource
 from saga_core.counters import Counters
 from saga_core.hosting import Admission, Hosting, WriteRights
 from saga_core.ids import IdSource
@@ -17,9 +18,10 @@ from saga_core.jobs import Background
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance
 from saga_core.play import Play, Prompting
-from saga_core.ports import ChatModel, Clock, Entropy
+from saga_core.ports import ChatModel, Clock, Embedder, Entropy
 from saga_core.sessions import LiveSessions
 from saga_core.storage import Stores
+from saga_core.stores import Curator
 from saga_core.transcript import Matcher
 from saga_core.views import Projector, Views
 from saga_core.world import WorldLibrary
@@ -33,6 +35,7 @@ class Given:
 
     extractor: ChatModel | None
     curator: ChatModel | None
+    """The model that the configured curator asks."""
     automatic: ChatModel | None
     """Reads replies without a block if there is no ``extractor``."""
     clock: Clock
@@ -41,6 +44,13 @@ class Given:
     """Whether pending work is resumed and damaged data is set aside."""
     tolerant: bool = False
     """Whether the engine runs without a damaged journal, as far as possible."""
+    reviewer: Curator | None = None
+    """A curator in the place of the configured one. The caller closes it."""
+    stores: Mapping[str, object] = field(factory=dict)
+    """Open stores by kind, in the place of the configured ones. The caller closes them."""
+    embedder: Embedder | None = None
+    sources: Mapping[str, ContextSource] = field(factory=dict)
+    """Sources of context by name, beside those that the configuration names. The caller closes them."""
     hosting: Hosting | None = None
     """Admits sessions, and decides which of them this engine writes if the journal is shared."""
 

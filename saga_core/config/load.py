@@ -23,7 +23,7 @@ from cattrs import (
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from saga_core.config.model import Config, ProviderConfig, StrategyConfig, TokenBudget
+from saga_core.config.model import Config, ProviderConfig, StoreConfig, StrategyConfig, TokenBudget
 from saga_core.config.rules import Refused, Rule, show
 from saga_core.errors import ConfigError
 
@@ -302,6 +302,8 @@ def _converter() -> Converter:
         def structure(value: Any, kind: Any) -> Any:
             if value is None:
                 return cls()
+            if cls is StoreConfig and isinstance(value, str):
+                value = {"backend": value}
             if not isinstance(value, Mapping):
                 raise Refused(f"give a section with keys such as {next(_keys(cls))}")
             return reader()(value, kind)

@@ -23,7 +23,7 @@ from saga_core.context.reader import (
 )
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import Scene
-from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source
+from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source, plugin_source
 
 __all__ = [
     "NOTHING_GIVEN",
@@ -48,4 +48,5 @@ __all__ = [
     "lines_of",
     "open_plugin_source",
     "own_sources",
+    "plugin_source",
 ]

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from attrs import field, frozen
 
@@ -60,7 +60,7 @@ class ContextSource(Protocol):
 
 # -- sources of other packages ---------------------------------------------------------------------------------
 
-KIND = "context"
+KIND: Final = "context"
 MOST = 64
 """Maximum pieces of a guest for one turn."""
 
@@ -99,10 +99,7 @@ async def open_plugin_source(name: str, config: Config, taken: Collection[str]) 
     ``StoreUnavailable`` if the guest cannot be opened.
     """
     where = f"recall.sources.{name}"
-    if name in taken:
-        raise BadInput(f"{where}: SAGA has a source of that name itself, which is always on")
-    if not _NAME.match(name):
-        raise BadInput(f"{where}: a source is named with at most 32 small letters, digits, '-' and '_'")
+    _check_name(where, name, taken)
     known = registry.names(KIND)
     if name not in known:
         raise BadInput(
@@ -116,6 +113,19 @@ async def open_plugin_source(name: str, config: Config, taken: Collection[str]) 
     except Exception as error:
         raise StoreUnavailable(f"{where}: it cannot be opened: {type(error).__name__}: {error}") from error
     return Guest(name, _needs_of(source, name, where), source)
+
+
+def plugin_source(where: str, name: str, source: ContextSource, taken: Collection[str]) -> Guest:
+    """Return ``source``, which a program passes in, as a guest. Raises ``BadInput`` as ``open_plugin_source`` does."""
+    _check_name(where, name, taken)
+    return Guest(name, _needs_of(source, name, where), source)
+
+
+def _check_name(where: str, name: str, taken: Collection[str]) -> None:
+    if name in taken:
+        raise BadInput(f"{where}: there is a source of that name already; give it another one")
+    if not _NAME.match(name):
+        raise BadInput(f"{where}: a source is named with at most 32 small letters, digits, '-' and '_'")
 
 
 def _needs_of(source: Any, name: str, where: str) -> tuple[str, ...]:

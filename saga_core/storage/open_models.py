@@ -21,12 +21,20 @@ async def open_embedder(config: Config) -> Embedder:
     if config.recall.embedder == _REMOTE:
         _complete(options, config)
     embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.", config, options)
+    check_embedder(f"recall.embedder: {config.recall.embedder!r}", embedder)
+    return embedder
+
+
+def check_embedder(where: str, embedder: object) -> None:
+    """Raise ``BadInput`` for what is no ``Embedder``."""
+    lacking = [name for name in ("id", "dimension", "embed") if not hasattr(embedder, name)]
+    if lacking:
+        raise BadInput(f"{where}: {type(embedder).__name__} is no embedder; it lacks {', '.join(lacking)}")
     if not isinstance(getattr(embedder, "semantic", None), bool):
         raise BadInput(
-            f"recall.embedder: {config.recall.embedder!r} does not say whether it sees meaning; it needs a property "
-            "'semantic', true or false (saga_core.ports.Embedder)"
+            f"{where} does not say whether it sees meaning; it needs a property 'semantic', true or false "
+            "(saga_core.ports.Embedder)"
         )
-    return embedder
 
 
 async def open_counter(config: Config) -> TokenCounter:
@@ -36,7 +44,7 @@ async def open_counter(config: Config) -> TokenCounter:
     return counter
 
 
-async def _open(kind: str, name: str, where: str, config: Config, options: dict[str, Any]) -> Any:
+async def _open(kind: registry.Kind, name: str, where: str, config: Config, options: dict[str, Any]) -> Any:
     for each in _PATHS[kind]:
         if isinstance(options.get(each), str) and options[each]:
             options[each] = str(config.resolve(options[each]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -17,8 +18,9 @@ from saga_core.counters import Counters
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
+from saga_core.storage.external import StoreKind, check_store, external_stores
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
-from saga_core.storage.open_models import open_counter, open_embedder
+from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
 from saga_core.stores.lifecycle import too_small
@@ -66,7 +68,8 @@ def place_of(kind: str, backend: str) -> str | None:
     """Return the place of a backend's data below the data directory, unique per engine. None: no path."""
     if (kind, backend) in _KNOWN:
         return _KNOWN[kind, backend]
-    return {"state": "state.db", "cache": "pages", "graph": f"graph.{backend}", "vector": f"vectors.{backend}"}[kind]
+    own = backend.replace(":", "-").replace("/", "-")
+    return {"state": f"state.{own}", "cache": f"pages.{own}", "graph": f"graph.{own}", "vector": f"vectors.{own}"}[kind]
 
 
 def backend_of(config: Config, kind: str) -> str:
@@ -132,27 +135,47 @@ class Stores:
         await self._stack.aclose()
 
 
-async def open_stores(config: Config, counters: Counters, *, mend: bool = True, tolerant: bool = False) -> Stores:
-    """Open the stores of ``config``. Raises ``StoreError`` or ``BadInput``; then all opened stores are closed again.
+async def open_stores(
+    config: Config,
+    counters: Counters,
+    *,
+    stores: Mapping[str, object] | None = None,
+    embedder: Embedder | None = None,
+    mend: bool = True,
+    tolerant: bool = False,
+) -> Stores:
+    """Open the stores of ``config``, but use those in ``stores`` (by kind) and ``embedder``, which the caller closes.
+
+    Raises ``StoreError`` or ``BadInput``; then all opened stores are closed again.
 
     With ``mend``, a damaged view store is set aside and opened empty, now or when damage is found later. With
     ``tolerant``, a journal that cannot be opened is replaced by a stand-in, and views that cannot be kept on disk are
     kept in memory.
     """
+    external = external_stores(stores or {})
     async with AsyncExitStack() as stack:
 
-        async def opened(kind: str) -> Any:
-            store = await _open_view(config, kind, counters, mend, tolerant)
+        async def opened(kind: StoreKind) -> Any:
+            if kind in external:
+                store = await _fitted(config, kind, external[kind])
+            else:
+                store = await _open_view(config, kind, counters, mend, tolerant)
             stack.push_async_callback(store.aclose)
             return store
 
-        state = await _open_state(config, counters, tolerant)
+        if "state" in external:
+            state: StateKV = ReadOnlyOnCorruption(await _fitted(config, "state", external["state"]), None, counters)
+        else:
+            state = await _open_state(config, counters, tolerant)
         stack.push_async_callback(state.aclose)
         graph = await opened("graph")
         vector = await opened("vector")
         cache = await opened("cache") if config.md_cache.enabled else None
-        embedder = await open_embedder(config)
-        stack.push_async_callback(embedder.aclose)
+        if embedder is None:
+            embedder = await open_embedder(config)
+            stack.push_async_callback(embedder.aclose)
+        else:
+            check_embedder("embedder", embedder)
         counter = await open_counter(config)
         return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
@@ -208,7 +231,7 @@ def _holds_data(path: Path) -> bool:
     return any(not each.name.startswith(".") and each.is_file() and each.stat().st_size for each in files)
 
 
-async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, tolerant: bool) -> Any:
+async def _open_view(config: Config, kind: StoreKind, counters: Counters, mend: bool, tolerant: bool) -> Any:
     async def anew() -> Any:
         return await _open_store(config, kind, counters)
 
@@ -232,7 +255,7 @@ async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, 
     return store
 
 
-async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
+async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> Any:
     wanted: StoreConfig = getattr(config.storage, kind)
     name = backend_of(config, kind)
     if wanted.backend not in (None, name):
@@ -240,10 +263,13 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
     options = dict(wanted.options)
     if kind == "graph" and config.graph.raw_query and name in _ASKED_BY_OPTION:
         options = {"raw_query": True, **options}
-    backend: Backend | None = None
+    backend: Backend[Any] | None = None
     try:
         backend = registry.load(kind, name)
-        store = await backend.open(OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options))
+        opening = backend.open(OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options))
+        if not inspect.isawaitable(opening):
+            raise BadInput(f"storage.{kind}.backend: what opens {name} is not asynchronous; write it with async def")
+        store = await opening
     except (ImportError, StoreUnavailable) as error:
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):
@@ -256,6 +282,13 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
         )
         backend = registry.load(kind, fallback.backend)
         store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
+    check_store(f"storage.{kind}.backend: {name}", kind, store)
+    return await _fitted(config, kind, store)
+
+
+async def _fitted(config: Config, kind: StoreKind, store: Any) -> Any:
+    """Return an open store behind a resident layer, if it needs one. Raises ``BadInput`` if its limits are too low."""
+    wanted: StoreConfig = getattr(config.storage, kind)
     if lacking := too_small(kind, store.info.limits):
         await store.aclose()
         raise BadInput(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import cast
 
 from attrs import frozen
 
@@ -37,7 +38,7 @@ def installed(kind: str) -> list[Installed]:
 
 def _look(kind: str, name: str) -> Installed:
     try:
-        backend = registry.load(kind, name)
+        backend = registry.load(cast(registry.Kind, kind), name)
     except SagaError as error:
         return Installed(name, missing=str(error))
     engines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -17,7 +18,6 @@ async def opened(options: OpenOptions) -> OpenOptions:
 
 
 FINE = Backend("state", "fine", opened, warm_up=("json.decoder",))
-FORMER = Backend("state", "former", opened, late=("csv",))
 LACKING = Backend("state", "lacking", opened, warm_up=("no_module_of_that_name.part",))
 NONE = object()
 
@@ -25,7 +25,7 @@ NONE = object()
 @pytest.fixture
 def points(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entry points of this very module in the place of those that are installed."""
-    names = {"state.fine": "FINE", "state.former": "FORMER", "state.lacking": "LACKING", "state.none": "NONE"}
+    names = {"state.fine": "FINE", "state.lacking": "LACKING", "state.none": "NONE"}
     found = [EntryPoint(name, f"{__name__}:{value}", registry.GROUP) for name, value in names.items()]
     found += [EntryPoint("graph.broken", "no_module_of_that_name:X", registry.GROUP)]
     monkeypatch.setattr(registry, "entry_points", lambda **_: found)
@@ -33,15 +33,17 @@ def points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("points")
 def test_backends_are_listed_by_kind_in_order() -> None:
-    assert registry.names("state") == ["fine", "former", "lacking", "none"]
+    assert registry.names("state") == ["fine", "lacking", "none"]
     assert registry.names("graph") == ["broken"] and registry.names("sta") == registry.names("vector") == []
 
 
 def test_an_unknown_name_is_told_with_those_that_are_known() -> None:
-    with pytest.raises(BadInput, match=r"no state backend 'postgress'; known: .*memory.*sqlite"):
+    with pytest.raises(
+        BadInput, match=r"no state backend 'postgress'; known: .*memory.*sqlite; or give the place of one"
+    ):
         registry.load("state", "postgress")
-    with pytest.raises(BadInput, match="none are installed"):
-        registry.load("nothing", "x")
+    with pytest.raises(BadInput, match="no resident backend 'x'; known: graph, vector; or"):
+        registry.load("resident", "x")
     assert registry.load("state", "memory").name == "memory"
 
 
@@ -54,10 +56,12 @@ def test_what_cannot_be_used_says_what_to_install(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(EntryPoint, "load", lambda point: globals()[point.value.rpartition(":")[2]])
     with pytest.raises(StoreUnavailable, match="pip install no_module_of_that_name"):
         registry.load("state", "lacking")
-    with pytest.raises(BadInput, match=r"is no saga_core\.registry\.Backend"):
+    with pytest.raises(
+        BadInput, match=r"state backend 'none': <object .*> opens nothing; give a Backend, a class, or a coroutine"
+    ):
         registry.load("state", "none")
-    assert registry.load("state", "fine") is FINE and registry.load("state", "former") is FORMER
-    assert {"json.decoder", "csv"} <= set(registry.warm_up())
+    assert registry.load("state", "fine") is FINE
+    assert "json.decoder" in registry.warm_up()
     assert "no_module_of_that_name.part" not in registry.warm_up()
 
 
@@ -89,3 +93,86 @@ def test_other_options_are_refused_by_name(given: dict[str, Any], why: str) -> N
 
 def test_a_url_is_not_shown() -> None:
     assert "secret" not in repr(OpenOptions(url="https://user:secret@host"))
+
+
+class Plain:
+    """Is called without arguments."""
+
+
+class Asking:
+    """Gets the options."""
+
+    def __init__(self, options: OpenOptions) -> None:
+        self.options = options
+
+
+WRONG: Backend[Any] = Backend("graph", "wrong", opened)
+
+
+@pytest.fixture
+def mine() -> Iterator[None]:
+    yield
+    for name in ("state.mine", "graph.mine", "state.sqlite"):
+        registry.unregister(name)
+
+
+@pytest.mark.usefixtures("mine")
+async def test_what_a_program_registers_is_found_by_its_name_and_before_what_is_installed() -> None:
+    with pytest.raises(BadInput, match="no state backend 'mine'"):
+        registry.load("state", "mine")
+    registry.register("state.mine", Plain)
+    assert "mine" in registry.names("state") and "mine" not in registry.names("graph")
+    assert isinstance(await registry.load("state", "mine").open(OpenOptions()), Plain)
+    with pytest.raises(BadInput, match=r"options\.size: unknown option; this backend takes: none"):
+        await registry.load("state", "mine").open(OpenOptions(options={"size": 1}))
+    registry.register("state.mine", Asking)
+    asked = OpenOptions(options={"size": 1})
+    assert (await registry.load("state", "mine").open(asked)).options is asked
+    registry.register("state.mine", opened)
+    assert await registry.load("state", "mine").open(asked) is asked
+    registry.register("state.sqlite", FINE)
+    assert registry.load("state", "sqlite") is FINE
+    registry.unregister("state.sqlite")
+    assert registry.load("state", "sqlite").name == "sqlite"
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize(
+    ("name", "opener", "message"),
+    [
+        ("mine", Plain, "'mine' is no name of a backend; give <kind>.<name>, such as state.mine"),
+        ("state.", Plain, "no name of a backend"),
+        ("stat.mine", Plain, "kind: 'stat' is no kind of backend; give one of state, graph, "),
+        ("state.mine", WRONG, "state backend 'mine': it is a backend of kind 'graph'; give one of 'state'"),
+        ("state.mine", Plain(), "state backend 'mine': .*Plain object.* opens nothing; give a Backend, a class"),
+        ("state.mine", lambda options: Plain(), "opens nothing"),
+    ],
+)
+def test_what_is_registered_wrongly_fails_at_once(name: str, opener: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=message) as caught:
+        registry.register(name, opener)
+    assert str(caught.value).count("\n") == 0
+    assert "mine" not in registry.names("state")
+
+
+def test_a_backend_of_no_kind_or_that_opens_nothing_cannot_be_made() -> None:
+    with pytest.raises(BadInput, match=r"kind: 'vectors' is no kind of backend; give one of .*vector"):
+        Backend("vectors", "x", opened)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="the state backend 'x': None cannot open anything"):
+        Backend("state", "x", None)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="kind: 'vectors' is no kind"):
+        registry.load("vectors", "sqlite")  # type: ignore[arg-type]
+
+
+async def test_a_name_may_be_the_place_of_what_opens_it() -> None:
+    here = __name__
+    assert registry.load("state", f"{here}:FINE") is FINE
+    assert isinstance(await registry.load("graph", f"{here}:Plain").open(OpenOptions()), Plain)
+    with pytest.raises(BadInput, match=f"state backend '{here}:Nobody': {here} has no 'Nobody'"):
+        registry.load("state", f"{here}:Nobody")
+    with pytest.raises(BadInput, match="it is a backend of kind 'state'; give one of 'graph'"):
+        registry.load("graph", f"{here}:FINE")
+    with pytest.raises(BadInput, match="opens nothing"):
+        registry.load("state", f"{here}:NONE")
+    with pytest.raises(StoreUnavailable, match="no_such_module cannot be imported: No module named"):
+        registry.load("state", "no_such_module:X")

@@ -153,7 +153,7 @@ async def test_the_doctor_says_what_is_installed_and_not_switched_on(odd: None) 
     ("name", "options", "error", "told"),
     [
         ("nobody", {}, BadInput, r"recall\.sources\.nobody: no installed package brings .*; there are: circle, fails"),
-        ("lorebook", {}, BadInput, r"recall\.sources\.lorebook: SAGA has a source of that name itself"),
+        ("lorebook", {}, BadInput, r"recall\.sources\.lorebook: there is a source of that name already"),
         ("A Name", {}, BadInput, r"recall\.sources\.A Name: a source is named with at most 32 small letters"),
         ("odd", {"laud": True}, BadInput, r"recall\.sources\.odd: options\.laud: unknown option.* takes: loud"),
         ("nameless", {}, BadInput, r"named 'other'; its name must be 'nameless'"),
