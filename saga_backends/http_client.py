@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
@@ -26,6 +28,11 @@ _MOST_SAID = 1_024 * 1_024
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that describe how a body was transferred. They do not apply to the decoded body."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+_PRIVATE_ENDS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
+"""Endings of host names that are never public."""
+_SHARED = ipaddress.ip_network("100.64.0.0/10")
+"""Addresses that carriers and overlay networks assign. Servers there are not public."""
 
 
 T = TypeVar("T")
@@ -59,13 +66,26 @@ def bounded(client: type[T]) -> type[T]:
     return type(f"Bounded{client.__name__}", (client,), {"send": send})
 
 
+def is_local(address: str) -> bool:
+    """Whether a base URL is on this machine or a private network, judged by its IP address or non-public host name."""
+    host = (urlsplit(address).hostname or "").rstrip(".")
+    try:
+        found = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith(_PRIVATE_ENDS))
+    if isinstance(found, ipaddress.IPv4Address) and found in _SHARED:
+        return True
+    return found.is_loopback or found.is_private or found.is_link_local
+
+
 async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -> httpx2.AsyncClient:
     """Open a client for ``base_url`` that sends ``headers`` with each call.
 
     ``timeout`` is the longest wait for the next bytes, in seconds. Redirects are not followed. Cookies are not kept,
     because those from one player's call would be sent with the next player's call. The client is created in a thread:
     loading the trusted certificates takes 40 ms and 3 MB, and importing the network layer takes as much again. For
-    plain HTTP, no certificates are loaded. Raises ``BadInput`` if ``base_url`` is not a valid URL.
+    plain HTTP, no certificates are loaded. A local address is never asked through a proxy; for any other, the variables
+    of the environment hold. Raises ``BadInput`` if ``base_url`` is not a valid URL, or if their proxy cannot be used.
     """
 
     def opened() -> httpx2.AsyncClient:
@@ -78,17 +98,34 @@ async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -
             address = httpx2.URL(base_url)
         except (httpx2.InvalidURL, ValueError) as error:
             raise BadInput(f"options.base_url: {base_url} is no URL ({error}); give one such as {_EXAMPLE}") from None
-        return bounded(httpx2.AsyncClient)(
-            base_url=address,
-            headers={"Accept": "application/json", "User-Agent": _AGENT, **headers},
-            timeout=httpx2.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)),
-            limits=httpx2.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_IDLE),
-            follow_redirects=False,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if address.scheme == "http" else True,
-        )
+        trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if address.scheme == "http" else True
+        limits = httpx2.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_IDLE)
+        direct = httpx2.AsyncHTTPTransport(verify=trusted, limits=limits) if is_local(base_url) else None
+        try:
+            return bounded(httpx2.AsyncClient)(
+                base_url=address,
+                headers={"Accept": "application/json", "User-Agent": _AGENT, **headers},
+                timeout=httpx2.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)),
+                limits=limits,
+                follow_redirects=False,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+                verify=trusted,
+                transport=direct,
+            )
+        except (httpx2.InvalidURL, ValueError, ImportError) as error:
+            raise BadInput(_bad_proxy(address.host, error)) from error
 
     return await asyncio.to_thread(opened)
+
+
+def _bad_proxy(host: str, error: Exception) -> str:
+    """Return what to do about a proxy in the environment that cannot be used for ``host``."""
+    given = [name for name in (*_PROXIES, *map(str.lower, _PROXIES)) if os.environ.get(name)]
+    return (
+        f"{' or '.join(given) or 'the proxy'}: this proxy cannot be used for {host} ({error}); write "
+        f"http://ADDRESS:PORT, or socks5h://ADDRESS:PORT and install socksio (pip install socksio), or list {host} in "
+        "NO_PROXY"
+    )
 
 
 def bearer(key: str | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_backends.http_client import bounded
+from saga_backends.http_client import bounded, is_local
 from saga_core.curation import BLOCK_CHARS
 from saga_core.errors import UpstreamError
 from saga_core.model_calls import ModelCallFailed
@@ -45,7 +45,7 @@ async def connect(base_url: str, api_key: str | None, model: str, embedding: str
         "api_key": api_key or "",  # with None, the client would send the key from the environment to any address
         "timeout": sdk.Timeout(timeout, connect=min(_CONNECT, timeout)),
         "max_retries": 0,
-        "http_client": bounded(sdk.DefaultAsyncHttpxClient)(base_url=base_url),
+        "http_client": bounded(sdk.DefaultAsyncHttpxClient)(base_url=base_url, trust_env=not is_local(base_url)),
     }
     if api_key is None:
         settings["default_headers"] = {"Authorization": sdk.omit}

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from saga_backends.http_client import is_local
 from saga_backends.path_lock import is_held
 from saga_core.config import Config
 from saga_core.errors import NotSupported, SagaError
@@ -109,8 +110,9 @@ def _by_name(text: str) -> dict[str, float]:
 
 def _get(url: str, key: str | None) -> bytes:
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
+    local = [urllib.request.ProxyHandler({})] if is_local(url) else []
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+        with urllib.request.build_opener(*local).open(request, timeout=_SECONDS) as answer:
             found: bytes = answer.read(_MOST + 1)
     except urllib.error.HTTPError as error:
         with error:

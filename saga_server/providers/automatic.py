@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import cast
-from urllib.parse import urlsplit
 
 from attrs import define, field
 
+from saga_backends.http_client import is_local
 from saga_core.config import Config
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
@@ -19,26 +18,10 @@ from saga_server.providers.background import Background
 from saga_server.providers.narrators import OFFLINE, Narrators
 from saga_server.providers.route import Provider, Route
 
-_PRIVATE_ENDS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
-"""Endings of host names that are never public."""
-_SHARED = ipaddress.ip_network("100.64.0.0/10")
-"""Addresses that carriers and overlay networks assign. Servers there are not public."""
 _OPEN_WEIGHTS = re.compile(r"gpt-oss", re.IGNORECASE)
 """Models with open weights, whose names look like those of commercial models."""
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|clip", re.IGNORECASE)
 """Names of models that are not chat models."""
-
-
-def is_local(address: str) -> bool:
-    """Whether a base URL is on this machine or a private network, judged by its IP address or non-public host name."""
-    host = (urlsplit(address).hostname or "").rstrip(".")
-    try:
-        found = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return bool(host) and ("." not in host or host.endswith(_PRIVATE_ENDS))
-    if isinstance(found, ipaddress.IPv4Address) and found in _SHARED:
-        return True
-    return found.is_loopback or found.is_private or found.is_link_local
 
 
 @define(eq=False)

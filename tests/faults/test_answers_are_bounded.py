@@ -40,6 +40,7 @@ _CLIENTS = {
     "HTTPConnection",
     "HTTPSConnection",
     "bounded",
+    "build_opener",
     "open_http",
     "urlopen",
     "urlretrieve",

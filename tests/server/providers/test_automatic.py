@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from saga_backends.http_client import is_local
 from saga_core.config import load_config
 from saga_core.errors import UpstreamError
-from saga_server.providers.automatic import AutomaticExtraction, is_local
+from saga_server.providers.automatic import AutomaticExtraction
 from saga_server.providers.narrators import Narrators
 from saga_server.providers.route import Route
 from saga_server.server import Server
