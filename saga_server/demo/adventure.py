@@ -1,11 +1,15 @@
-"""Adventures as data: what the player says in each step, and what must be true after it."""
+"""Adventures: what the player says in each step, and what must be true after it. ``adventures`` has one a language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Literal
 
-from attrs import field, frozen
+import yaml
+from attrs import frozen
+from cattrs import Converter
 
 Action = Literal["send", "swipe", "branch", "return", "kill"]
 
@@ -41,7 +45,7 @@ class Step:
     """
 
     number: int
-    action: Action
+    action: Action = "send"
     words: str = ""
     """What the player says; empty for a swipe."""
     stream: bool = False
@@ -66,8 +70,17 @@ class Adventure:
     """The system message after the player's words."""
     window: int
     """How many of the latest turns the frontend sends. It leaves out earlier ones."""
-    steps: tuple[Step, ...] = field()
-    final: Expected = field()
+    steps: tuple[Step, ...]
+    final: Expected
     """What must be true at the end."""
-    nowhere: str = field(kw_only=True)
+    nowhere: str
     """An item of the branch, which must never appear on the main path."""
+    screen: Mapping[str, str]
+    """The words of the demo's own output, by key."""
+
+
+@cache
+def adventure(language: str) -> Adventure:
+    """The adventure in ``ko`` or ``en``."""
+    text = (files("saga_server.demo") / "adventures" / f"{language}.yaml").read_text(encoding="utf-8")
+    return Converter(forbid_extra_keys=True).structure(yaml.safe_load(text), Adventure)

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from saga_server.spoken import spoken
-from saga_server.terminal import say
 
 
 @click.command()
@@ -34,11 +33,6 @@ from saga_server.terminal import say
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the data in this new or empty folder. Without it, they are deleted at the end.",
 )
-@click.option(
-    "--pictures",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Instead, save a screenshot of each page of the played adventure to this folder. Needs Chromium.",
-)
 def demo(
     profile: str,
     graph: str | None,
@@ -46,7 +40,6 @@ def demo(
     lang: str | None,
     plain: bool,
     keep: Path | None,
-    pictures: Path | None,
 ) -> None:
     """Play an adventure and show what SAGA remembers.
 
@@ -55,9 +48,6 @@ def demo(
     story leads to, and that the requested stores were used. Every difference is named.
     """
     lang = lang or spoken(("en", "ko"))
-    if pictures is not None:
-        _take_pictures(pictures, lang)
-        return
     stores = {kind: name for kind, name in (("graph", graph), ("vector", vector)) if name is not None}
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
@@ -70,34 +60,19 @@ def demo(
     raise SystemExit(0 if succeeded else 1)
 
 
-def _take_pictures(folder: Path, lang: str) -> None:
-    from saga_core.errors import SagaError
-    from saga_server.demo import adventure_en, adventure_ko
-    from saga_server.demo.pictures import take_pictures
-
-    folder.mkdir(parents=True, exist_ok=True)
-    adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
-    try:
-        for path in asyncio.run(take_pictures(adventure, folder)):
-            say(str(path))
-    except SagaError as error:
-        raise click.ClickException(str(error)) from error
-
-
 def _run(folder: Path, profile: str, stores: Mapping[str, str], lang: str, plain: bool, *, kept: bool) -> bool:
     # Imported here so that other commands start quickly.
-    from saga_server.demo import adventure_en, adventure_ko
+    from saga_server.demo.adventure import adventure
     from saga_server.demo.frontend import FrontendError
     from saga_server.demo.play import play
     from saga_server.demo.screen import Screen, make_console
     from saga_server.demo.server_process import ServerFailed, ServerProcess
-    from saga_server.demo.wording import WORDINGS
 
-    adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
-    server = ServerProcess(folder, profile, adventure.world, stores=stores)
+    story = adventure(lang)
+    server = ServerProcess(folder, profile, story.world, stores=stores)
     try:
-        screen = Screen(make_console(plain=plain), WORDINGS[lang])
-        return asyncio.run(play(adventure, server, screen, kept=kept))
+        screen = Screen(make_console(plain=plain), story.screen)
+        return asyncio.run(play(story, server, screen, kept=kept))
     except ServerFailed as error:
         raise click.ClickException(str(error)) from error
     except FrontendError as error:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from saga_server.demo.adventure import Expected
-from saga_server.demo.wording import Wording
 
 State = Mapping[str, Any]
 
@@ -25,11 +24,11 @@ def relations(state: State) -> dict[str, tuple[str, int]]:
     }
 
 
-def changes(before: State, after: State, words: Wording) -> list[str]:
+def changes(before: State, after: State, words: Mapping[str, str]) -> list[str]:
     """Return the differences between two states, one per line."""
     found = []
     if before["location"] != after["location"]:
-        found.append(f"{words.place}: {before['location']} → {after['location']}")
+        found.append(f"{words['place']}: {before['location']} → {after['location']}")
     if before["hp"] != after["hp"]:
         found.append(f"HP: {before['hp']} → {after['hp']} ({after['hp'] - before['hp']:+d})")
     old, new = inventory(before), inventory(after)
@@ -37,17 +36,17 @@ def changes(before: State, after: State, words: Wording) -> list[str]:
         gained = new.get(item, 0) - old.get(item, 0)
         if gained:
             found.append(f"{item} {gained:+d} ({new.get(item, 0)})")
-    found += _arrivals(before["npcs_present"], after["npcs_present"], words.joined, words.left)
-    found += _arrivals(before["dead"], after["dead"], words.died, words.rose)
+    found += _arrivals(before["npcs_present"], after["npcs_present"], words["joined"], words["left"])
+    found += _arrivals(before["dead"], after["dead"], words["died"], words["rose"])
     stood, stands = relations(before), relations(after)
     for name, relation in stands.items():
         if stood.get(name) != relation:
             found.append(f"{state_player(after)} → {name}: {relation[0]} {relation[1]:+d}")
     if before["mood"] != after["mood"]:
-        found.append(f"{words.mood}: {before['mood']} → {after['mood']}")
+        found.append(f"{words['mood']}: {before['mood']} → {after['mood']}")
     if len(after["events"]) > len(before["events"]):
-        found += [f"{words.event}: {event['name']}" for event in after["events"][len(before["events"]) :]]
-    found += [f"{words.problem}: {each['text']}" for each in after["problems"] if each not in before["problems"]]
+        found += [f"{words['event']}: {event['name']}" for event in after["events"][len(before["events"]) :]]
+    found += [f"{words['problem']}: {each['text']}" for each in after["problems"] if each not in before["problems"]]
     return found
 
 

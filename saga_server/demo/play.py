@@ -73,7 +73,7 @@ class Play:
         found = ", ".join(
             f"{kind} {each['backend']} {each['version']}".strip() for kind, each in status["stores"].items()
         )
-        self.screen.say(f"{self.screen.words.stores}: {found}")
+        self.screen.say(f"{self.screen.words['stores']}: {found}")
         self.problems += [f"{name}: {reason}" for name, reason in status["degraded"].items()]
 
     async def _turn(self, step: Step) -> list[str]:
@@ -149,7 +149,7 @@ class Play:
         await self.server.start()
         missing = await self._missing()
         if not missing:
-            self.screen.say(f"{self.screen.words.survived}: {self.server.base}/v1")
+            self.screen.say(f"{self.screen.words['survived']}: {self.server.base}/v1")
         return [f"turn {turn} is lost" for turn in missing]
 
     async def _missing(self) -> list[str]:
@@ -171,32 +171,32 @@ class Play:
         if not drained["settled"]:
             self.problems.append(f"background work is not done: {drained['waiting']}")
         state = await self.admin.get(f"sessions/{self._session}/state")
-        screen.headline(words.final)
+        screen.headline(words["final"])
         screen.final(state)
-        self.problems += [f"{words.final}: {problem}" for problem in unmet(self.adventure.final, state)]
-        self.problems += [f"{words.final}: {each['text']}" for each in state["problems"]]
+        self.problems += [f"{words['final']}: {problem}" for problem in unmet(self.adventure.final, state)]
+        self.problems += [f"{words['final']}: {each['text']}" for each in state["problems"]]
         if state["turn_id"] != self.frontend.path[-1].turn:
             self.problems.append("the active head is not the last turn played")
         graph = await self.admin.get(f"sessions/{self._session}/graph")
-        screen.headline(words.graph)
+        screen.headline(words["graph"])
         screen.graph(graph["words"], self.adventure.player, state["npcs_met"])
-        screen.headline(words.pages)
+        screen.headline(words["pages"])
         await self._pages(state["turn_id"])
         self.totals.lost = await self._missing()
         self.problems += [f"turn {turn} is lost" for turn in self.totals.lost]
-        screen.headline(words.totals)
+        screen.headline(words["totals"])
         self._totals()
         for problem in self.problems:
-            screen.say(f"{words.failure}: {problem}", "bold red", "  ✗ ")
+            screen.say(f"{words['failure']}: {problem}", "bold red", "  ✗ ")
         if not self.problems:
-            screen.say(words.success, "bold green", "  ✓ ")
+            screen.say(words["success"], "bold green", "  ✓ ")
 
     async def _pages(self, head: str) -> None:
         cache = await self.admin.get(f"sessions/{self._session}/cache")
         if not cache["written"] or cache["turn_id"] != head:
             self.problems.append(f"the pages show turn {cache['turn_id']}, not {head}")
         if cache["folder"]:
-            self.screen.say(f"{cache['folder']}{'' if self.kept else self.screen.words.removed}", "")
+            self.screen.say(f"{cache['folder']}{'' if self.kept else self.screen.words['removed']}", "")
             missing = [name for name in cache["files"] if not (Path(cache["folder"]) / name).is_file()]
             self.problems += [f"there is no {name} in {cache['folder']}" for name in missing]
         self.screen.say(str(cache["files"].get("state.md", "")).split("---", 2)[-1].strip())
@@ -205,13 +205,13 @@ class Play:
         words, totals = self.screen.words, self.totals
         self.screen.totals(
             (
-                (words.turns, len(self.frontend.path)),
-                (words.swipes, totals.swipes),
-                (words.branches, totals.branches),
-                (words.kills, totals.kills),
-                (words.context, totals.tokens),
-                (words.median, f"{median(totals.reads):.1f} ms"),
-                (words.lost, len(totals.lost)),
+                (words["turns"], len(self.frontend.path)),
+                (words["swipes"], totals.swipes),
+                (words["branches"], totals.branches),
+                (words["kills"], totals.kills),
+                (words["context"], totals.tokens),
+                (words["median"], f"{median(totals.reads):.1f} ms"),
+                (words["lost"], len(totals.lost)),
             )
         )
 
@@ -219,10 +219,10 @@ class Play:
 async def play(adventure: Adventure, server: ServerProcess, screen: Screen, *, kept: bool = False) -> bool:
     """Start the server, play, and always stop the server. Returns whether everything was as expected."""
     screen.headline(f"SAGA · {adventure.title}")
-    screen.say(f"{screen.words.starting} ({server.profile}) …")
+    screen.say(f"{screen.words['starting']} ({server.profile}) …")
     try:
         await server.start()
-        screen.say(f"{screen.words.ready}: {server.base}/v1")
+        screen.say(f"{screen.words['ready']}: {server.base}/v1")
         screen.console.print()
         screen.say(adventure.greeting, "")
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:

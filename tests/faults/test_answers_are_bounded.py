@@ -53,7 +53,6 @@ _ELSEWHERE = {
     "saga_server/http/passing.py": "hands each piece on as it comes, no faster than it is taken",
     "saga_server/hosting/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
-    "saga_server/demo/telling.py": "asks the server that the demo itself has started",
 }
 
 

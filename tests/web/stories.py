@@ -5,18 +5,42 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import aiohttp
+
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.stores.state_kv import Batch
-from saga_server.demo import adventure_en
-from saga_server.demo.telling import tell
+from saga_server.demo.adventure import Adventure, adventure
+from saga_server.demo.frontend import Frontend, Said
 from saga_server.server import Server
 from tests.bench.play import PlayOptions, write_play
 
 
+async def tell(story: Adventure, url: str) -> str:
+    """Play all steps on the server at ``url``, without killing it. Returns the session's id.
+
+    Raises ``FrontendError``.
+    """
+    async with aiohttp.ClientSession() as http:
+        frontend = Frontend(story, http, f"{url}/w/{story.world}/v1")
+        main: list[Said] | None = None
+        depths: dict[int, int] = {}
+        session = ""
+        for step in story.steps:
+            if step.action == "branch":
+                main, frontend.path = frontend.path, frontend.path[: depths[step.at or 0]]
+            elif step.action == "return" and main is not None:
+                frontend.path, main = main, None
+            swiped = step.action == "swipe"
+            answer = await (frontend.swipe(stream=False) if swiped else frontend.send(step.words, stream=False))
+            depths[step.number] = len(frontend.path)
+            session = answer.session
+        return session
+
+
 async def play_demo(server: Server) -> str:
     """Harrow Staithe with its swipe and its branch; the session's id."""
-    session = await tell(adventure_en.ADVENTURE, server.url)
+    session = await tell(adventure("en"), server.url)
     await server.saga.drain(30)
     return session
 

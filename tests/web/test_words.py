@@ -19,11 +19,11 @@ import saga_core.model.folding
 import saga_core.state_block.parser
 from saga_core.config import load_config
 from saga_core.state_block import BlockFields, ItemAmount, render_block
-from saga_server.demo import adventure_ko
-from saga_server.demo.telling import tell
+from saga_server.demo.adventure import adventure
 from saga_server.server import Server
 from saga_server.web.files import ROOT
 from tests.web.chromium import MISSING
+from tests.web.stories import tell
 
 pytest.importorskip("playwright", reason=MISSING)
 
@@ -127,7 +127,7 @@ async def test_every_sentence_about_what_was_reported_is_known_in_every_language
 async def korean() -> AsyncIterator[tuple[Server, str]]:
     """The Korean adventure, with something at its end that was reported and not believed."""
     async with Server(load_config(SETTINGS, environ={}), {}) as server:
-        session = await tell(adventure_ko.ADVENTURE, server.url)
+        session = await tell(adventure("ko"), server.url)
         await server.saga.drain(30)
         people = [each for each in await server.saga.memory.entities(session) if each["kind"] == "character"]
         dead = next(each["name"] for each in people if each["status"] == "dead")

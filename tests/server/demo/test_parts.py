@@ -15,15 +15,12 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from saga_server.cli.saga_command import main
-from saga_server.demo.adventure import Adventure, Expected
-from saga_server.demo.adventure_en import ADVENTURE as HARROW
-from saga_server.demo.adventure_ko import ADVENTURE as ERSIA
-from saga_server.demo.condensed import condensed
+from saga_server.demo.adventure import Adventure, Expected, adventure
 from saga_server.demo.differences import changes, unmet, unsaid
 from saga_server.demo.frontend import Frontend, FrontendError, Said
-from saga_server.demo.screen import Screen, make_console
-from saga_server.demo.wording import WORDINGS
+from saga_server.demo.screen import Screen, condensed, make_console
 
+HARROW, ERSIA = adventure("en"), adventure("ko")
 BEFORE: dict[str, Any] = {
     "player": "아리아",
     "location": "마을 광장",
@@ -100,7 +97,7 @@ async def test_a_stream_that_breaks_off_is_no_reply(raw: bytes, named: str) -> N
 
 
 def test_changes_are_told_in_words() -> None:
-    assert changes(BEFORE, AFTER, WORDINGS["ko"]) == [
+    assert changes(BEFORE, AFTER, ERSIA.screen) == [
         "위치: 마을 광장 → 어둠의 숲",
         "HP: 100 → 85 (-15)",
         "은화 -12 (2)",
@@ -114,7 +111,7 @@ def test_changes_are_told_in_words() -> None:
         "사건: 바르가의 죽음",
         "문제: something odd",
     ]
-    assert changes(AFTER, AFTER, WORDINGS["en"]) == []
+    assert changes(AFTER, AFTER, HARROW.screen) == []
 
 
 def test_what_is_expected_is_held_against_the_state() -> None:
@@ -171,15 +168,15 @@ def test_a_context_is_condensed_for_reading() -> None:
             "[/SAGA]",
         ]
     )
-    facts, others = condensed(text, WORDINGS["en"])
+    facts, others = condensed(text, HARROW.screen)
     assert facts == ["Place: X | HP: 1/2"]
     assert others == [
         "[Related] a → b0: c / a → b1: c … and 3 more",
         "[Lore] Town, Marsh",
         "[Earlier] (turn 1) hello",
     ]
-    assert condensed(text, WORDINGS["en"], recall=True)[0][-1] == "[Earlier] (turn 1) hello"
-    assert condensed("", WORDINGS["en"]) == ([], [])
+    assert condensed(text, HARROW.screen, recall=True)[0][-1] == "[Earlier] (turn 1) hello"
+    assert condensed("", HARROW.screen) == ([], [])
 
 
 async def test_the_frontend_sends_what_its_context_holds() -> None:
@@ -211,7 +208,7 @@ def test_an_adventure_is_whole(adventure: Adventure) -> None:
 
 
 def test_nothing_is_coloured_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Screen(make_console(plain=False), WORDINGS["en"])
+    screen = Screen(make_console(plain=False), HARROW.screen)
     screen.verdict(["hp: 55, not 70"])
     screen.verdict([])
     shown = capsys.readouterr().out

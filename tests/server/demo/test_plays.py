@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from saga_server.demo.adventure import Expected
-from saga_server.demo.adventure_en import ADVENTURE as HARROW
+from saga_server.demo.adventure import Expected, adventure
 from saga_server.demo.play import play
 from saga_server.demo.screen import Screen, make_console
 from saga_server.demo.server_process import ServerFailed, ServerProcess
-from saga_server.demo.wording import WORDINGS
 
+HARROW = adventure("en")
 ROOT = Path(__file__).resolve().parents[3]
 
 ENDS = {
@@ -45,7 +44,8 @@ def test_the_adventure_ends_as_it_should(language: str, stores: tuple[str, ...],
     command = [
         sys.executable,
         "-m",
-        "saga_server.demo",
+        "saga_server",
+        "demo",
         "--lang",
         language,
         *stores,
@@ -68,7 +68,7 @@ def test_the_adventure_ends_as_it_should(language: str, stores: tuple[str, ...],
 async def test_a_wrong_end_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short = evolve(HARROW, steps=HARROW.steps[:2], final=Expected(hp=99, dead=frozenset({"Corin Fenwright"})))
     server = ServerProcess(tmp_path, "lite", "harrow")
-    assert not await play(short, server, Screen(make_console(plain=True), WORDINGS["en"]))
+    assert not await play(short, server, Screen(make_console(plain=True), HARROW.screen))
     shown = capsys.readouterr().out
     assert "hp: 100, not 99" in shown
     assert "dead: [], not ['Corin Fenwright']" in shown
@@ -84,7 +84,7 @@ async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 def test_a_demo_of_engines_that_are_missing_is_none(tmp_path: Path) -> None:
     """It goes on over the engines that take their place, says so, and does not pretend to have succeeded."""
     (tmp_path / "ladybug.py").write_text("raise ImportError('no such engine here')", encoding="utf-8")
-    command = [sys.executable, "-m", "saga_server.demo", "--lang", "en", "--plain"]
+    command = [sys.executable, "-m", "saga_server", "demo", "--lang", "en", "--plain"]
     command += ["--profile", "full", "--vector", "sqlite"]
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False, env=environ, cwd=ROOT)

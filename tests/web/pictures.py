@@ -1,18 +1,21 @@
-"""``saga demo --pictures``: saves the pages of a played adventure as PNG files. Needs Chromium and playwright."""
+"""``python -m tests.web.pictures FOLDER en``: saves the pages of a played adventure as PNG files, for docs/pages.md.
+
+Needs Chromium and playwright.
+"""
 
 from __future__ import annotations
 
-import shutil
+import asyncio
+import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from saga_core.config import load_config
-from saga_core.errors import NotSupported
-from saga_server.demo.adventure import Adventure
-from saga_server.demo.telling import tell
+from saga_server.demo.adventure import Adventure, adventure
 from saga_server.server import Server
+from tests.web.chromium import MISSING, chromium
+from tests.web.stories import tell
 
 PAGES: Final = ("start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health")
 _DESK: Final = {"width": 1000, "height": 700}
@@ -26,27 +29,19 @@ _SETTINGS: Final = {
 }
 
 
-def browser_program() -> str:
-    """Return the path of Chromium. Raises ``NotSupported``, with what to install, if it or playwright is missing."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None or find_spec("playwright") is None:
-        raise NotSupported("pictures need a browser: install chromium (apt-get install chromium) and playwright (pip)")
-    return found
-
-
-async def take_pictures(adventure: Adventure, folder: Path) -> list[Path]:
-    """Play the adventure on a server in memory, and save a picture of each page. Raises ``NotSupported``."""
-    program = browser_program()
-    playwright: Any = import_module("playwright.async_api")  # needed for pictures only, and not a dependency of SAGA
+async def take_pictures(story: Adventure, folder: Path) -> list[Path]:
+    """Play the adventure on a server in memory, and save a picture of each page."""
+    program = chromium()
+    if program is None:
+        sys.exit(MISSING)
+    playwright: Any = import_module("playwright.async_api")
     async with Server(load_config(_SETTINGS, environ={}), {}) as server:
-        session = await tell(adventure, server.url)
-        await server.saga.memory.correct(
-            session, "mood", {"mood": {"ko": "경계하는"}.get(adventure.language, "watchful")}
-        )
+        session = await tell(story, server.url)
+        await server.saga.memory.correct(session, "mood", {"mood": {"ko": "경계하는"}.get(story.language, "watchful")})
         await server.saga.drain(30)
         async with playwright.async_playwright() as driver:
             browser = await driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            found = await _shots(browser, server.url, session, adventure.language, folder)
+            found = await _shots(browser, server.url, session, story.language, folder)
             await browser.close()
     return found
 
@@ -68,3 +63,10 @@ async def _shots(browser: Any, url: str, session: str, language: str, folder: Pa
             found.append(path)
         await context.close()
     return found
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    place.mkdir(parents=True, exist_ok=True)
+    for path in asyncio.run(take_pictures(adventure("ko" if sys.argv[2:] == ["ko"] else "en"), place)):
+        print(path)
