@@ -173,6 +173,7 @@ class Saga:
         speaker: str = "",
         window: int = 0,
         tools: bool = False,
+        local: bool = False,
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -184,7 +185,9 @@ class Saga:
         the player's character, if the client knows it better than the messages tell. ``aside``: the request is not a
         turn of the story, whatever its messages look like. ``speaker``: the character that replies, if the client says
         so outside the messages; a trailing reply is then not continued. ``window``: the token limit of the prompt, if
-        the client knows it to be lower than the model's facts say. ``tools``: the model may call tools.
+        the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
+        the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
+        says otherwise, it is then asked for the story alone, and its replies are read afterwards.
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
@@ -202,6 +205,7 @@ class Saga:
             speaker=speaker,
             window=window,
             tools=tools,
+            local=local,
         )
         return await self._parts.play.begin(request)
 

@@ -49,6 +49,8 @@ def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob
             base.stores.counter,
             report=base.counters.add,
             once=automatic,
+            # A model of the player's own is a small one, as far as anybody knows.
+            brief=automatic and config.extraction.automatic == "local",
         )
     job = ExtractionJob(
         extractor=extractor,

@@ -36,6 +36,7 @@ Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
 Automatic = Literal["local", "always", "never"]
+Reporting = Literal["auto", "block", "after"]
 Review = Literal["auto", "ask"]
 OtherSessions = Literal["off", "world", "card"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -188,8 +189,12 @@ class CuratorConfig:
 
 @frozen
 class ExtractionConfig:
-    """Reading of replies without a state block, if ``models.extraction`` is not set."""
+    """How the changes of a reply are learned: from a state block of the narrator, or from a model that reads it."""
 
+    reporting: Reporting = field(default="auto", validator=Choice(get_args(Reporting)))
+    """Whether the narrator is asked for a state block, or its replies are read afterwards. ``auto``: they are read if
+    the narrator is on this machine or a private network, or has written no block in several replies, and something can
+    read them."""
     automatic: Automatic = field(default="local", validator=Choice(get_args(Automatic)))
     """Which models may be used automatically: those on this machine or a private network, any, or none."""
     review: Review = field(default="auto", validator=Choice(get_args(Review)))

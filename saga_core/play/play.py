@@ -114,14 +114,15 @@ class Play:
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         silence = None if side else await self.silent.look(live, place.parent)
-        notices = await self._notices(place, silence)
+        asks = self._asks_for_block(request, silence)
+        notices = await self._notices(place, silence, asks)
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(place.session, place.parent)
         state = await live.state(place.parent)
         lap("state")
         replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
-        start = await self._start(request, place, state, replies[0].turn_id)
+        start = await self._start(request, place, state, replies[0].turn_id, asks)
         self.prompting.record_request(start)
         if side:
             context = NOTHING
@@ -149,8 +150,8 @@ class Play:
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
-            block_room=0 if side else self.settings.config.token_budget.state_block_room,
-            form="" if side else block_form(start.language),
+            block_room=0 if side or not asks else self.settings.config.token_budget.state_block_room,
+            form="" if side or not asks else block_form(start.language),
             count=self.prompting.counter.count,
             counted_by=self.prompting.counter.id,
         )
@@ -159,7 +160,16 @@ class Play:
             self.pin(place.session, pending)
         return pending
 
-    async def _start(self, request: Request, place: Place, state: WorldState, turn: str) -> TurnStart:
+    def _asks_for_block(self, request: Request, silence: Silence | None) -> bool:
+        """Whether the narrator is asked for a state block. Where nothing reads its replies, it always is."""
+        reporting = self.settings.config.extraction.reporting
+        if reporting == "block" or not self.silent.who_reads():
+            return True
+        if reporting == "after" or request.local:
+            return False
+        return silence is None or silence.replies < SILENT_FROM
+
+    async def _start(self, request: Request, place: Place, state: WorldState, turn: str, asks: bool) -> TurnStart:
         """What is known where the turn begins."""
         transcript = place.transcript
         facts = self.prompting.models.facts(request.model, request.provider)
@@ -174,14 +184,15 @@ class Play:
             facts=facts,
             memory=await self.prompting.memories.of(place.session),
             now=self.clock.now(),
+            asks_for_block=asks,
         )
 
-    async def _notices(self, place: Place, silence: Silence | None) -> tuple[str, ...]:
+    async def _notices(self, place: Place, silence: Silence | None, asks: bool) -> tuple[str, ...]:
         """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
         if silence is None:  # a side request
             return ()
         live, seconds = place.live, self.settings.config.recall.extraction_wait_ms / 1_000
-        notices = self.silent.notice(silence)
+        notices = self.silent.notice(silence, expected=asks)
         late = await self.work.known(live, place.parent, seconds)
         if late is not None:
             depth = live.tree.get(late).depth

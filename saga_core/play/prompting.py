@@ -171,11 +171,11 @@ class Prompting:
 
     async def prefix(self, start: TurnStart, layout: Layout) -> Prefix:
         """The prefix of a prompt. Pages are pinned anew if that pays."""
-        place, facts, tools, memory = start.place, start.facts, start.request.tools, start.memory
+        place, facts, memory = start.place, start.facts, start.memory
         live, parent, language = place.live, place.parent, start.language
         world = self.texts.of_world(live.world)
         if not self._has_pages():
-            return Prefix(static_rules(language, tools=tools), world)
+            return Prefix(_rules(start, language), world)
         if facts.cache != "none" and not memory.known:
             await self._restore(memory, live, parent)
         old = memory.pins.inherited(live.tree, parent)
@@ -212,8 +212,8 @@ class Prompting:
         return await self.texts.shown(live, memory, pin.turn, language_of(pin.language).tag)
 
     def _has_pages(self) -> bool:
-        caching = self.settings.config.prompt_caching
-        return caching.enabled and caching.strategy != "none"
+        config = self.settings.config
+        return config.prompt_caching.enabled and config.prompt_caching.strategy != "none"
 
     async def _restore(self, memory: HeldMemory, live: LiveSession, parent: str) -> None:
         """Restore the pins from the path's last bills, if nothing is stored of the session's prompts."""
@@ -231,7 +231,7 @@ class Prompting:
 
     async def _in_front(self, start: TurnStart, world: str, pin: Pin) -> Prefix:
         language = language_of(pin.language).tag
-        rules = static_rules(language, tools=start.request.tools)
+        rules = _rules(start, language)
         pages, state = await self.texts.of_pages(start.place.live, start.memory, pin.turn, language)
         return Prefix(rules, world, pages, state, pin)
 
@@ -340,6 +340,10 @@ class Prompting:
             reading=reading,
         )
         return planned.plan, planned
+
+
+def _rules(start: TurnStart, language: str) -> str:
+    return static_rules(language, tools=start.request.tools, block=start.asks_for_block)
 
 
 def _covered(state: WorldState) -> int:

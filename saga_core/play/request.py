@@ -36,6 +36,7 @@ class Request:
     speaker: str = ""
     window: int = 0
     tools: bool = False
+    local: bool = False
 
 
 @frozen(kw_only=True)
@@ -79,6 +80,8 @@ class TurnStart:
     """The memory of the session's prompts."""
     now: float
     """The time of the request in seconds since the epoch."""
+    asks_for_block: bool = True
+    """Whether the narrator is asked for a state block. If not, a model reads the reply afterwards."""
 
 
 @define

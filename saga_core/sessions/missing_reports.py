@@ -151,8 +151,10 @@ class SilentChats:
         if self._silent.pop(session, None) is not None:
             self._tell()
 
-    def notice(self, found: Silence) -> tuple[str, ...]:
-        """Return the notice for the player with the next reply, if one is due."""
+    def notice(self, found: Silence, *, expected: bool = True) -> tuple[str, ...]:
+        """Return the notice for the player with the next reply, if one is due. ``expected``: a block is asked for."""
+        if not expected and found.replies != SILENT_FROM and found.is_read(self.who_reads()):
+            return ()
         return (f"{SILENT_MODE}: {found.text(self.who_reads())}",) if found.is_news else ()
 
     def describe(self) -> list[dict[str, Any]]:

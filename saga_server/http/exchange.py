@@ -33,7 +33,7 @@ from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import onward
 from saga_server.http.work_budget import Within
 from saga_server.process import ADJUSTABLE, Current, Mask, Metrics
-from saga_server.providers import Narrators, Route
+from saga_server.providers import Narrators, Route, is_own
 from saga_server.tenancy import tenancy_of
 
 _log = logging.getLogger("saga.server")
@@ -323,6 +323,7 @@ class Exchange:
                     speaker=call.speaker,
                     window=call.window,
                     tools=call.tools,
+                    local=is_own(call.route),
                 )
             except BadInput as error:
                 if "world" not in marked:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.providers.automatic import AutomaticExtraction
+    from saga_server.providers.automatic import AutomaticExtraction, is_own
     from saga_server.providers.background import Background
     from saga_server.providers.narrators import KEY_VARIABLES, OFFLINE, Narrators
     from saga_server.providers.route import Route
@@ -19,6 +19,7 @@ __all__ = [
     "Background",
     "Narrators",
     "Route",
+    "is_own",
 ]
 
 # Names are imported on first use, so that each command imports only what it needs.
@@ -30,5 +31,6 @@ __getattr__ = lazy_face(
         "OFFLINE": "saga_server.providers.narrators:OFFLINE",
         "Narrators": "saga_server.providers.narrators:Narrators",
         "Route": "saga_server.providers.route:Route",
+        "is_own": "saga_server.providers.automatic:is_own",
     }
 )

@@ -59,7 +59,7 @@ class AutomaticExtraction:
         Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a local server before the first part.
         """
         route = self._known_route() or await self._found_route()
-        model = Background(self.narrators.narrator, route, gives_way=_is_near(route.provider))
+        model = Background(self.narrators.narrator, route, gives_way=is_near(route.provider))
         stream = cast("AsyncGenerator[ChatPart, None]", model.stream(request, streaming=streaming))
         async with aclosing(stream) as parts:
             async for part in parts:
@@ -85,7 +85,7 @@ class AutomaticExtraction:
         keyless = provider.passthrough_key and not provider.options.get("api_key")
         if self.config.extraction.automatic == "always":
             return not keyless and provider.backend != OFFLINE
-        return _is_near(provider)
+        return is_near(provider)
 
     def _is_free(self, route: Route) -> bool:
         """Whether a model may be used. A commercial model on a local server shows that this server is a relay."""
@@ -132,6 +132,12 @@ def _is_sold(model: str) -> bool:
     return bool(facts_of(model).provider) and not _OPEN_WEIGHTS.search(model)
 
 
-def _is_near(provider: Provider) -> bool:
+def is_own(route: Route) -> bool:
+    """Whether a narrator is a model of the player's own: on this machine or a private network, and not a commercial one
+    behind a relay there."""
+    return is_near(route.provider) and not _is_sold(route.model)
+
+
+def is_near(provider: Provider) -> bool:
     """Whether a provider is on this machine or a private network, and does not have the dialect of a commercial one."""
     return provider.dialect == "any" and is_local(str(provider.options.get("base_url") or ""))

@@ -1,0 +1,72 @@
+"""How a narrator reports: by a block that it is asked for, or read afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.messages import Origin
+from saga_core.play import PendingTurn
+from saga_core.ports import ChatModel
+from tests.core.extraction.scripted import NOTHING, Scripted
+
+CHAT = [{"role": "user", "content": "I walk to the mill."}]
+
+
+async def begun(reporting: str, *, reader: ChatModel | None, local: bool = False, silent: int = 0) -> PendingTurn:
+    """The turn after ``silent`` replies without a block."""
+    config: dict[str, Any] = {"storage": {"profile": "memory"}, "extraction": {"reporting": reporting}}
+    async with Saga.open(config, extractor=reader) as saga:
+        chat = list(CHAT)
+        for number in range(silent):
+            turn = await saga.begin(chat, local=local)
+            reply = f"The mill wheel turns, {number} times."
+            turn.replies[0].feed(reply)
+            await turn.commit()
+            chat += [{"role": "assistant", "content": reply}, {"role": "user", "content": f"I wait, {number}."}]
+        return await saga.begin(chat, local=local)
+
+
+def rules(turn: PendingTurn) -> str:
+    return "".join(block.text for block in turn.plan.blocks if block.origin is Origin.RULES)
+
+
+@pytest.mark.parametrize(
+    ("reporting", "reads", "local", "silent", "asked"),
+    [
+        ("auto", True, False, 0, True),
+        ("auto", True, True, 0, False),  # a small model that is asked for a block stops telling the story
+        ("auto", False, True, 0, True),  # nothing else would know what happened
+        ("auto", True, False, 2, True),
+        ("auto", True, False, 3, False),  # it does not write one anyway
+        ("block", True, True, 3, True),
+        ("after", True, False, 0, False),
+        ("after", False, False, 0, True),
+    ],
+)
+async def test_who_is_asked_for_a_block(reporting: str, reads: bool, local: bool, silent: int, asked: bool) -> None:
+    reader = Scripted(otherwise=NOTHING) if reads else None
+    turn = await begun(reporting, reader=reader, local=local, silent=silent)
+    text = rules(turn)
+    assert ("```state" in text) is asked
+    assert text.startswith("[SAGA: rules]") and "The dead stay dead" in text
+    assert (turn.form != "") is asked
+
+
+async def test_a_narrator_that_is_not_asked_is_not_said_to_be_silent() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}, extractor=Scripted(otherwise=NOTHING)) as saga:
+        chat = list(CHAT)
+        notices: list[Iterable[str]] = []
+        for number in range(15):
+            turn = await saga.begin(chat, local=True)
+            notices.append(turn.notices)
+            reply = f"The mill wheel turns, {number} times."
+            turn.replies[0].feed(reply)
+            await turn.commit()
+            await saga.drain(5)
+            chat += [{"role": "assistant", "content": reply}, {"role": "user", "content": f"I wait, {number}."}]
+        assert [number for number, each in enumerate(notices) if each] == [3], "told once, with who reads it"
+        assert "report" not in saga.counters.degraded
