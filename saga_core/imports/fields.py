@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,6 +45,14 @@ def dropped(why: str) -> Fate:
 
 
 Fates = Mapping[str, Fate]
+OWN_TOOL = dropped("it has a meaning in its own tool alone")
+OWN_EDITOR = dropped("it orders the tool's own editor")
+SENT_AGAIN = dropped("the frontend goes on sending it")
+SCRIPT = dropped("SAGA runs no scripts of other tools")
+FILE_DATE = dropped("the date of a file")
+MEASURED = dropped("a measurement of the reply that was")
+FROM_NEXT_REQUEST = dropped("SAGA learns who plays from the frontend's next request")
+"""Fates that fields of several tools have."""
 
 
 @frozen
@@ -159,6 +167,23 @@ class Fields:
             self._lose(name, "dropped", f"is {_kind(value)} where a list should be")
             return []
         return value
+
+    def objects(self, name: str, where: str, *, prefix: str = "", what: str = "message") -> Iterator[Fields]:
+        """Yield the objects of a list, and note rows that are none. ``where`` and its number names an object."""
+        for number, each in enumerate(self.rows(name)):
+            place = f"{where} {number}"
+            if isinstance(each, dict):
+                yield Fields(each, self.losses, place, prefix)
+            else:
+                self.losses.add(name, "dropped", f"is no {what}", place)
+
+    def said(self, name: str) -> str:
+        """The text of a message; "" if it is blank, which is noted."""
+        text = self.text(name)
+        if text.strip():
+            return text
+        self._lose(name, "dropped", "a blank message is nothing")
+        return ""
 
 
 def _kind(value: Any) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Self
 
 from attrs import define, field, frozen
 
@@ -151,6 +151,19 @@ class Chat:
     summaries: tuple[ChatSummary, ...] = ()
     """In the order of their messages. No two overlap."""
 
+    @classmethod
+    def of(cls, name: str, messages: Sequence[ChatMessage], *, user: str = "", character: str = "") -> Self:
+        """A chat whose player and members are the speakers of its messages, or else ``user`` and ``character``."""
+        speakers = list(dict.fromkeys(each.speaker for each in messages if each.role == "assistant" and each.speaker))
+        players = [each.speaker for each in messages if each.role == "user" and each.speaker]
+        return cls(
+            name=name,
+            user=players[-1] if players else user,
+            character=character or (speakers[0] if speakers else ""),
+            members=tuple(speakers) if len(speakers) > 1 else (),
+            messages=tuple(messages),
+        )
+
 
 @frozen
 class Persona:
@@ -191,7 +204,7 @@ class Found:
     file: str
     """The file's name. For a member of an archive, the archive's name and the path in it."""
     kind: str
-    """One of ``KINDS``."""
+    """One of the kinds of ``importers()``."""
     record: Record
     losses: tuple[Loss, ...] = ()
 
@@ -227,30 +240,20 @@ class Reading:
         return Reading(tuple(found), tuple(refused))
 
 
-KINDS = {
-    "card": "a character card",
-    "world_info": "a lorebook of SillyTavern (World Info)",
-    "character_book": "a lorebook as cards have it (V2, Chub)",
-    "lorebook_v3": "a lorebook of the V3 specification",
-    "risu_lorebook": "a lorebook of RisuAI",
-    "novelai_lorebook": "a lorebook of NovelAI",
-    "agnai_book": "a memory book of Agnai",
-    "sillytavern_chat": "a chat of SillyTavern",
-    "risu_chat": "a chat of RisuAI",
-    "ooba_chat": "a chat of text-generation-webui",
-    "kobold_chat": "a story of Kobold Lite",
-    "cai_chat": "a chat of CAI Tools",
-    "agnai_chat": "a chat of Agnai",
-    "backyard_chat": "a chat of Backyard",
-    "openai_messages": "a list of messages",
-    "personas": "personas of SillyTavern",
-    "group": "a group of SillyTavern",
-    "saga_session": "a session that saga export wrote",
-}
-"""The kinds of records, in words."""
-
-
 def stem(path: str) -> str:
     """The name of a file without its folder and its extension."""
     name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return name.rpartition(".")[0] or name
+
+
+def with_messages(chats: Iterable[Chat], losses: Losses) -> list[Chat]:
+    """Return the chats that have messages, and note the others. Raises ``Unreadable`` if none is left."""
+    found = []
+    for chat in chats:
+        if chat.messages:
+            found.append(chat)
+        else:
+            losses.add("chat", "dropped", "it holds no message", chat.name)
+    if not found:
+        raise Unreadable("this looks like a chat, and holds no message")
+    return found

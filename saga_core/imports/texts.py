@@ -12,7 +12,6 @@ from typing import Any
 from saga_core.imports.records import Losses, Unreadable
 
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -42,6 +41,10 @@ def _usual() -> Mapping[str, tuple[re.Pattern[str], float]]:
 
 
 _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SEQUENCE = re.compile(b"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_SURELY = 4
+"""A text has so many times more bytes in UTF-8 than others: it is UTF-8, and damaged. Japanese letters look like it."""
+_UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 _LATIN = re.compile(b"[\x91-\x94\xc0-\xff]")  # curly quotes and accented letters
 _CUT = "the file is cut off in the middle of a letter"
 _SAMPLE = 200_000
@@ -52,9 +55,10 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffe\uffff]")
 
 def decode(raw: bytes, losses: Losses) -> str:
     """Detect the encoding of a file and decode it. Raises ``Unreadable`` if it is not a text."""
+    raw = raw.removeprefix(codecs.BOM_UTF8)
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
-            return _decoded(raw[len(mark) :], encoding, losses, noted=encoding != "utf-8")
+            return _decoded(raw[len(mark) :], encoding, losses, noted=True)
     encoding = _wide(raw)
     if encoding:
         return _decoded(raw, encoding, losses, noted=True)
@@ -64,10 +68,38 @@ def decode(raw: bytes, losses: Losses) -> str:
         if error.start >= len(raw) - 3 and error.reason == "unexpected end of data":
             losses.add("end of the file", "dropped", _CUT)
             return raw[: error.start].decode("utf-8")
-    encoding = _local(raw)
+    good = sum(map(len, _SEQUENCE.findall(raw)))
+    bad = len(_HIGH.findall(raw)) - good
+    encoding = _local(raw) if good <= _SURELY * bad else ""
+    if good > bad and encoding in ("", "cp1252"):
+        return _mended(raw, losses)
     if encoding:
         return _decoded(raw, encoding, losses, noted=True)
     raise Unreadable("this is no text in UTF-8, UTF-16 or an encoding of Korean, Japanese, Chinese or Latin letters")
+
+
+def beginning(head: bytes) -> str | None:
+    """The beginning of a file as text, from its first bytes; None if it is not in UTF-8."""
+    if head.startswith(tuple(mark for mark, _ in _MARKS)) or _wide(head[: len(head) & ~1]):
+        return None
+    try:
+        return _begun(head, "utf-8")[0]
+    except UnicodeDecodeError:
+        return None
+
+
+def _mended(raw: bytes, losses: Losses) -> str:
+    """Decode UTF-8 line by line, with U+FFFD for each byte that is not."""
+    lines = []
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        try:
+            lines.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            text = line.decode("utf-8", "replace")
+            bad = text.count(_UNREADABLE) - line.count(_UNREADABLE.encode())
+            losses.add("encoding", "mapped", "a byte that is not UTF-8 stands as U+FFFD", f"line {number}", bad)
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def _local(raw: bytes) -> str:

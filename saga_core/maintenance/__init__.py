@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.maintenance import Maintenance
     from saga_core.maintenance.move import begin_move, catch_up, move_journal
     from saga_core.maintenance.remains import make_whole
+    from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.taking_in import TakeIn
     from saga_core.maintenance.tools import Tools
     from saga_core.maintenance.transfer import read_file
@@ -23,6 +24,7 @@ __all__ = [
     "Kept",
     "Maintenance",
     "Older",
+    "StoryPath",
     "TakeIn",
     "Tools",
     "Verdict",
@@ -52,6 +54,7 @@ __getattr__ = lazy_face(
         "begin_move": "saga_core.maintenance.move:begin_move",
         "catch_up": "saga_core.maintenance.move:catch_up",
         "move_journal": "saga_core.maintenance.move:move_journal",
+        "StoryPath": "saga_core.maintenance.story_path:StoryPath",
         "TakeIn": "saga_core.maintenance.taking_in:TakeIn",
         "Tools": "saga_core.maintenance.tools:Tools",
         "read_file": "saga_core.maintenance.transfer:read_file",

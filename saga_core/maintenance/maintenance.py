@@ -13,6 +13,7 @@ from saga_core.model import Session
 if TYPE_CHECKING:
     from saga_core.imports import Source
     from saga_core.maintenance.forget import Gone
+    from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.taking_in import TakeIn, TakenIn
     from saga_core.maintenance.transfer import SessionFile
     from saga_core.maintenance.verify import Verdict
@@ -94,14 +95,14 @@ class Maintenance:
         async with self.tools.importing:
             return await import_session(self.tools, file)
 
-    async def give_chat(self, session_id: str, head: str | None = None) -> bytes:
-        """Return the path to ``head``, a turn or a timeline, or to the active head, as a chat of SillyTavern.
+    async def story_path(self, session_id: str, head: str | None = None) -> StoryPath:
+        """Return the path to ``head``, a turn or a timeline, or to the active head, for writers of other formats.
 
         Raises ``NotFound`` and ``StoreError``.
         """
-        from saga_core.maintenance.giving_out import give_chat
+        from saga_core.maintenance.story_path import story_path
 
-        return await give_chat(self.tools, session_id, head)
+        return await story_path(self.tools, session_id, head)
 
     async def take_in(self, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
         """Import files of other tools, or sessions that SAGA exported. Each has a name, and is given as bytes or path.

@@ -30,6 +30,7 @@ from saga_core.imports import (
     Source,
     Story,
     WorldPlan,
+    importers,
     plan_stories,
     read_files,
     stem,
@@ -121,6 +122,9 @@ async def _take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeI
     if how.world is not None:
         worlds.get(how.world)
     reading = await asyncio.to_thread(read_files, files)
+    if failed := importers().failed:
+        whys = [f"{name} cannot be loaded: {why}" for name, why in failed.items()]
+        tools.counters.degrade("importers", "; ".join(whys))
     if not reading.found and len(files) == 1 and len(reading.refused) == 1:
         raise BadInput(f"{reading.refused[0].file}: {reading.refused[0].why}")
     work = _Work(tools, worlds, how, reading, under_way)

@@ -157,14 +157,15 @@ async def usual_owner(saga: Saga) -> str:
 
 async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn) -> Imported:
     """Import files, each with its name. Raises the errors of ``Maintenance.take_in``."""
-    from saga_core.imports import KINDS
+    from saga_core.imports import importers
 
     found = await saga.maintenance.take_in(files, how)
+    kinds = importers().kinds
     things = [
         ImportedThing(
             file=each.file,
             kind=each.kind,
-            what=KINDS[each.kind],
+            what=kinds[each.kind],
             title=each.title,
             state=each.state,
             counts=each.counts,

@@ -114,7 +114,9 @@ async def export_one(request: web.Request, asked: parameters.Export) -> web.Stre
 async def exported(saga: Saga, session: str, form: str = "saga", head: str | None = None) -> bytes:
     """Return a session as a file. Raises ``BadInput`` for a ``head`` in SAGA's own format, which has all paths."""
     if form == "sillytavern":
-        return await saga.maintenance.give_chat(session, head)
+        from saga_backends.importers.tavern import chat_of
+
+        return chat_of(await saga.maintenance.story_path(session, head))
     if head is not None:
         raise BadInput("head: a session's own file has all of its paths; give format=sillytavern for one of them")
     return b"".join([line async for line in saga.maintenance.export_session(session)])
@@ -130,7 +132,7 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
     """Return a world as a file for other tools. Raises ``NotFound`` and ``WorldError``."""
     import json
 
-    from saga_core.imports import card_of, lorebook_of
+    from saga_backends.importers.tavern import card_of, lorebook_of
 
     try:
         found = saga.worlds.get(world)

@@ -16,6 +16,7 @@ from saga_core import Saga, registry
 from saga_core.assembly import ASKING, RULES
 from saga_core.config import Config
 from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.imports import importers
 from saga_core.language import DEFAULT, language_of, primary
 from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, silence_at
@@ -114,6 +115,8 @@ def _settings(config: Config, report: Report) -> None:
     except SagaError as error:
         report.check(False, str(error))
         return
+    for name, why in importers().failed.items():
+        report.check(False, f"importer {name}: cannot be loaded ({why})")
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 

@@ -218,11 +218,13 @@ class Leases:
         return beat
 
     async def ask_elsewhere(self, session: str) -> None:
-        """Raise ``OwnedElsewhere`` while another live server holds a session, unless ``LOOK_CLOSELY``.
+        """Raise ``OwnedElsewhere`` while another live server holds a session, unless ``LOOK_CLOSELY``."""
+        if not LOOK_CLOSELY.get():
+            await self.guess(session)
 
-        Takes no lease.
-        """
-        if LOOK_CLOSELY.get() or session in self._held:
+    async def guess(self, session: str) -> None:
+        """Raise ``OwnedElsewhere`` while another live server holds a session. Takes no lease."""
+        if session in self._held:
             return
         owner = read_lease((await self.kv.get([layout.lease(session)])).get(layout.lease(session))).owner
         if owner and owner != self.server:

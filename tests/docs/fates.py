@@ -5,41 +5,42 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from saga_core.imports import cards, chat_fates, decorators, hypa_memory, lorebook_fates, other_chats, sillytavern
-from saga_core.imports.fields import Fate
+from saga_backends.importers import agnai, backyard, cai, kobold, lore, novelai, ooba, openai_messages, risu
+from saga_backends.importers.tavern import cards, chats, lorebooks, people
+from saga_core.imports import Fate
 
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"
 TABLES: dict[str, dict[str, Fate]] = {
     "card": cards.CARD,
     "card.extensions": cards.EXTENSIONS,
-    "character_book": lorebook_fates.BOOK,
-    "character_book.entries": lorebook_fates.ENTRY_V2,
-    "character_book.entries.extensions": lorebook_fates.ENTRY_EXTENSIONS,
-    "world_info": lorebook_fates.WORLD_INFO,
-    "decorators": decorators.DECORATORS,
-    "risu_lorebook": lorebook_fates.RISU_LORE,
-    "risu_lorebook.module": chat_fates.RISU_MODULE,
-    "novelai_lorebook": lorebook_fates.NOVELAI,
-    "agnai_book": lorebook_fates.AGNAI,
-    "sillytavern_chat.header": sillytavern.HEADER,
-    "sillytavern_chat.chat_metadata": sillytavern.METADATA,
-    "sillytavern_chat.messages": sillytavern.MESSAGE,
-    "sillytavern_chat.extra": sillytavern.EXTRA,
-    "risu_chat": other_chats.RISU_CHAT,
-    "risu_chat.message": other_chats.RISU_MESSAGE,
-    "risu_chat.summaries": hypa_memory.HYPA_SUMMARY,
-    "group": chat_fates.GROUP,
-    "personas": chat_fates.PERSONAS,
-    "ooba_chat": chat_fates.OOBA,
-    "kobold_chat": chat_fates.KOBOLD,
-    "cai_chat": chat_fates.CAI,
-    "cai_chat.msgs": chat_fates.CAI_MESSAGE,
-    "agnai_chat": chat_fates.AGNAI_CHAT,
-    "agnai_chat.messages": chat_fates.AGNAI_MESSAGE,
-    "backyard.character": chat_fates.BYAF_CHARACTER,
-    "backyard.scenario": chat_fates.BYAF_SCENARIO,
-    "backyard.messages": chat_fates.BYAF_MESSAGE,
-    "openai_messages": chat_fates.OPENAI,
+    "character_book": lorebooks.BOOK,
+    "character_book.entries": lorebooks.ENTRY_V2,
+    "character_book.entries.extensions": lorebooks.ENTRY_EXTENSIONS,
+    "world_info": lorebooks.WORLD_INFO,
+    "decorators": lore.DECORATORS,
+    "risu_lorebook": risu.ENTRY,
+    "risu_lorebook.module": risu.MODULE,
+    "novelai_lorebook": novelai.ENTRY,
+    "agnai_book": agnai.ENTRY,
+    "sillytavern_chat.header": chats.HEADER,
+    "sillytavern_chat.chat_metadata": chats.METADATA,
+    "sillytavern_chat.messages": chats.MESSAGE,
+    "sillytavern_chat.extra": chats.EXTRA,
+    "risu_chat": risu.CHAT,
+    "risu_chat.message": risu.MESSAGE,
+    "risu_chat.summaries": risu.SUMMARY,
+    "group": people.GROUP,
+    "personas": people.PERSONAS,
+    "ooba_chat": ooba.LOG,
+    "kobold_chat": kobold.STORY,
+    "cai_chat": cai.HISTORY,
+    "cai_chat.msgs": cai.MESSAGE,
+    "agnai_chat": agnai.CHAT,
+    "agnai_chat.messages": agnai.MESSAGE,
+    "backyard.character": backyard.CHARACTER,
+    "backyard.scenario": backyard.SCENARIO,
+    "backyard.messages": backyard.MESSAGE,
+    "openai_messages": openai_messages.MESSAGE,
 }
 _TABLE = re.compile(r"(<!-- fates: ([\w.]+) -->\n)(?:\|[^\n]*\n)*")
 

@@ -26,6 +26,7 @@ from saga_core.sessions import live_session, live_sessions
 from saga_core.transcript import INHERIT, matching
 from saga_core.transcript import identities as identity
 from saga_core.views import projector
+from saga_server.hosting import layout
 from tests.docs.pages import ROOT, page
 
 ARCHITECTURE = page("docs/architecture.md")
@@ -49,8 +50,9 @@ def column(head: str) -> list[list[str]]:
 def test_the_journals_table_has_every_key() -> None:
     made = {
         _first(function)
-        for name, function in inspect.getmembers(keys, inspect.isfunction)
-        if function.__module__ == keys.__name__ and not name.startswith("_") and name != "fits"
+        for module in (keys, layout)
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_") and name not in ("fits", "session_of")
     } | {keys.FORMAT_KEY[0]}
     table = ARCHITECTURE.text.partition("## The journal")[2].partition("## ")[0]
     listed = {cell.partition(",")[0] for cell in re.findall(r"`([a-z]+, [^`]*)`", table)}

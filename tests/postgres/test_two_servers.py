@@ -219,7 +219,7 @@ async def test_a_server_that_was_taken_for_the_owner_says_so_and_the_request_is_
             guessed += 1
             raise OwnedElsewhere(session, other.server, other.address)
 
-    monkeypatch.setattr(Leases, "ask_elsewhere", wrong)
+    monkeypatch.setattr(Leases, "guess", wrong)
     await player.says(b, "I sit down and call for ale.")
     assert guessed == 1, "the next look is a close one"
     assert len(await path_of(b, player.session)) == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.imports import Card, Chat, Losses, limits, plan_stories, read_file, world_of
+from saga_core.imports import Card, Chat, Losses, importer, plan_stories, read_file, world_of
 from saga_core.world import MacroRoom, TooManyMacros, fill_macros, name_character
 from tests.core.imports import samples
 
@@ -71,7 +71,7 @@ def test_long_names_are_refused_by_their_field() -> None:
 
 
 def test_swipes_count_as_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MESSAGES", 10)
+    monkeypatch.setattr(importer, "MESSAGES", 10)
     swipes = [f"It is {number}." for number in range(9)]
     rows = [samples.HEADER, samples.message("Alex", "I go.", user=True)]
     assert read_file("x.jsonl", samples.jsonl(*rows, samples.message("Y", swipes[0], swipes=swipes, swipe_id=0))).found

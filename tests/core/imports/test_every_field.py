@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.imports import KINDS, Reading, read_file
+from saga_core.imports import Reading, importers, read_file
 from tests.core.imports.every_field import (
     ELSEWHERE,
     FIELDS,
@@ -39,7 +39,7 @@ def test_every_field_of_every_table_is_used() -> None:
 
 def test_every_kind_has_two_files() -> None:
     own = {"saga_session"}  # SAGA's own, of which tests/core/maintenance has files
-    assert {kind for kind, _, _ in FILES} == KINDS.keys() - own
+    assert {kind for kind, _, _ in FILES} == importers().kinds.keys() - own
 
 
 def told(reading: Reading) -> set[tuple[str, str, str]]:

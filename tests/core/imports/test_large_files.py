@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import pytest
 
-from saga_core.imports import Chat, read_file, reading
+from saga_core.imports import Chat, foreign_file, read_file
 from tests.core.imports import samples
 
 WORDS = "lamp road bridge salt gate keeper rain winter river mill cart horse letter key tower crypt song fire".split()
@@ -52,7 +52,7 @@ def test_a_chat_of_many_lines_is_read_line_by_line(monkeypatch: pytest.MonkeyPat
     def opened(source: object) -> BinaryIO:
         return Unhurried(raw)
 
-    monkeypatch.setattr(reading, "opened", opened)
+    monkeypatch.setattr(foreign_file, "_handle", opened)
     assert read_file("x", Path("x")).found[0] == whole
     assert isinstance(whole.record, Chat) and len(whole.record.messages) > 80
 
@@ -64,8 +64,8 @@ def test_a_zip_is_read_file_by_file(monkeypatch: pytest.MonkeyPatch, tmp_path: P
             archive.writestr(f"{number}.jsonl", b"".join(rows(100_000, number)))
     assert len(read_file("x", path).found) == 3
     raw = path.read_bytes()
-    real = reading.opened
-    monkeypatch.setattr(reading, "opened", lambda source: Unhurried(raw) if source == path else real(source))
+    real = foreign_file._handle
+    monkeypatch.setattr(foreign_file, "_handle", lambda source: Unhurried(raw) if source == path else real(source))
     names = [each.file for each in read_file("x", path).found]
     assert names == ["x/0.jsonl", "x/1.jsonl", "x/2.jsonl"]
 

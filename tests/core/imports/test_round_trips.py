@@ -9,8 +9,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_backends.importers.tavern import card_of, chat_of, lorebook_of
 from saga_core import Saga
-from saga_core.imports import Card, Chat, Lorebook, Losses, card_of, lorebook_of, read_file, world_of
+from saga_core.imports import Card, Chat, Lorebook, Losses, read_file, world_of
 from saga_core.maintenance import TakeIn
 from saga_core.world import LoreRule, World, parse_world, render_world
 from tests.core.imports import samples
@@ -97,7 +98,8 @@ async def test_a_chat_comes_back_with_its_swipes_and_branches() -> None:
         ends = {"branch": "branch", "main": None}
         for name, raw in (("main", main), ("branch", branch)):
             before = read_file("a.jsonl", raw).found[0].record
-            written = await saga.maintenance.give_chat(session, ends[name] or (await _end(saga, session, raw)))
+            end = ends[name] or (await _end(saga, session, raw))
+            written = chat_of(await saga.maintenance.story_path(session, end))
             after = read_file("a.jsonl", written).found[0].record
             assert isinstance(before, Chat) and isinstance(after, Chat)
             told = [(each.role, each.text.replace("{{user}}", "Alex"), each.at) for each in before.messages[1:]]

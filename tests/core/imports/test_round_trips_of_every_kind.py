@@ -10,8 +10,9 @@ from attrs import evolve
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from saga_backends.importers.tavern import card_of, chat_of, lorebook_of
 from saga_core import Saga
-from saga_core.imports import Card, Chat, Lorebook, Losses, card_of, lorebook_of, plan_stories, read_file, world_of
+from saga_core.imports import Card, Chat, Lorebook, Losses, plan_stories, read_file, world_of
 from saga_core.maintenance import TakeIn
 from saga_core.maintenance.story_turns import add_story
 from saga_core.world import LoreRule, World, parse_world, render_world
@@ -108,7 +109,7 @@ async def test_a_chat_of_any_kind_comes_back(case: Case, data: st.DataObject) ->
     async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": "harrow"}}) as saga:
         (story,), _ = plan_stories([("x", before)])
         made = await add_story(saga.maintenance.tools, story, "", saga.worlds.get("harrow"), "x")
-        written = await saga.maintenance.give_chat(made.id)
+        written = chat_of(await saga.maintenance.story_path(made.id))
         after = read_file("x.jsonl", written).found[0].record
         assert isinstance(after, Chat)
         assert told(after) == told(before)

@@ -1,14 +1,25 @@
-"""Decorators: the ``@@`` lines at the beginning of an entry's content (V3, RisuAI, SillyTavern)."""
+"""What entries of lorebooks of several tools share: keys, numbers, and decorators.
+
+Decorators are the ``@@`` lines at the beginning of an entry's content (V3, RisuAI, SillyTavern).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import evolve
 
-from saga_core.imports.fields import Fate, dropped, mapped
-from saga_core.imports.records import Losses
+from saga_core.imports import Fate, Fields, LoreItem, Losses, Unreadable, dropped, mapped
 from saga_core.world import LoreRule, as_pattern, is_pattern
+
+ENTRIES = 50_000
+"""Most entries of a lorebook."""
+ANY = -999_999_999
+"""The least number that an order or a priority may be."""
+PLACE = mapped("kept for export; SAGA tells all lore in one place, before the player's words")
+"""Most entries of a lorebook."""
+PLACE = mapped("kept for export; SAGA tells all lore in one place, before the player's words")
 
 _NOT_HERE = "SAGA's prompt has no such place; the entry is told among the lore"
 _NUMBERS = {
@@ -137,3 +148,74 @@ def _changes(name: str, value: str, rule: LoreRule, patterns: bool) -> dict[str,
 
 def _pattern(key: str) -> str:
     return key if is_pattern(key) else as_pattern(key)
+
+
+# -- entries -----------------------------------------------------------------------------------------------------
+
+
+def entries_of(plain: Mapping[str, Any], losses: Losses) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Yield the entries of a book, each with its place in words. Raises ``Unreadable`` for more than 50,000."""
+    rows = plain.get("entries")
+    if isinstance(rows, dict):
+        named = [(f"entry {key}", each) for key, each in rows.items()]
+    elif isinstance(rows, list):
+        named = [(f"entry {number}", each) for number, each in enumerate(rows)]
+    else:
+        named = []
+        if rows is not None:
+            losses.add("entries", "dropped", "is neither a list nor an object")
+    if len(named) > ENTRIES:
+        raise Unreadable(f"the lorebook has {len(named):,} entries; at most {ENTRIES:,} are taken: split it")
+    for where, each in named:
+        if isinstance(each, dict):
+            yield where, each
+        else:
+            losses.add("entries", "dropped", "is no object", where)
+
+
+def item_of(
+    entry: Fields, title: str, content: str, constant: bool, rule: LoreRule, *, patterns: bool = False
+) -> LoreItem:
+    """Return an entry with the decorators of its content applied."""
+    content, rule, always = take_decorators(content, rule, entry.losses, entry.where, patterns=patterns)
+    if patterns and not (constant or always) and not all(is_pattern(key) for key in rule.all_keys):
+        entry.losses.add("keys", "dropped", "one is no valid pattern, so that the entry is never told", entry.where)
+        rule = evolve(rule, enabled=False)
+    if rule.position == "outlet":
+        entry.losses.add("position", "dropped", "an outlet is told only where a prompt asks for it", entry.where)
+        rule = evolve(rule, enabled=False)
+    about = entry.text("category", "folder")
+    return LoreItem(title=title, content=content, constant=constant or always, rule=rule, about=about)
+
+
+def keys_of(keys: Iterable[str], patterns: bool = False) -> tuple[str, ...]:
+    """Return the keys of an entry. With ``patterns``, all of them are regular expressions."""
+    found = []
+    for key in keys:
+        key = key.strip()
+        if patterns and key and not is_pattern(key):
+            key = as_pattern(key)
+        if is_pattern(key):
+            # Whitespace is collapsed in names, but is significant in a pattern.
+            key = key.replace("\n", "\\n").replace("\t", "\\t").replace("  ", "\\x20\\x20")
+        if key:
+            found.append(key)
+    return tuple(dict.fromkeys(found))
+
+
+def first_entry_has(plain: Mapping[str, Any], *names: str) -> bool:
+    """Whether the first of ``entries`` has fields of these names."""
+    rows = plain.get("entries")
+    values: Iterable[Any] = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else ()
+    each = next(iter(values), None)
+    return isinstance(each, dict) and all(name in each for name in names)
+
+
+def order_of(value: int | None) -> int:
+    """Return the order of an entry, 100 by default."""
+    return 100 if value is None else value
+
+
+def percent_of(value: int | None) -> int:
+    """Return a chance from 0 to 100, 100 by default."""
+    return 100 if value is None else min(max(value, 0), 100)

@@ -1,16 +1,17 @@
-"""Writes a world as a card or a lorebook of the V3 specification, and a path as a chat of SillyTavern."""
+"""Writes a world as a card or a lorebook of the V3 specification, and a path of a session as a chat of SillyTavern."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
+from saga_backends.importers.tavern.lorebooks import LOGICS, POSITIONS, ROLES
 from saga_core.world import CharacterSheet, LoreEntry, LoreRule, World, is_pattern
+
+if TYPE_CHECKING:
+    from saga_core.maintenance import StoryPath
 
 _SECTIONS = {
     "Personality": "personality",
@@ -26,11 +27,6 @@ _SECTIONS = {
     "Source": "source",
 }
 _HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
-_LOGICS = ("and_any", "not_all", "not_any", "and_all")
-_POSITIONS = (
-    "before_char", "after_char", "note_top", "note_bottom", "at_depth", "examples_top", "examples_bottom", "outlet",
-)  # fmt: skip
-_ROLES = ("system", "user", "assistant")
 
 
 def card_of(world: World) -> dict[str, Any]:
@@ -124,12 +120,12 @@ def _extensions(rule: LoreRule) -> dict[str, Any]:
     """SillyTavern's own fields, as it stores them in a card."""
     filters = rule.only_characters or rule.not_characters
     found: dict[str, Any] = {
-        "position": _POSITIONS.index(rule.position) if rule.position else 0,
+        "position": POSITIONS.index(rule.position) if rule.position else 0,
         "depth": 4 if rule.depth is None else rule.depth,
-        "role": _ROLES.index(rule.role) if rule.role else 0,
+        "role": ROLES.index(rule.role) if rule.role else 0,
         "probability": rule.probability,
         "useProbability": True,
-        "selectiveLogic": _LOGICS.index(rule.logic),
+        "selectiveLogic": LOGICS.index(rule.logic),
         "group": ", ".join(rule.groups),
         "group_override": rule.group_override,
         "group_weight": rule.group_weight,
@@ -150,37 +146,24 @@ def _extensions(rule: LoreRule) -> dict[str, Any]:
     return found
 
 
-@frozen(kw_only=True)
-class Line:
-    """A turn of a chat file. ``replies`` are all replies to the words; ``taken`` is the index of the chosen one."""
-
-    user: str
-    replies: Sequence[str]
-    taken: int
-    at: float
-    checkpoint: str = ""
-    """The name of the chat that branches off at this turn."""
-
-
-def chat_of(
-    greeting: str, lines: Iterable[Line], *, user: str, character: str, parent: str = "", created: float = 0.0
-) -> bytes:
-    """A chat of SillyTavern as bytes, one message per line."""
-    meta = {"main_chat": parent} if parent else {}
+def chat_of(path: StoryPath) -> bytes:
+    """A path of a session as a chat of SillyTavern, one message per line."""
+    meta = {"main_chat": path.parent} if path.parent else {}
     header = {
-        "user_name": user, "character_name": character, "create_date": _date(created), "chat_metadata": meta,
+        "user_name": path.user, "character_name": path.character, "create_date": _date(path.created),
+        "chat_metadata": meta,
     }  # fmt: skip
     rows: list[dict[str, Any]] = [header]
-    if greeting:
-        rows.append(_message(character, greeting, created))
-    for line in lines:
-        if line.user:
-            rows.append({**_message(user, line.user, line.at), "is_user": True})
-        row = _message(character, line.replies[line.taken], line.at)
-        if len(line.replies) > 1:
-            row |= {"swipe_id": line.taken, "swipes": list(line.replies)}
-        if line.checkpoint:
-            row["extra"] = {"bookmark_link": line.checkpoint}
+    if path.greeting:
+        rows.append(_message(path.character, path.greeting, path.created))
+    for turn in path.turns:
+        if turn.user:
+            rows.append({**_message(path.user, turn.user, turn.at), "is_user": True})
+        row = _message(path.character, turn.replies[turn.taken], turn.at)
+        if len(turn.replies) > 1:
+            row |= {"swipe_id": turn.taken, "swipes": list(turn.replies)}
+        if turn.checkpoint:
+            row["extra"] = {"bookmark_link": turn.checkpoint}
         rows.append(row)
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 

@@ -7,14 +7,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped, read_time
-from saga_core.imports.limits import check_amount
-from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
-from saga_core.imports.texts import tidy
+from attrs import evolve
 
-_TOOL = dropped("it has a meaning in its own tool alone")
-_SENT = dropped("the frontend goes on sending it")
-_COUNTED = dropped("a measurement of the reply that was")
+from saga_backends.importers.lore import ANY
+from saga_core.imports import (
+    KEPT,
+    MEASURED,
+    OWN_TOOL,
+    SENT_AGAIN,
+    Chat,
+    ChatMessage,
+    Fate,
+    Fields,
+    Losses,
+    Unreadable,
+    check_amount,
+    dropped,
+    mapped,
+    read_time,
+    stem,
+    tidy,
+)
 
 HEADER: dict[str, Fate] = {
     "user_name": mapped("the player's name where messages have none"),
@@ -25,56 +38,56 @@ HEADER: dict[str, Fate] = {
 METADATA: dict[str, Fate] = {
     "main_chat": mapped("the chat becomes a timeline of that one's session"),
     "persona": mapped("the player's name where nothing else says it, if the personas are imported too"),
-    "note_prompt": _SENT,
-    "note_interval": _SENT,
-    "note_position": _SENT,
-    "note_depth": _SENT,
-    "note_role": _SENT,
-    "scenario": _SENT,
-    "mes_example": _SENT,
-    "system_prompt": _SENT,
-    "world_info": _SENT,
+    "note_prompt": SENT_AGAIN,
+    "note_interval": SENT_AGAIN,
+    "note_position": SENT_AGAIN,
+    "note_depth": SENT_AGAIN,
+    "note_role": SENT_AGAIN,
+    "scenario": SENT_AGAIN,
+    "mes_example": SENT_AGAIN,
+    "system_prompt": SENT_AGAIN,
+    "world_info": SENT_AGAIN,
     "timedWorldInfo": dropped("what was sticky or resting when the file was written begins anew"),
     "variables": dropped("variables of scripts say nothing to SAGA"),
-    "script_injects": _SENT,
+    "script_injects": SENT_AGAIN,
     "attachments": dropped("files are not in a chat's file"),
-    "quickReply": _TOOL,
-    "tainted": _TOOL,
-    "integrity": _TOOL,
-    "chat_id_hash": _TOOL,
-    "objective": _TOOL,
-    "sheets": _TOOL,
-    "custom_background": _TOOL,
+    "quickReply": OWN_TOOL,
+    "tainted": OWN_TOOL,
+    "integrity": OWN_TOOL,
+    "chat_id_hash": OWN_TOOL,
+    "objective": OWN_TOOL,
+    "sheets": OWN_TOOL,
+    "custom_background": OWN_TOOL,
 }
 MESSAGE: dict[str, Fate] = {
     "name": KEPT,
     "is_user": KEPT,
     "is_system": mapped("a hidden message is a turn like any other; it happened"),
-    "is_name": _TOOL,
+    "is_name": OWN_TOOL,
     "send_date": KEPT,
     "mes": KEPT,
     "extra": KEPT,
-    "force_avatar": _TOOL,
-    "original_avatar": _TOOL,
+    "force_avatar": OWN_TOOL,
+    "original_avatar": OWN_TOOL,
     "swipe_id": KEPT,
     "swipes": mapped("replies beside the one that was taken; those of a greeting begin other chats"),
     "swipe_info": dropped("the times of replies that were not taken"),
-    "gen_started": _COUNTED,
-    "gen_finished": _COUNTED,
-    "title": _TOOL,
+    "gen_started": MEASURED,
+    "gen_finished": MEASURED,
+    "title": OWN_TOOL,
     "variables": dropped("variables of scripts say nothing to SAGA"),
 }
 EXTRA: dict[str, Fate] = {
-    "api": _COUNTED,
-    "model": _COUNTED,
-    "type": _TOOL,
-    "gen_id": _COUNTED,
+    "api": MEASURED,
+    "model": MEASURED,
+    "type": OWN_TOOL,
+    "gen_id": MEASURED,
     "reasoning": dropped("what a model thought is no story"),
-    "reasoning_duration": _COUNTED,
-    "reasoning_signature": _COUNTED,
-    "reasoning_type": _COUNTED,
-    "time_to_first_token": _COUNTED,
-    "tool_invocations": _TOOL,
+    "reasoning_duration": MEASURED,
+    "reasoning_signature": MEASURED,
+    "reasoning_type": MEASURED,
+    "time_to_first_token": MEASURED,
+    "tool_invocations": OWN_TOOL,
     "files": dropped("files are not in a chat's file"),
     "media": dropped("pictures are not in a chat's file"),
     "image": dropped("pictures are not in a chat's file"),
@@ -82,19 +95,19 @@ EXTRA: dict[str, Fate] = {
     "inline_image": dropped("pictures are not in a chat's file"),
     "display_text": dropped("the text as it was shown; the prompt has mes"),
     "memory": dropped("a summary of the tool; saga backfill finds out what happened"),
-    "bias": _COUNTED,
-    "token_count": _COUNTED,
-    "swipeable": _TOOL,
+    "bias": MEASURED,
+    "token_count": MEASURED,
+    "swipeable": OWN_TOOL,
     "bookmark_link": mapped("the chat of that name is a timeline from here"),
-    "isSmallSys": _TOOL,
-    "uses_system_ui": _TOOL,
+    "isSmallSys": OWN_TOOL,
+    "uses_system_ui": OWN_TOOL,
 }
 _NARRATORS = ("narrator", "comment", "assistant_note", "help", "welcome", "empty", "slash_commands", "formatting")
 _UNUSED = ("", "unused")
 
 
-def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
-    """Read a chat from its lines, one by one. Raises ``Unreadable`` for no message, or too many."""
+def read_chat(lines: Iterable[tuple[int, str]], file: str, losses: Losses) -> Chat:
+    """Read a chat from its lines, each with its number. Raises ``Unreadable`` for no message, or too many."""
     rows = _rows(lines, losses)
     first = next(rows, None)
     header = Fields({}, losses)
@@ -115,27 +128,17 @@ def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
             check_amount(len(messages), swipes)
     if not messages:
         raise Unreadable("this looks like a chat of SillyTavern, and no message of it can be read")
-    timed = [each if each.at else _at(each, created) for each in messages]
-    user, character = header.text("user_name"), header.text("character_name")
-    speakers = list(dict.fromkeys(each.speaker for each in timed if each.role == "assistant" and each.speaker))
-    players = [each.speaker for each in timed if each.role == "user" and each.speaker]
-    return Chat(
-        name=stem(file),
-        user=(players[-1] if players else "") or ("" if user in _UNUSED else user),
-        character=("" if character in _UNUSED else character) or (speakers[0] if speakers else ""),
-        members=tuple(speakers) if len(speakers) > 1 else (),
-        messages=tuple(timed),
-        parent=meta.text("main_chat"),
-        persona=meta.text("persona"),
-    )
+    timed = [each if each.at else evolve(each, at=created) for each in messages]
+    named = {name: header.text(name) for name in ("user_name", "character_name")}
+    user, character = ("" if each in _UNUSED else each for each in named.values())
+    chat = Chat.of(stem(file), timed, user=user, character=character)
+    return evolve(chat, parent=meta.text("main_chat"), persona=meta.text("persona"))
 
 
-def _rows(lines: Iterable[str], losses: Losses) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _rows(lines: Iterable[tuple[int, str]], losses: Losses) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the JSON objects of the lines, each with its line number."""
     faulty = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in lines:
         if faulty:
             losses.add("line", "dropped", "a line is no JSON", f"line {faulty}")
             faulty = 0
@@ -152,18 +155,6 @@ def _rows(lines: Iterable[str], losses: Losses) -> Iterator[tuple[int, Mapping[s
         losses.add("line", "dropped", "the last line is cut off", f"line {faulty}")
 
 
-def _at(message: ChatMessage, at: float) -> ChatMessage:
-    return ChatMessage(
-        role=message.role,
-        text=message.text,
-        speaker=message.speaker,
-        at=at,
-        hidden=message.hidden,
-        swipes=message.swipes,
-        checkpoint=message.checkpoint,
-    )
-
-
 def _message(row: Fields) -> ChatMessage | None:
     extra = row.inner("extra")
     user, hidden = bool(row.flag("is_user")), bool(row.flag("is_system"))
@@ -176,7 +167,7 @@ def _message(row: Fields) -> ChatMessage | None:
     text = row.text("mes")
     swipes = _swipes(row)
     if swipes:
-        taken = row.whole("swipe_id", least=-999_999_999)
+        taken = row.whole("swipe_id", least=ANY)
         if taken is not None and not 0 <= taken < len(swipes):
             row.losses.add("swipe_id", "dropped", "names none of the swipes", row.where)
             taken = None

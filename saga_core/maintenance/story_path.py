@@ -1,8 +1,11 @@
-"""Exports a path of a session in a format that other tools read: as a chat of SillyTavern."""
+"""A path of a session as plain values, for writers of other tools' formats."""
 
 from __future__ import annotations
 
-from saga_core.imports import Line, chat_of
+from collections.abc import Sequence
+
+from attrs import frozen
+
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Node, TurnKind
 from saga_core.sessions import LiveSession, turn_named
@@ -10,10 +13,36 @@ from saga_core.sessions import LiveSession, turn_named
 _USER, _CHARACTER = "User", "Assistant"
 
 
-async def give_chat(tools: Tools, session_id: str, head: str | None = None) -> bytes:
-    """Return the path to ``head``, a turn or a timeline, as a chat file. The default is the active head.
+@frozen(kw_only=True)
+class PathTurn:
+    """A turn of a path. ``replies`` are all replies to the words; ``taken`` is the index of the chosen one."""
 
-    Replies that were not chosen become swipes. Where a named timeline leaves the path, its name becomes a checkpoint.
+    user: str
+    replies: Sequence[str]
+    taken: int
+    at: float
+    """Seconds since the epoch."""
+    checkpoint: str = ""
+    """The name of the timeline that branches off at this turn."""
+
+
+@frozen(kw_only=True)
+class StoryPath:
+    """A path of a session, from its greeting to a turn."""
+
+    greeting: str
+    turns: Sequence[PathTurn]
+    user: str
+    """The player's name."""
+    character: str
+    parent: str = ""
+    """The name of the session, if the path is a named timeline that branches off from it."""
+    created: float = 0.0
+
+
+async def story_path(tools: Tools, session_id: str, head: str | None = None) -> StoryPath:
+    """Return the path to ``head``, a turn or a timeline. The default is the active head.
+
     Raises ``NotFound`` and ``StoreError``.
     """
     live = await tools.directory.load(session_id)
@@ -26,9 +55,9 @@ async def give_chat(tools: Tools, session_id: str, head: str | None = None) -> b
     sheet = next((each for each in live.world.characters if not each.player), None)
     label = live.session.label.partition(" - ")[0]
     own = next((each for each in live.timelines.values() if each.name == head), None)
-    return chat_of(
-        root.reply,
-        [await _line(tools, live, node, forks.get(node.id, "")) for node in told],
+    return StoryPath(
+        greeting=root.reply,
+        turns=[await _line(tools, live, node, forks.get(node.id, "")) for node in told],
         user=player.name if player is not None else _USER,
         character=(sheet.name if sheet is not None else "") or label or _CHARACTER,
         parent=live.session.label if own is not None else "",
@@ -36,7 +65,7 @@ async def give_chat(tools: Tools, session_id: str, head: str | None = None) -> b
     )
 
 
-async def _line(tools: Tools, live: LiveSession, node: Node, checkpoint: str) -> Line:
+async def _line(tools: Tools, live: LiveSession, node: Node, checkpoint: str) -> PathTurn:
     siblings = [
         child
         for child in live.tree.children.get(node.parent or "", ())
@@ -44,7 +73,7 @@ async def _line(tools: Tools, live: LiveSession, node: Node, checkpoint: str) ->
     ]
     turns = await tools.journal.turns(live.session.id, siblings)
     (taken,) = [at for at, turn in enumerate(turns) if turn.id == node.id]
-    return Line(
+    return PathTurn(
         user=turns[taken].user,
         replies=[turn.reply for turn in turns],
         taken=taken,

@@ -7,7 +7,7 @@ import binascii
 import zlib
 from collections.abc import Iterator, Mapping
 
-from saga_core.imports.records import Losses, Unreadable
+from saga_core.imports import Losses, Unreadable
 
 PNG = b"\x89PNG\r\n\x1a\n"
 _ENCRYPTED = b"rcc||"

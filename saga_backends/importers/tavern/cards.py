@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
-from saga_core.imports.lorebooks import character_book
-from saga_core.imports.records import Asset, Card, Lorebook, Losses
+from saga_backends.importers.tavern.lorebooks import character_book
+from saga_core.imports import (
+    FILE_DATE,
+    KEPT,
+    OWN_TOOL,
+    SCRIPT,
+    Asset,
+    Card,
+    Fate,
+    Fields,
+    Lorebook,
+    Losses,
+    dropped,
+    mapped,
+)
 
 _FRONTEND = mapped("kept in CHARACTERS.md for the author; the frontend sends it with every request")
-_TOOL = dropped("it has a meaning in its own tool alone")
-_SCRIPT = dropped("SAGA runs no scripts of other tools")
 
 CARD: dict[str, Fate] = {
     "name": KEPT,
@@ -34,17 +44,17 @@ CARD: dict[str, Fate] = {
     "creator_notes_multilingual": dropped("the notes in creator_notes are kept"),
     "source": mapped("kept in CHARACTERS.md"),
     "group_only_greetings": mapped("the world's other greetings"),
-    "creation_date": dropped("the date of a file"),
-    "modification_date": dropped("the date of a file"),
+    "creation_date": FILE_DATE,
+    "modification_date": FILE_DATE,
     "avatar": dropped("the picture itself is kept as a file"),
 }
 EXTENSIONS: dict[str, Fate] = {
-    "talkativeness": _TOOL,
-    "fav": _TOOL,
+    "talkativeness": OWN_TOOL,
+    "fav": OWN_TOOL,
     "world": mapped("the linked lorebook is joined with the card, if it is imported too"),
     "depth_prompt": _FRONTEND,
-    "regex_scripts": _SCRIPT,
-    "risuai": _SCRIPT,
+    "regex_scripts": SCRIPT,
+    "risuai": SCRIPT,
 }
 V1: dict[str, Fate] = {
     **CARD,
@@ -54,14 +64,14 @@ V1: dict[str, Fate] = {
     "world_scenario": _FRONTEND,
     "example_dialogue": _FRONTEND,
     "avatar": dropped("the picture itself is kept as a file"),
-    "chat": _TOOL,
-    "create_date": dropped("the date of a file"),
-    "metadata": _TOOL,
+    "chat": OWN_TOOL,
+    "create_date": FILE_DATE,
+    "metadata": OWN_TOOL,
     "spec": KEPT,
     "spec_version": KEPT,
     "data": KEPT,
-    "talkativeness": _TOOL,
-    "fav": _TOOL,
+    "talkativeness": OWN_TOOL,
+    "fav": OWN_TOOL,
     "creatorcomment": dropped("the notes in creator_notes are kept"),
     "json_data": dropped("a copy of the card"),
 }

@@ -1,0 +1,1 @@
+"""Importers: adapters to the files of other tools, each at an entry point of ``saga.importers``."""

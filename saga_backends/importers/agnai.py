@@ -1,0 +1,111 @@
+"""Memory books and chats of Agnai."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from saga_backends.importers.lore import ANY, PLACE, entries_of, first_entry_has, item_of, keys_of, order_of, percent_of
+from saga_core.imports import (
+    FILE_DATE,
+    KEPT,
+    OWN_EDITOR,
+    OWN_TOOL,
+    Chat,
+    ChatMessage,
+    Fate,
+    Fields,
+    Fit,
+    ForeignFile,
+    Lorebook,
+    Record,
+    mapped,
+    read_time,
+    stem,
+)
+from saga_core.world import LoreRule
+
+ENTRY: dict[str, Fate] = {
+    "name": KEPT,
+    "entry": KEPT,
+    "keywords": KEPT,
+    "weight": mapped("read as the order"),
+    "priority": KEPT,
+    "enabled": KEPT,
+    "id": OWN_EDITOR,
+    "constant": KEPT,
+    "comment": mapped("a note"),
+    "secondaryKeys": KEPT,
+    "selective": KEPT,
+    "position": PLACE,
+    "probability": KEPT,
+}
+CHAT: dict[str, Fate] = {"name": KEPT, "messages": KEPT}
+MESSAGE: dict[str, Fate] = {
+    "msg": KEPT,
+    "userId": mapped("it tells the player's messages from others"),
+    "characterId": mapped("it tells the player's messages from others"),
+    "handle": mapped("the speaker"),
+    "name": mapped("the speaker, where there is no handle"),
+    "createdAt": KEPT,
+    "updatedAt": FILE_DATE,
+    "_id": OWN_TOOL,
+    "kind": OWN_TOOL,
+}
+
+
+class Agnai:
+    """Reads what Agnai exports."""
+
+    kinds: Mapping[str, str] = {"agnai_book": "a memory book of Agnai", "agnai_chat": "a chat of Agnai"}
+
+    def fits(self, file: ForeignFile) -> Fit:
+        """See ``Importer.fits``."""
+        return Fit.LIKELY if first_entry_has(file.fields, "keywords", "entry") or _is_chat(file) else Fit.NONE
+
+    def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+        """See ``Importer.read``."""
+        return [("agnai_chat", _chat(file)) if _is_chat(file) else ("agnai_book", _book(file))]
+
+
+def _is_chat(file: ForeignFile) -> bool:
+    rows = file.fields.get("messages")
+    return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and "msg" in rows[0]
+
+
+def _book(file: ForeignFile) -> Lorebook:
+    losses, items = file.losses, []
+    book = Fields(file.fields, losses)
+    for where, each in entries_of(file.fields, losses):
+        entry = Fields(each, losses, where)
+        entry.account(ENTRY)
+        rule = LoreRule(
+            keys=keys_of(entry.texts("keywords")),
+            second_keys=keys_of(entry.texts("secondaryKeys")) if entry.flag("selective") else (),
+            enabled=entry.flag("enabled") is not False,
+            order=order_of(entry.whole("weight", least=ANY)),
+            priority=entry.whole("priority", least=ANY),
+            probability=percent_of(entry.whole("probability")),
+        )
+        items.append(item_of(entry, entry.text("name"), entry.text("entry"), bool(entry.flag("constant")), rule))
+    return Lorebook(name=book.text("name"), description=book.text("description"), items=tuple(items))
+
+
+def _chat(file: ForeignFile) -> Chat:
+    whole = Fields(file.fields, file.losses)
+    whole.account(CHAT)
+    messages = []
+    for message in whole.objects("messages", "message", prefix="messages."):
+        message.account(MESSAGE)
+        if text := message.said("msg"):
+            messages.append(
+                ChatMessage(
+                    role="user" if message.text("userId") and not message.text("characterId") else "assistant",
+                    text=text,
+                    speaker=message.text("handle", "name"),
+                    at=read_time(message.plain.get("createdAt")),
+                )
+            )
+    return Chat.of(whole.text("name") or stem(file.name), messages)
+
+
+IMPORTER = Agnai()

@@ -1,0 +1,63 @@
+"""Chats of text-generation-webui."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+
+from saga_core.imports import (
+    KEPT,
+    OWN_TOOL,
+    Chat,
+    ChatMessage,
+    Fate,
+    Fields,
+    Fit,
+    ForeignFile,
+    Record,
+    dropped,
+    stem,
+    tidy,
+)
+
+LOG: dict[str, Fate] = {
+    "internal": KEPT,
+    "data_visible": KEPT,
+    "visible": dropped("the texts as they were shown; the prompt has internal"),
+    "data": dropped("the texts before they were shown; those in data_visible count"),
+    "metadata": OWN_TOOL,
+}
+_BEGIN = "<|BEGIN-VISIBLE-CHAT|>"
+
+
+class Ooba:
+    """Reads logs: rows of the player's words and the reply, in the new or the old form."""
+
+    kinds: Mapping[str, str] = {"ooba_chat": "a chat of text-generation-webui"}
+
+    def fits(self, file: ForeignFile) -> Fit:
+        """See ``Importer.fits``."""
+        is_log = any(isinstance(file.fields.get(name), list) for name in ("data_visible", "internal"))
+        return Fit.LIKELY if is_log else Fit.NONE
+
+    def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+        """See ``Importer.read``."""
+        plain, losses = file.fields, file.losses
+        shown = next((name for name in ("data_visible", "visible", "data") if plain.get(name)), "data")
+        name = "internal" if isinstance(plain.get("internal"), list) else shown
+        Fields(plain, losses).account({**LOG, name: KEPT})
+        rows = plain.get(name)
+        messages: list[ChatMessage] = []
+        for number, row in enumerate(rows if isinstance(rows, list) else []):
+            if not isinstance(row, list) or len(row) != 2 or not all(isinstance(each, str) for each in row):
+                losses.add("rows", "dropped", "a row is no pair of texts", f"row {number}")
+                continue
+            words, reply = (tidy(each if name == "internal" else html.unescape(each)) for each in row)
+            if words.strip() and words.strip() != _BEGIN:
+                messages.append(ChatMessage(role="user", text=words))
+            if reply.strip():
+                messages.append(ChatMessage(role="assistant", text=reply))
+        return [("ooba_chat", Chat.of(stem(file.name), messages))]
+
+
+IMPORTER = Ooba()

@@ -1,0 +1,232 @@
+"""RisuAI: lorebooks, modules and chats, with the summaries of HypaV3 memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from saga_backends.importers.lore import ANY, entries_of, item_of, keys_of, order_of, percent_of
+from saga_core.imports import (
+    FROM_NEXT_REQUEST,
+    KEPT,
+    MEASURED,
+    OWN_EDITOR,
+    OWN_TOOL,
+    SENT_AGAIN,
+    Chat,
+    ChatMessage,
+    ChatSummary,
+    Fate,
+    Fields,
+    Fit,
+    ForeignFile,
+    Lorebook,
+    Losses,
+    Record,
+    Unreadable,
+    dropped,
+    mapped,
+    read_time,
+    stem,
+    with_messages,
+)
+from saga_core.world import LoreRule
+
+ENTRY: dict[str, Fate] = {
+    "key": KEPT,
+    "secondkey": KEPT,
+    "insertorder": KEPT,
+    "comment": KEPT,
+    "content": KEPT,
+    "mode": mapped("constant is kept; folder and child only order the tool's editor"),
+    "alwaysActive": KEPT,
+    "selective": KEPT,
+    "activationPercent": KEPT,
+    "useRegex": KEPT,
+    "bookVersion": OWN_EDITOR,
+    "id": OWN_EDITOR,
+    "folder": mapped("the entry's group of texts in the editor; a note"),
+    "extentions": KEPT,
+    "loreCache": OWN_TOOL,
+}
+MODULE: dict[str, Fate] = {
+    "name": KEPT,
+    "lorebook": KEPT,
+    "description": dropped("a note of the module's author"),
+    "id": OWN_TOOL,
+    "namespace": OWN_TOOL,
+    **dict.fromkeys(
+        ("regex", "trigger", "cjs", "assets", "backgroundEmbedding", "customModuleToggle", "lowLevelAccess"),
+        dropped("SAGA runs no scripts and shows no pictures of other tools"),
+    ),
+}
+_SUMMARY_OF_THE_TOOL = dropped("a summary of the tool; saga backfill finds out what happened")
+CHAT: dict[str, Fate] = {
+    "message": KEPT,
+    "name": KEPT,
+    "note": SENT_AGAIN,
+    "localLore": dropped("lore of one chat: export it as a lorebook and import that"),
+    "fmIndex": dropped("the greeting is not in a RisuAI chat; SAGA learns it from the next request"),
+    "id": OWN_TOOL,
+    "hypaV2Data": _SUMMARY_OF_THE_TOOL,
+    "hypaV3Data": mapped("its summaries are the story so far, at the turns of their messages"),
+    "supaMemoryData": _SUMMARY_OF_THE_TOOL,
+    "scriptstate": dropped("variables of scripts say nothing to SAGA"),
+    "modules": SENT_AGAIN,
+    "bindedPersona": FROM_NEXT_REQUEST,
+    "folderId": OWN_TOOL,
+    "lastDate": OWN_TOOL,
+    "bookmarks": OWN_TOOL,
+    "bookmarkNames": OWN_TOOL,
+    "lastMemory": OWN_TOOL,
+    "suggestMessages": OWN_TOOL,
+    "isStreaming": OWN_TOOL,
+    "sdData": OWN_TOOL,
+}
+MESSAGE: dict[str, Fate] = {
+    "role": KEPT,
+    "data": KEPT,
+    "saying": mapped("the speaker, where there is no name"),
+    "chatId": mapped("by it a summary finds its messages"),
+    "time": KEPT,
+    "generationInfo": MEASURED,
+    "promptInfo": MEASURED,
+    "name": KEPT,
+    "otherUser": OWN_TOOL,
+    "disabled": mapped("a message left out of prompts is a turn like any other; it happened"),
+    "isComment": dropped("a comment is no turn of the story"),
+    "swipes": mapped("replies beside the one that was taken"),
+    "swipeId": KEPT,
+}
+MEMORY: dict[str, Fate] = {"summaries": KEPT}
+SUMMARY: dict[str, Fate] = {
+    "text": KEPT,
+    "chatMemos": mapped("the turns that these messages belong to"),
+    "isImportant": dropped("SAGA tells every part of the story"),
+    "categoryId": OWN_TOOL,
+    "tags": OWN_TOOL,
+}
+_RISUM = b"\x6f\x00"
+_FOLDER = "\uf000folder:"
+_UNSAID = {"mode": "normal"}
+
+
+class RisuAi:
+    """Reads what RisuAI exports as JSON."""
+
+    kinds: Mapping[str, str] = {"risu_lorebook": "a lorebook of RisuAI", "risu_chat": "a chat of RisuAI"}
+
+    def fits(self, file: ForeignFile) -> Fit:
+        """See ``Importer.fits``."""
+        if file.head.startswith(_RISUM) and len(file.head) > 6:
+            raise Unreadable(
+                "this is a RisuAI module (.risum), whose text is scrambled: export its lorebook from RisuAI as JSON"
+            )
+        kind = file.fields.get("type")
+        known = kind in ("risuModule", "risuChat", "risuAllChats") or (kind == "risu" and "data" in file.fields)
+        return Fit.DECLARED if known else Fit.NONE
+
+    def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+        """See ``Importer.read``."""
+        plain, losses = file.fields, file.losses
+        if plain["type"] == "risuModule":
+            module = Fields(plain, losses).inner("module")
+            module.account(MODULE)
+            return [("risu_lorebook", lorebook(module.rows("lorebook"), losses, module.text("name")))]
+        if plain["type"] == "risu":
+            return [("risu_lorebook", lorebook(plain.get("data"), losses))]
+        return [("risu_chat", each) for each in with_messages(_chats(file), losses)]
+
+
+def lorebook(rows: Any, losses: Losses, name: str = "") -> Lorebook:
+    """Read the entries of an export or a module."""
+    items = []
+    for where, each in entries_of({"entries": rows}, losses):
+        entry = Fields(each, losses, where)
+        entry.account(ENTRY, _UNSAID)
+        if entry.text("mode") == "folder" or entry.text("key").startswith(_FOLDER):
+            continue
+        patterns = bool(entry.flag("useRegex"))
+        keys = (entry.text("key"),) if patterns else entry.texts("key", split=True)
+        second = entry.texts("secondkey", split=True) if entry.flag("selective") else ()
+        rule = LoreRule(
+            keys=keys_of(keys, patterns),
+            second_keys=keys_of(second, patterns),
+            order=order_of(entry.whole("insertorder", least=ANY)),
+            probability=percent_of(entry.whole("activationPercent")),
+            case_sensitive=entry.inner("extentions").flag("risu_case_sensitive"),
+        )
+        constant = bool(entry.flag("alwaysActive")) or entry.text("mode") == "constant"
+        items.append(item_of(entry, entry.text("comment"), entry.text("content"), constant, rule, patterns=patterns))
+    return Lorebook(name=name, items=tuple(items))
+
+
+def _chats(file: ForeignFile) -> Iterable[Chat]:
+    data, losses = file.fields.get("data"), file.losses
+    for number, each in enumerate(data if isinstance(data, list) else [data]):
+        if not isinstance(each, dict):
+            losses.add("data", "dropped", "is no chat", f"chat {number}")
+            continue
+        chat = Fields(each, losses, f"chat {number}")
+        chat.account(CHAT, {"fmIndex": -1})
+        messages: list[ChatMessage] = []
+        places: dict[str, int] = {}
+        for row in chat.objects("message", f"chat {number}, message"):
+            message = _message(row)
+            if message is not None:
+                if isinstance(row.plain.get("chatId"), str):
+                    places[row.plain["chatId"]] = len(messages)
+                messages.append(message)
+        summaries = _summaries(chat.inner("hypaV3Data"), places, f"chat {number}")
+        yield evolve(Chat.of(chat.text("name") or stem(file.name), messages), summaries=summaries)
+    if file.fields.get("folders"):
+        losses.add("folders", "dropped", OWN_TOOL.why)
+
+
+def _message(row: Fields) -> ChatMessage | None:
+    row.account(MESSAGE)
+    text = row.text("data")
+    if row.flag("isComment") or not text.strip():
+        return None
+    is_user = row.text("role") == "user"
+    swipes = () if is_user else tuple(dict.fromkeys(each for each in row.texts("swipes") if each != text))
+    return ChatMessage(
+        role="user" if is_user else "assistant",
+        text=text,
+        speaker=row.text("name"),
+        at=read_time(row.plain.get("time")),
+        hidden=bool(row.plain.get("disabled")),
+        swipes=swipes,
+    )
+
+
+def _summaries(memory: Fields, places: Mapping[str, int], chat: str) -> tuple[ChatSummary, ...]:
+    """Return the summaries in the order of their messages.
+
+    ``places`` maps a message's id to its index. A summary covers all messages from its first to its last, except for
+    those that an earlier summary covers.
+    """
+    memory.account(MEMORY)
+    placed = []
+    for summary in memory.objects("summaries", f"{chat}, summary", prefix=f"{memory.prefix}summaries.", what="object"):
+        summary.account(SUMMARY)
+        text = " ".join(summary.text("text").split())
+        known = [places[each] for each in summary.texts("chatMemos") if each in places]
+        if not text or not known:
+            why = "none of its messages is in the chat" if text else "it has no text"
+            memory.losses.add("summaries", "dropped", why, summary.where)
+            continue
+        placed.append((min(known), max(known), summary.where, text))
+    found: list[ChatSummary] = []
+    for first, last, where, text in sorted(placed):
+        begin = max(first, found[-1].last + 1) if found else first
+        if begin > last:
+            memory.losses.add("summaries", "dropped", "its messages are told by another one", where)
+            continue
+        found.append(ChatSummary(text, begin, last))
+    return tuple(found)
+
+
+IMPORTER = RisuAi()

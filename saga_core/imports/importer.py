@@ -1,0 +1,259 @@
+"""The protocol of importers, which read files of other tools, and how one is chosen for a file.
+
+Importers are plugins: an object at an entry point in the group ``saga.importers``. A file is recognised by its content,
+never by its name.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import Protocol, runtime_checkable
+
+from attrs import frozen
+
+from saga_core.imports.foreign_file import ForeignFile, Source, opened
+from saga_core.imports.records import (
+    Card,
+    Chat,
+    Found,
+    Group,
+    Persona,
+    Reading,
+    Record,
+    Refused,
+    SagaSession,
+    Unreadable,
+)
+
+log = logging.getLogger("saga.importers")
+
+GROUP = "saga.importers"
+MESSAGES = 200_000
+"""Most messages of a chat. Each reply beside the one that was taken counts as one: it becomes a turn as well."""
+NAME = 1_000
+"""Longest name of a character, a player or a persona, in characters. Macros put names into texts again and again."""
+_BROKEN = "the importer {} failed at it ({}); the log has more"
+
+
+class Fit(IntEnum):
+    """How surely a file has an importer's format. Of several importers, the surest one reads the file."""
+
+    NONE = 0
+    LOOSE = 1
+    """Some of its fields are those of the format."""
+    LIKELY = 2
+    """It has the structure of the format."""
+    SHAPED = 3
+    """It has a structure that no other format has."""
+    DECLARED = 4
+    """It says itself which format it has."""
+
+
+@runtime_checkable
+class Importer(Protocol):
+    """Reads the files of one tool."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kinds of records that it reads, each in words, such as ``{"cai_chat": "a chat of CAI Tools"}``."""
+        ...
+
+    def fits(self, file: ForeignFile) -> Fit:
+        """Return how surely it can read the file.
+
+        Raises ``Unreadable`` for a file that it knows and that nobody can import. The message says what the file looks
+        like and what to do instead; it is shown if no other importer reads the file.
+        """
+        ...
+
+    def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+        """Return the records of a file, each with its kind. Called only if ``fits`` returned more than ``NONE``.
+
+        Whatever is left out or changed is noted in ``file.losses``. Raises ``Unreadable``.
+        """
+        ...
+
+
+@frozen
+class Importers:
+    """The installed importers by name, and why others cannot be used."""
+
+    loaded: Mapping[str, Importer]
+    failed: Mapping[str, str]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """All kinds of records, in words."""
+        found = {kind: words for each in self.loaded.values() for kind, words in each.kinds.items()}
+        return {**found, "saga_session": "a session that saga export wrote"}
+
+
+def importers() -> Importers:
+    """Return the installed importers. One that cannot be loaded is logged, and the others are used."""
+    return _importers(tuple(sys.path))
+
+
+@lru_cache(maxsize=4)
+def _importers(_path: tuple[str, ...]) -> Importers:
+    loaded: dict[str, Importer] = {}
+    failed: dict[str, str] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+        try:
+            found = point.load()
+        except Exception as error:
+            log.exception("the importer %s (%s) cannot be loaded", point.name, point.value)
+            failed[point.name] = f"{type(error).__name__}: {error}"
+            continue
+        if isinstance(found, Importer):
+            loaded[point.name] = found
+        else:
+            log.error("the importer %s (%s) is no saga_core.imports.Importer", point.name, point.value)
+            failed[point.name] = "it is no importer: it lacks kinds, fits or read"
+    return Importers(loaded, failed)
+
+
+def read_files(files: Iterable[tuple[str, Source]]) -> Reading:
+    """Read files, each with its name. A file that cannot be imported is refused with a reason; the others are read."""
+    return Reading().and_(read_file(name, source) for name, source in files)
+
+
+def read_file(name: str, source: Source, among: Importers | None = None) -> Reading:
+    """Read one file. A zip or a file of lines that is given by its path is never in memory as a whole."""
+    try:
+        with opened(name, source) as file:
+            return _read(file, among if among is not None else importers())
+    except Unreadable as error:
+        return Reading((), (Refused(name, str(error)),))
+    except OSError as error:
+        return Reading((), (Refused(name, f"it cannot be read ({error.strerror})"),))
+
+
+def _read(file: ForeignFile, among: Importers) -> Reading:
+    if file.is_session:
+        return _found(file, [("saga_session", SagaSession(file.raw))])
+    chosen, why = _choose(file, among)
+    if chosen is not None:
+        name, importer = chosen
+        try:
+            return _found(file, importer.read(file))
+        except (Unreadable, OSError):
+            raise
+        except Exception as error:
+            log.exception("the importer %s failed at %s", name, file.name)
+            raise Unreadable(_BROKEN.format(name, type(error).__name__)) from None
+    if file.archive is not None and why is None:
+        return _read_members(file, among)
+    if why is None:
+        why = file.unknown()
+        if among.failed:
+            absent = ", ".join(among.failed)
+            why = Unreadable(f"{why} (importers that could not be loaded: {absent})")
+    raise why
+
+
+def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] | None, Unreadable | None]:
+    """Return the surest importer with its name, or else why nobody can import the file, if an importer knows that."""
+    chosen, surest, why = None, Fit.NONE, None
+    for name, importer in among.loaded.items():
+        try:
+            fit = importer.fits(file)
+        except Unreadable as error:
+            why = why or error
+            continue
+        except OSError:
+            raise
+        except Exception as error:
+            log.exception("the importer %s failed at %s", name, file.name)
+            why = why or Unreadable(_BROKEN.format(name, type(error).__name__))
+            continue
+        if fit > surest:
+            chosen, surest = (name, importer), fit
+    return chosen, why
+
+
+def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
+    """The records with what became of the fields; records of a second kind are without, as they are of one file."""
+    rows = list(records)
+    for _, record in rows:
+        _check(record)
+        if isinstance(record, Chat) and record.messages[-1].role == "user":
+            why = "nobody replied to them yet: the next request has them"
+            file.losses.add("last words", "dropped", why, record.name)
+    listed = file.losses.listed()
+    first = rows[0][0] if rows else ""
+    return Reading(
+        tuple(
+            Found(file=file.name, kind=kind, record=each, losses=listed if kind == first else ()) for kind, each in rows
+        )
+    )
+
+
+# -- archives ----------------------------------------------------------------------------------------------------
+
+
+def _read_members(file: ForeignFile, among: Importers) -> Reading:
+    """Read each member of a zip as a file of its own. An inner zip is read only if an importer knows it as a whole."""
+    assert file.archive is not None
+    readings = []
+    for member in file.archive.names:
+        if _is_noise(member):
+            continue
+        path = f"{file.name}/{member}"
+        try:
+            with opened(path, file.archive.read(member)) as inner:
+                if inner.archive is not None and _choose(inner, among) == (None, None):
+                    raise Unreadable("an archive in an archive: unpack it, or import it by itself")
+                readings.append(_read(inner, among))
+        except Unreadable as error:
+            readings.append(Reading((), (Refused(path, str(error)),)))
+    found = Reading().and_(readings)
+    if not found.found and not found.refused:
+        raise Unreadable("the archive holds nothing that could be a card, a lorebook or a chat")
+    return found
+
+
+def _is_noise(member: str) -> bool:
+    """Whether a member is a system's own file, or by its extension not a card, lorebook or chat."""
+    name = member.rpartition("/")[2].lower()
+    if member.startswith("__MACOSX/") or name.startswith(".") or name in ("thumbs.db", "desktop.ini"):
+        return True
+    return name.endswith((".webp", ".gif", ".mp3", ".mp4", ".ogg", ".wav", ".webm", ".css", ".js", ".html", ".ttf"))
+
+
+# -- limits ------------------------------------------------------------------------------------------------------
+
+
+def _check(record: Record) -> None:
+    """Raise ``Unreadable`` if a name is too long, or a chat has no messages, or too many messages and swipes."""
+    names: list[tuple[str, str]] = []
+    if isinstance(record, Card):
+        names = [("name", record.name), ("nickname", record.nickname)]
+    elif isinstance(record, Persona):
+        names = [("the persona's name", record.name)]
+    elif isinstance(record, Group):
+        names = [("the group's name", record.name)]
+    elif isinstance(record, Chat):
+        names = [("the player's name", record.user), ("the character's name", record.character)]
+        names += [(f"the name of message {at}'s speaker", each.speaker) for at, each in enumerate(record.messages, 1)]
+        check_amount(len(record.messages), sum(len(each.swipes) for each in record.messages))
+        if not record.messages:
+            raise Unreadable("this looks like a chat, and holds no message")
+    for field, name in names:
+        if len(name) > NAME:
+            raise Unreadable(
+                f'{field} has {len(name):,} characters ("{name[:40]}…"); at most {NAME:,} are taken: shorten it'
+            )
+
+
+def check_amount(messages: int, swipes: int) -> None:
+    """Raise ``Unreadable`` if a chat has too many messages and swipes. Call it while reading, to stop early."""
+    if messages + swipes > MESSAGES:
+        raise Unreadable(
+            f"the chat has {messages:,} messages and {swipes:,} swipes; at most {MESSAGES:,} of both together are "
+            "taken: divide it, or remove swipes"
+        )

@@ -1,0 +1,109 @@
+"""Importers are plugins: the surest one reads a file, and one that fails leaves the others working."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator
+from importlib.metadata import EntryPoint
+
+import pytest
+from attrs import frozen
+
+from saga_core import Saga
+from saga_core.imports import Chat, ChatMessage, Fit, ForeignFile, Importers, Record, Unreadable, importer, read_file
+from saga_core.maintenance import TakeIn
+from tests.core.imports import samples
+
+MESSAGES = (ChatMessage(role="user", text="Hello?"), ChatMessage(role="assistant", text="Who is there?"))
+
+
+@frozen
+class Made:
+    """An importer that is as sure as a test says, and reads a chat of its name or raises."""
+
+    name: str = "made"
+    fit: Fit = Fit.LIKELY
+    wrong: Exception | None = None
+    unfit: Exception | None = None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return {self.name: f"a chat of {self.name}"}
+
+    def fits(self, file: ForeignFile) -> Fit:
+        if self.unfit is not None:
+            raise self.unfit
+        return self.fit
+
+    def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+        if self.wrong is not None:
+            raise self.wrong
+        return [(self.name, Chat.of(self.name, MESSAGES))]
+
+
+def read(*made: Made, raw: bytes = b'{"a": 1}') -> tuple[list[str], list[str]]:
+    found = read_file("x", raw, Importers({each.name: each for each in made}, {}))
+    return [each.kind for each in found.found], [each.why for each in found.refused]
+
+
+def test_the_surest_reads() -> None:
+    assert read(Made("a", Fit.LOOSE), Made("b", Fit.SHAPED), Made("c", Fit.LIKELY)) == (["b"], [])
+    assert read(Made("b"), Made("a")) == (["b"], []), "of two that are equally sure, the first by name"
+
+
+def test_nobody_knows_it() -> None:
+    assert read(Made(fit=Fit.NONE))[1] == ["this is JSON with a: no card, lorebook or chat that SAGA knows"]
+    refusing = Made("a", unfit=Unreadable("this is a preset"))
+    assert read(refusing) == ([], ["this is a preset"])
+    assert read(refusing, Made("b", Fit.LOOSE)) == (["b"], []), "another one can read it"
+
+
+@pytest.mark.parametrize("where", ["wrong", "unfit"])
+def test_one_that_fails_is_named_and_logged(where: str, caplog: pytest.LogCaptureFixture) -> None:
+    broken = Made("broken", Fit.SHAPED, **{where: RuntimeError("secret of the story")})
+    ((), (why,)) = read(broken)  # type: ignore[misc]
+    assert why == "the importer broken failed at it (RuntimeError); the log has more"
+    assert "secret of the story" in caplog.text
+
+
+def test_one_that_fails_at_looking_leaves_the_file_to_others() -> None:
+    assert read(Made("a", unfit=RuntimeError("x")), Made("b", Fit.LOOSE)) == (["b"], [])
+
+
+@pytest.fixture
+async def saga() -> AsyncIterator[Saga]:
+    async with Saga.open({"storage": {"profile": "memory"}}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Beside SAGA's own importers, one that cannot be imported, and one that is none."""
+    real = importer.entry_points
+    more = [
+        EntryPoint("absent", "nowhere.to.be.found:IMPORTER", importer.GROUP),
+        EntryPoint("none", "json:dumps", importer.GROUP),
+    ]
+    monkeypatch.setattr(importer, "entry_points", lambda group: [*real(group=group), *more])
+    importer._importers.cache_clear()
+    yield
+    importer._importers.cache_clear()
+
+
+async def test_one_that_cannot_be_loaded_is_told_and_the_others_work(
+    installed: None, saga: Saga, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR, "saga.importers"):
+        taken = await saga.maintenance.take_in([("chat.jsonl", samples.st_chat())], TakeIn())
+    assert [each.state for each in taken.things] == ["new"]
+    assert "the importer absent (nowhere.to.be.found:IMPORTER) cannot be loaded" in caplog.text
+    told = saga.counters.degraded["importers"]
+    assert "absent cannot be loaded: ModuleNotFoundError" in told and "none cannot be loaded: it is no importer" in told
+    (refused,) = read_file("x", b'{"a": 1}').refused
+    assert refused.why.endswith("(importers that could not be loaded: absent, none)")
+
+
+def test_every_kind_has_its_words() -> None:
+    kinds = importer.importers().kinds
+    assert kinds["saga_session"] and all(words.startswith(("a ", "personas")) for words in kinds.values())
+    assert importer.importers().failed == {}
