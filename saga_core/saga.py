@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import define, field
 
@@ -20,7 +19,6 @@ from saga_core.errors import BadInput
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
-from saga_core.moved import MOVED
 from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
@@ -260,19 +258,6 @@ class Saga:
         await self._parts.live.aclose()
         await self._parts.stores.aclose()
         return report
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a method by its name in version 0.1. A ``DeprecationWarning`` says the new path."""
-            moved = MOVED.get(name)
-            if moved is None:
-                raise AttributeError(f"'Saga' has no attribute {name!r}")
-            warnings.warn(f"Saga.{name} is Saga.{moved} now", DeprecationWarning, stacklevel=2)
-            found: Any = self
-            for step in moved.split("."):
-                found = getattr(found, step)
-            return found
 
 
 def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | None, Curator | None]:

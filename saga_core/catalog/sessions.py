@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any
 
 from attrs import define, field, frozen
 
@@ -88,11 +86,6 @@ class Sessions:
         Raises ``NotFound``.
         """
         return await self.directory.find(session_id, owner)
-
-    async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
-        """Deprecated name of ``list``."""
-        warnings.warn("Saga.sessions is Saga.sessions.list now", DeprecationWarning, stacklevel=2)
-        return await self.list(*args, **chosen)
 
     async def list(self, *, owner: str | None = None) -> Sequence[SessionSummary]:
         """Return all sessions, or those of one owner, oldest first."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -190,11 +189,6 @@ class Timelines:
     contexts: RecentContexts
     clock: Clock
     counters: Counters
-
-    async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
-        """Deprecated name of ``list``."""
-        warnings.warn("Saga.timelines is Saga.timelines.list now", DeprecationWarning, stacklevel=2)
-        return await self.list(*args, **chosen)
 
     async def list(self, session_id: str) -> Sequence[dict[str, Any]]:
         """Return the named timelines and the ends of all other paths, newest first.
