@@ -18,6 +18,7 @@ from saga_server.admin import (
 )
 from saga_server.http import (
     CURRENT,
+    DOORS,
     EXCHANGES,
     FAIR_SHARES,
     HELPER,
@@ -30,24 +31,25 @@ from saga_server.http import (
     REFUSALS,
     RELOADING,
     SAGA,
-    SILENT,
+    UNUSED,
     WORKER,
     ConnectionLog,
+    Doors,
     Exchanges,
     FairShares,
     LargeRequests,
     Refusals,
+    add_request_id,
     audited,
+    check_access,
     door_routes,
     errors_as_json,
-    guarded,
-    heard,
+    forward_to_owner,
+    identify,
     in_helper,
     only_header_text,
-    passed_on,
-    prepare_passing,
+    prepare_forwarding,
     share_with_origin,
-    tell_request_id,
 )
 from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
@@ -55,7 +57,7 @@ from saga_server.web import web_routes
 if TYPE_CHECKING:
     from saga_server.hosting import Worker
 
-_READS = ("saga_server.http.doors.asking", "saga_core.transcript")
+_READS = ("saga_server.http.serving", "saga_core.transcript")
 """The modules that the helper process needs to read large requests."""
 
 
@@ -69,9 +71,11 @@ def make_app(
     saga.counters.listeners.append(metrics.hear)
     server = current.config.server
     app = web.Application(
-        middlewares=[heard, audited, errors_as_json, guarded, passed_on], client_max_size=server.max_body_mb << 20
+        middlewares=[identify, audited, errors_as_json, check_access, forward_to_owner],
+        client_max_size=server.max_body_mb << 20,
     )
     app[SAGA] = saga
+    app[DOORS] = doors = Doors.load()
     app[LIMIT] = server.max_body_mb << 20
     app[FAIR_SHARES] = FairShares(saga.counters)
     app[LARGE_REQUESTS] = LargeRequests()
@@ -79,7 +83,7 @@ def make_app(
     app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)
     saga.parts.play.elsewhere = partial(in_helper, helper)
     app.on_cleanup.append(close_helper)
-    app[SILENT] = set()
+    app[UNUSED] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters, lambda text: current.mask(text))
     app.on_shutdown.append(close_events)
@@ -95,11 +99,11 @@ def make_app(
         app[WORKER] = worker
     app[EXCHANGES] = Exchanges(saga, current, metrics)
     prepare(app)
-    prepare_passing(app)
+    prepare_forwarding(app)
     app.on_response_prepare.append(share_with_origin)
-    app.on_response_prepare.append(tell_request_id)
+    app.on_response_prepare.append(add_request_id)
     app.on_response_prepare.append(only_header_text)
-    app.add_routes([*admin_routes(), *web_routes(), *door_routes()])
+    app.add_routes([*admin_routes(), *web_routes(), *door_routes(doors)])
     return app
 
 

@@ -78,6 +78,8 @@ class Status:
     version: str
     uptime_seconds: float
     narrators: Sequence[str]
+    doors: Mapping[str, str]
+    """The installed doors, and for each that is missing the reason."""
     active_sessions: int | None
     open_requests: int
     loop: LoopBlocks

@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from attrs import define, evolve, field
 
 from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError
@@ -17,7 +18,7 @@ from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
 from saga_server.admin.reply import as_json, tag_of, tagged
-from saga_server.http import BEARER, DEED, SAGA, WANTED, Deed, Handler, RequestError, known_id
+from saga_server.http import ACTION, BEARER, KEY_REQUIRED, SAGA, Action, RequestError, saga_id
 from saga_server.tenancy import tenancy_of
 
 
@@ -67,7 +68,7 @@ class _Dispatcher:
         endpoint = self.rows[match.route]
         request[TABLE] = ENDPOINTS
         if not endpoint.open:
-            request[DEED] = Deed(endpoint.request)
+            request[ACTION] = Action(endpoint.request)
         if endpoint.reach == "admin" and request[BEARER].role != "admin":
             raise RequestError(
                 f"{endpoint.request} wants a key that may administer; this one sees its own sessions alone",
@@ -79,7 +80,7 @@ class _Dispatcher:
             await tenancy_of(request.app[SAGA]).admit(request[BEARER].key_id)
         if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
             # Without required keys a client can send any key, so all clients share the places.
-            owner = request[BEARER].owner if request[WANTED] else ""
+            owner = request[BEARER].owner if request[KEY_REQUIRED] else ""
             places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))
             async with places:
                 return await _read(request, endpoint, asked)
@@ -97,9 +98,9 @@ class _Dispatcher:
         self, request: web.Request, source: Endpoint[Any, Any], match: web.UrlMappingMatchInfo, condition: str
     ) -> None:
         asked = source.params(*(match[name] for name in re.findall(r"\{(\w+)\}", source.path)))
-        deed = request[DEED]
+        action = request[ACTION]
         asked = await _scoped(request, source, asked)
-        request[DEED] = deed
+        request[ACTION] = action
         answer = await as_json(await source.handler(request, asked))
         tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
         if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):
@@ -115,7 +116,7 @@ def _reader_of(endpoint: Endpoint[Any, Any]) -> ParamsReader[Any]:
 
 
 async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> Any:
-    """Return the parameters, for a player with the session's name replaced by its id. Also sets ``DEED``.
+    """Return the parameters, for a player with the session's name replaced by its id. Also sets ``ACTION``.
 
     Raises ``NotFound`` if the session is not the player's.
     """
@@ -124,14 +125,14 @@ async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     if named is None or endpoint.open:
         return asked
     sessions = request.app[SAGA].sessions
-    found = known_id(named)
+    found = saga_id(named)
     if owner is not None:
         found = (await sessions.get(named, owner)).id
         asked = evolve(asked, session=found)
-    elif not found and request[WANTED]:
+    elif not found and request[KEY_REQUIRED]:
         with suppress(SagaError):  # the handler reports it
             found = (await sessions.get(named)).id
-    request[DEED] = Deed(endpoint.request, found, known_id(getattr(asked, "turn", None)))
+    request[ACTION] = Action(endpoint.request, found, saga_id(getattr(asked, "turn", None)))
     return asked
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from attrs import define, field
 
 from saga_core.counters import Counters
-from saga_server.http import RequestError, follow_others
+from saga_server.http import RequestError, merge_events
 
 KEPT = 256
 """The queue length of a listener. If it is full, the oldest event is dropped, and the listener is told the number."""
@@ -129,7 +129,7 @@ class Events:
         response = web.StreamResponse(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         response.content_type, response.charset = "text/event-stream", "utf-8"
         self._all.append(listening)
-        following = asyncio.create_task(follow_others(request, listening.take_as_it_is))
+        following = asyncio.create_task(merge_events(request, listening.take_as_it_is))
         try:
             await response.prepare(request)
             await response.write(b": listening\n\n")

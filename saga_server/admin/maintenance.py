@@ -18,7 +18,7 @@ from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import masked
-from saga_server.http import BEARER, CURRENT, SAGA, done_elsewhere, longest_wait
+from saga_server.http import BEARER, CURRENT, SAGA, done_by_owner, longest_wait
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
@@ -144,7 +144,7 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
 
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
-    elsewhere = partial(done_elsewhere, request)
+    elsewhere = partial(done_by_owner, request)
     return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner, elsewhere))
 
 

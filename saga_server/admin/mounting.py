@@ -13,8 +13,7 @@ from importlib import import_module
 from typing import Any, Final, TypeVar
 
 from aiohttp import web
-
-from saga_server.http import Handler
+from aiohttp.typedefs import Handler
 
 PATHS: Final = ("/", "/healthz", "/readyz", "/metrics", "/api/{rest:.*}")
 """The routes that cover every path of the table."""

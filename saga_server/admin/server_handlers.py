@@ -24,6 +24,7 @@ from saga_server.counted import counted
 from saga_server.http import (
     BEARER,
     CURRENT,
+    DOORS,
     EXCHANGES,
     LOG_TAIL,
     METRICS,
@@ -81,7 +82,7 @@ async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
 
 async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
     """Return the status of the server and of the engine."""
-    saga = request.app[SAGA]
+    saga, doors = request.app[SAGA], request.app[DOORS]
     engine = await engine_status(saga)
     try:
         active: int | None = len(await saga.sessions.list())
@@ -91,6 +92,7 @@ async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
         version=version("saga-rp"),
         uptime_seconds=round(time.monotonic() - request.app[STARTED], 1),
         narrators=request.app[CURRENT].narrators.describe(),
+        doors={**dict.fromkeys(doors.loaded, ""), **doors.failed},
         active_sessions=active,
         open_requests=len(request.app[EXCHANGES]),
         loop=_loop(),
@@ -182,7 +184,7 @@ async def show_log(request: web.Request, asked: parameters.Log) -> answers.Log:
 
 
 async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
-    """Check the running server as ``saga doctor`` does: stores (thoroughly), providers, worlds and degraded modes."""
+    """Check the running server as ``saga doctor`` does: stores thoroughly, providers, worlds, doors, degraded modes."""
     saga, narrators = request.app[SAGA], request.app[CURRENT].narrators
     found: list[answers.Examination] = []
     for kind, store in saga.stores.all().items():
@@ -204,5 +206,6 @@ async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
     for name in saga.worlds.names():
         fault = broken.get(name)
         found.append(answers.Examination(fault is None, f"world {name}", str(fault) if fault else "can be read"))
+    found += [answers.Examination(False, f"door {name}", why) for name, why in request.app[DOORS].failed.items()]
     found += [answers.Examination(False, name, why) for name, why in saga.counters.degraded.items()]
     return answers.Examined(all(each.good for each in found), found)

@@ -24,6 +24,7 @@ from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
 from saga_server.counted import counted
 from saga_server.doctor.installed import installed
+from saga_server.http import Doors
 from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
@@ -60,6 +61,7 @@ async def examine(config: Config, say: Say) -> bool:
     report = Report(say)
     report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
     _settings(config, report)
+    _doors(report)
     await _stores(config, report)
     await _curator(config, report)
     await _providers(config, report)
@@ -119,6 +121,14 @@ def _settings(config: Config, report: Report) -> None:
         report.check(False, f"importer {name}: cannot be loaded ({why})")
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
+
+
+def _doors(report: Report) -> None:
+    """Report the APIs that clients can speak. One that cannot be loaded is missing in the server."""
+    doors = Doors.load()
+    report.note(f"doors: {', '.join(doors.loaded)}")
+    for name, reason in doors.failed.items():
+        report.check(False, f"door {name}: {reason}")
 
 
 async def _served(config: Config, report: Report, locked: StoreLocked) -> None:

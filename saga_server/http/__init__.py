@@ -1,4 +1,4 @@
-"""The HTTP layer: chat APIs ("doors"), access checks, connections and error replies."""
+"""Requests and replies: what doors are made of, access checks, exchanges, connections and errors."""
 
 from __future__ import annotations
 
@@ -7,133 +7,198 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.http.app_keys import (
-        CURRENT,
-        HELPER,
-        LOG_TAIL,
-        METRICS,
-        READINESS,
-        RELOADING,
-        SAGA,
-        WORKER,
+    from saga_server.http.access import REFUSALS, Refusals, check_access, share_with_origin
+    from saga_server.http.app_keys import CURRENT, HELPER, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, WORKER
+    from saga_server.http.bodies import BODY, LIMIT
+    from saga_server.http.callers.auditing import ACTION, Action, audited, saga_id
+    from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
+    from saga_server.http.client_request import (
+        MAX_CHOICES,
+        ClientRequest,
+        Incoming,
+        function_tool,
+        image,
+        json_form,
+        tool_call,
     )
-    from saga_server.http.callers.auditing import DEED, Deed, audited, known_id
-    from saga_server.http.callers.identity import Bearer
-    from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
-    from saga_server.http.doors.routes import door_routes
-    from saga_server.http.elsewhere import follow_others
-    from saga_server.http.entry.bodies import BODY, LIMIT
-    from saga_server.http.entry.fair_share import FAIR_SHARES, FairShares
-    from saga_server.http.entry.large_requests import LARGE_REQUESTS, LargeRequests, in_helper
-    from saga_server.http.entry.refusals import Refusals
-    from saga_server.http.entry.security import BEARER, REFUSALS, WANTED, guarded, share_with_origin
-    from saga_server.http.errors import Handler, RequestError, errors_as_json
-    from saga_server.http.exchanges import EXCHANGES, Exchanges
-    from saga_server.http.header_text import only_header_text
-    from saga_server.http.openai_schema import read_json
-    from saga_server.http.passing import done_elsewhere, longest_wait, passed_on, prepare_passing
+    from saga_server.http.connections import (
+        LOG,
+        UNUSED,
+        ConnectionLog,
+        StartupResponder,
+        add_request_id,
+        errors_as_json,
+        identify,
+        listen,
+        only_header_text,
+    )
+    from saga_server.http.cpu_shares import FAIR_SHARES, LARGE_REQUESTS, FairShares, LargeRequests, in_helper, leave
+    from saga_server.http.door import DOORS, PLACE, Door, Doors, ModelFormat, PathPattern
+    from saga_server.http.errors import Failure, RequestError, error_json, openai_error
+    from saga_server.http.exchange import EXCHANGES, Exchanges
+    from saga_server.http.json_body import check_text, kind_of, read_json, short, to_json, typed, wrong_kind
+    from saga_server.http.other_servers import (
+        done_by_owner,
+        forward_to_owner,
+        longest_wait,
+        merge_events,
+        prepare_forwarding,
+    )
+    from saga_server.http.reply_format import (
+        COMMENT,
+        DONE,
+        Choice,
+        GatheredCall,
+        GatheredCalls,
+        ReplyFormat,
+        StreamedCalls,
+        calls_in,
+        error_event,
+        event,
+        openai_usage,
+        reasoning_in,
+    )
     from saga_server.http.request_names import read_name
-    from saga_server.http.startup_responder import StartupResponder
+    from saga_server.http.serving import (
+        admit_unbilled,
+        answer,
+        call_of,
+        counts,
+        door_routes,
+        json_answer,
+        json_of,
+        list_models,
+        one_model,
+        plays,
+        received,
+        relayed,
+    )
+    from saga_server.http.text_request import read_text
 
+# Each name is imported on first use, so that a command or a start loads only what it needs.
+_PLACES = {
+    "access": "REFUSALS Refusals check_access share_with_origin",
+    "app_keys": "CURRENT HELPER LOG_TAIL METRICS READINESS RELOADING SAGA WORKER",
+    "bodies": "BODY LIMIT",
+    "callers.auditing": "ACTION Action audited saga_id",
+    "callers.identity": "BEARER Bearer KEY_REQUIRED",
+    "client_request": "ClientRequest Incoming MAX_CHOICES function_tool image json_form tool_call",
+    "connections": (
+        "ConnectionLog LOG StartupResponder UNUSED add_request_id errors_as_json identify listen only_header_text"
+    ),
+    "cpu_shares": "FAIR_SHARES FairShares LARGE_REQUESTS LargeRequests in_helper leave",
+    "door": "DOORS Door Doors ModelFormat PLACE PathPattern",
+    "errors": "Failure RequestError error_json openai_error",
+    "exchange": "EXCHANGES Exchanges",
+    "json_body": "check_text kind_of read_json short to_json typed wrong_kind",
+    "other_servers": "done_by_owner forward_to_owner longest_wait merge_events prepare_forwarding",
+    "reply_format": (
+        "COMMENT Choice DONE GatheredCall GatheredCalls ReplyFormat StreamedCalls calls_in error_event event "
+        "openai_usage reasoning_in"
+    ),
+    "request_names": "read_name",
+    "serving": (
+        "admit_unbilled answer call_of counts door_routes json_answer json_of list_models one_model plays "
+        "received relayed"
+    ),
+    "text_request": "read_text",
+}
 __all__ = [
+    "ACTION",
     "BEARER",
     "BODY",
+    "COMMENT",
     "CURRENT",
-    "DEED",
+    "DONE",
+    "DOORS",
     "EXCHANGES",
     "FAIR_SHARES",
     "HELPER",
+    "KEY_REQUIRED",
     "LARGE_REQUESTS",
     "LIMIT",
     "LOG",
     "LOG_TAIL",
+    "MAX_CHOICES",
     "METRICS",
+    "PLACE",
     "READINESS",
     "REFUSALS",
     "RELOADING",
     "SAGA",
-    "SILENT",
-    "WANTED",
+    "UNUSED",
     "WORKER",
+    "Action",
     "Bearer",
+    "Choice",
+    "ClientRequest",
     "ConnectionLog",
-    "Deed",
+    "Door",
+    "Doors",
     "Exchanges",
+    "Failure",
     "FairShares",
-    "Handler",
+    "GatheredCall",
+    "GatheredCalls",
+    "Incoming",
     "LargeRequests",
+    "ModelFormat",
+    "PathPattern",
     "Refusals",
+    "ReplyFormat",
     "RequestError",
     "StartupResponder",
+    "StreamedCalls",
+    "add_request_id",
+    "admit_unbilled",
+    "answer",
     "audited",
-    "done_elsewhere",
+    "call_of",
+    "calls_in",
+    "check_access",
+    "check_text",
+    "counts",
+    "done_by_owner",
     "door_routes",
+    "error_event",
+    "error_json",
     "errors_as_json",
-    "follow_others",
-    "guarded",
-    "heard",
+    "event",
+    "forward_to_owner",
+    "function_tool",
+    "identify",
+    "image",
     "in_helper",
-    "known_id",
+    "json_answer",
+    "json_form",
+    "json_of",
+    "kind_of",
+    "leave",
+    "list_models",
     "listen",
     "longest_wait",
+    "merge_events",
+    "one_model",
     "only_header_text",
-    "passed_on",
-    "prepare_passing",
+    "openai_error",
+    "openai_usage",
+    "plays",
+    "prepare_forwarding",
     "read_json",
     "read_name",
+    "read_text",
+    "reasoning_in",
+    "received",
+    "relayed",
+    "saga_id",
     "share_with_origin",
-    "tell_request_id",
+    "short",
+    "to_json",
+    "tool_call",
+    "typed",
+    "wrong_kind",
 ]
 
-# Each name is imported on first use, so that a command or a start loads only what it needs.
 __getattr__ = lazy_face(
-    {
-        "CURRENT": "saga_server.http.app_keys:CURRENT",
-        "EXCHANGES": "saga_server.http.exchanges:EXCHANGES",
-        "HELPER": "saga_server.http.app_keys:HELPER",
-        "LOG_TAIL": "saga_server.http.app_keys:LOG_TAIL",
-        "METRICS": "saga_server.http.app_keys:METRICS",
-        "WORKER": "saga_server.http.app_keys:WORKER",
-        "READINESS": "saga_server.http.app_keys:READINESS",
-        "RELOADING": "saga_server.http.app_keys:RELOADING",
-        "SAGA": "saga_server.http.app_keys:SAGA",
-        "DEED": "saga_server.http.callers.auditing:DEED",
-        "Deed": "saga_server.http.callers.auditing:Deed",
-        "audited": "saga_server.http.callers.auditing:audited",
-        "known_id": "saga_server.http.callers.auditing:known_id",
-        "BODY": "saga_server.http.entry.bodies:BODY",
-        "LIMIT": "saga_server.http.entry.bodies:LIMIT",
-        "only_header_text": "saga_server.http.header_text:only_header_text",
-        "door_routes": "saga_server.http.doors.routes:door_routes",
-        "ConnectionLog": "saga_server.http.connections:ConnectionLog",
-        "LOG": "saga_server.http.connections:LOG",
-        "SILENT": "saga_server.http.connections:SILENT",
-        "heard": "saga_server.http.connections:heard",
-        "listen": "saga_server.http.connections:listen",
-        "tell_request_id": "saga_server.http.connections:tell_request_id",
-        "Handler": "saga_server.http.errors:Handler",
-        "RequestError": "saga_server.http.errors:RequestError",
-        "errors_as_json": "saga_server.http.errors:errors_as_json",
-        "Exchanges": "saga_server.http.exchanges:Exchanges",
-        "follow_others": "saga_server.http.elsewhere:follow_others",
-        "done_elsewhere": "saga_server.http.passing:done_elsewhere",
-        "longest_wait": "saga_server.http.passing:longest_wait",
-        "passed_on": "saga_server.http.passing:passed_on",
-        "prepare_passing": "saga_server.http.passing:prepare_passing",
-        "FAIR_SHARES": "saga_server.http.entry.fair_share:FAIR_SHARES",
-        "FairShares": "saga_server.http.entry.fair_share:FairShares",
-        "LARGE_REQUESTS": "saga_server.http.entry.large_requests:LARGE_REQUESTS",
-        "LargeRequests": "saga_server.http.entry.large_requests:LargeRequests",
-        "in_helper": "saga_server.http.entry.large_requests:in_helper",
-        "read_json": "saga_server.http.openai_schema:read_json",
-        "read_name": "saga_server.http.request_names:read_name",
-        "Bearer": "saga_server.http.callers.identity:Bearer",
-        "REFUSALS": "saga_server.http.entry.security:REFUSALS",
-        "Refusals": "saga_server.http.entry.refusals:Refusals",
-        "BEARER": "saga_server.http.entry.security:BEARER",
-        "WANTED": "saga_server.http.entry.security:WANTED",
-        "guarded": "saga_server.http.entry.security:guarded",
-        "share_with_origin": "saga_server.http.entry.security:share_with_origin",
-        "StartupResponder": "saga_server.http.startup_responder:StartupResponder",
-    }
+    {name: f"{__name__}.{module}:{name}" for module, names in _PLACES.items() for name in names.split()}
 )

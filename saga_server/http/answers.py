@@ -15,11 +15,10 @@ from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.http.errors import describe
 from saga_server.http.header_text import header_text
-from saga_server.http.openai_schema import Choice
-from saga_server.http.shapes import Shape
+from saga_server.http.reply_format import Choice, ReplyFormat
 
 _OF_CHOICES = (TextPart, ExtraPart, FinishPart)
-_KEPT_BACK = "degraded; whoever keeps this server finds the reason in /api/status"
+_WITHHELD = "degraded; whoever keeps this server finds the reason in /api/status"
 
 
 class Outlet(Protocol):
@@ -31,8 +30,8 @@ class Outlet(Protocol):
         ...
 
     @property
-    def heard(self) -> bool:
-        """Whether a client still listens."""
+    def has_followers(self) -> bool:
+        """Whether a client still waits for the answer."""
         ...
 
     @property
@@ -41,8 +40,8 @@ class Outlet(Protocol):
         ...
 
     @property
-    def discreet(self) -> bool:
-        """Whether the caller is not an operator. Reasons are then withheld, because they may quote other chats."""
+    def is_operator(self) -> bool:
+        """Whether the caller runs the server. Reasons are withheld from others, because they may quote other chats."""
         ...
 
     @property
@@ -69,7 +68,7 @@ class Answer(ABC):
 
     outlet: Outlet
     begun: PendingTurn
-    shape: Shape
+    format: ReplyFormat
     wants_usage: bool = False
 
     @abstractmethod
@@ -78,7 +77,7 @@ class Answer(ABC):
 
     @property
     @abstractmethod
-    def begun_saying(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether a part of the reply was taken, so that it is too late for a fallback model."""
 
     @abstractmethod
@@ -114,41 +113,41 @@ class StreamedAnswer(Answer):
             if isinstance(part, TextPart):
                 shown = reply.feed(part.text)
                 if shown:
-                    self.outlet.send(self.shape.text(part.index, shown))
+                    self.outlet.send(self.format.text(part.index, shown))
             elif isinstance(part, ExtraPart):
-                shown = "".join(reply.call(number) for number in calls_in(part.fields))
+                shown = "".join(reply.call(number) for number in _call_ids(part.fields))
                 if shown:
-                    self.outlet.send(self.shape.text(part.index, shown))
-                self.outlet.send(self.shape.extra(part.index, part.fields))
+                    self.outlet.send(self.format.text(part.index, shown))
+                self.outlet.send(self.format.extra(part.index, part.fields))
             else:
                 reply.finish_reason = part.reason
 
     @property
-    def begun_saying(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether a choice has begun."""
         return bool(self._begun_choices)
 
     def keep_alive(self) -> None:
         """Send a comment. This opens the stream if necessary; later errors are then reported inside the stream."""
         self._open_stream()
-        self.outlet.send(self.shape.alive())
+        self.outlet.send(self.format.keep_alive())
 
     def _open_stream(self) -> None:
         if not self._open:
             self._open = True
-            self.outlet.begin(answer_headers(self.outlet, self.begun), self.shape.content_type)
+            self.outlet.begin(answer_headers(self.outlet, self.begun), self.format.content_type)
 
     def _begin(self, index: int) -> None:
         self._open_stream()
         if index not in self._begun_choices:
             self._begun_choices.add(index)
-            self.outlet.send(self.shape.role(index))
+            self.outlet.send(self.format.begin(index))
 
     def _send_rest(self) -> None:
         for index in sorted(self._begun_choices):
             rest = self.begun.replies[index].finish()
             if rest:
-                self.outlet.send(self.shape.text(index, rest))
+                self.outlet.send(self.format.text(index, rest))
 
     async def finished(self) -> None:
         """Send the text that was held back, record the turn, and end the stream."""
@@ -156,12 +155,12 @@ class StreamedAnswer(Answer):
         self._send_rest()
         notice = await self.outlet.commit(self.begun)
         if notice:
-            self.outlet.send(self.shape.notice(self.outlet.mask(notice)))
+            self.outlet.send(self.format.notice(self.outlet.mask(notice)))
         for index in sorted(self._begun_choices):
-            self.outlet.send(self.shape.finish(index, self.begun.replies[index].ended_by))
+            self.outlet.send(self.format.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:
-            self.outlet.send(self.shape.usage(self.outlet.usage, _dollars(self.begun)))
-        self.outlet.send(self.shape.end())
+            self.outlet.send(self.format.usage(self.outlet.usage, _dollars(self.begun)))
+        self.outlet.send(self.format.end())
 
     async def failed(self, error: Exception) -> None:
         """Record what was shown as aborted, and end the stream with an error event."""
@@ -174,10 +173,10 @@ class StreamedAnswer(Answer):
 
     async def aborted(self) -> None:
         """Record what was shown as aborted."""
-        if self.outlet.heard:
+        if self.outlet.has_followers:
             self._send_rest()
         await self._keep()
-        if self.outlet.heard:
+        if self.outlet.has_followers:
             self._begin(0)
             self._end_with(
                 UpstreamError(
@@ -192,7 +191,7 @@ class StreamedAnswer(Answer):
             await self.begun.abandon()
 
     def _end_with(self, error: Exception) -> None:
-        self.outlet.send(self.shape.failure(describe(error, self.outlet.mask).body()))
+        self.outlet.send(self.format.failure(describe(error, self.outlet.mask)))
 
 
 @define(eq=False)
@@ -209,13 +208,13 @@ class WholeAnswer(Answer):
             if isinstance(part, TextPart):
                 choice.text += reply.feed(part.text)
             elif isinstance(part, ExtraPart):
-                choice.text += "".join(reply.call(number) for number in calls_in(part.fields))
+                choice.text += "".join(reply.call(number) for number in _call_ids(part.fields))
                 choice.add(part.fields)
             else:
                 choice.finish = reply.finish_reason = part.reason
 
     @property
-    def begun_saying(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether a choice has begun."""
         return bool(self._choices)
 
@@ -233,7 +232,7 @@ class WholeAnswer(Answer):
         late = filter(None, (self.begun.cut_short, notice))
         self.outlet.begin(answer_headers(self.outlet, self.begun, *late), "application/json")
         dollars = _dollars(self.begun)
-        self.outlet.send(self.shape.whole(choices, self.outlet.usage, dollars))
+        self.outlet.send(self.format.whole(choices, self.outlet.usage, dollars))
 
     async def failed(self, error: Exception) -> None:
         """Abandon the turn, as nothing was shown, and raise ``error``."""
@@ -248,9 +247,9 @@ class WholeAnswer(Answer):
 def answer_headers(outlet: Outlet, begun: PendingTurn, *late: str) -> dict[str, str]:
     """Return the headers that say which turn the reply becomes and how reading the request went.
 
-    For a discreet outlet, what is degraded for all chats is reduced to its names, without the reasons.
+    For a caller who does not run the server, what is degraded for all chats is reduced to its names.
     """
-    degraded = [f"{name}: {_KEPT_BACK if outlet.discreet else why}" for name, why in begun.degraded.items()]
+    degraded = [f"{name}: {why if outlet.is_operator else _WITHHELD}" for name, why in begun.degraded.items()]
     notices = (*degraded, *begun.notices, *outlet.notices, *late)
     found = {
         "X-SAGA-Session": begun.session.id,
@@ -265,7 +264,7 @@ def answer_headers(outlet: Outlet, begun: PendingTurn, *late: str) -> dict[str, 
     return {name: value for name, value in found.items() if value}
 
 
-def nothing_said(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
+def empty_reply_notice(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     """Return the notice for a reply without text, which a frontend shows as an empty message; None otherwise.
 
     A reply that calls a tool gets no notice, nor does a reply that was played without memory.
@@ -275,7 +274,7 @@ def nothing_said(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     return "the model said nothing, and this turn is not recorded; ask for another reply (swipe or regenerate)"
 
 
-def calls_in(fields: Mapping[str, Any]) -> list[str]:
+def _call_ids(fields: Mapping[str, Any]) -> list[str]:
     """Return the ids of the tool calls in a delta. The id is empty for a further piece of a call."""
     calls = fields.get("tool_calls")
     calls = calls if isinstance(calls, list) else []

@@ -1,24 +1,32 @@
-"""Connections: silent ones are closed, and malformed requests are counted and answered in JSON.
+"""The outermost layer: connections, request ids, and errors as replies.
 
-Every request gets an id, which the log and the reply give.
+Silent connections are closed. Malformed requests are counted and answered in JSON, and so is every other failure, also
+while the stores are still being opened.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import secrets
 import socket
-from collections.abc import MutableMapping
-from typing import Any, Final
+from collections.abc import MutableMapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
+from aiohttp.typedefs import Handler
+from attrs import define, field
 from prometheus_client import Counter
 
 from saga_core.log_context import set_log_context, subject
-from saga_server.http.errors import Failure, Handler
+from saga_server.http.app_keys import CURRENT
+from saga_server.http.door import DOORS, PLACE
+from saga_server.http.errors import Failure, describe
+from saga_server.http.header_text import header_text
 
 HEAD_SECONDS = 30.0
 """Seconds within which the first request line and headers must arrive on a new connection."""
@@ -29,28 +37,35 @@ LINGER_SECONDS = 2.0
 _LONGEST_LINE = 8_190
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
-SILENT: Final = web.AppKey("silent", set[object])
+UNUSED: Final = web.AppKey("unused", set[object])
 """Connections younger than ``HEAD_SECONDS`` that have not sent a request yet."""
 
 
 @web.middleware
-async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def identify(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Note that a connection is in use, and give the request an id. A middleware.
 
     The id is the client's own (``X-Request-ID``) if that is safe to log. For later requests on the connection the
     keep-alive timeout applies instead of ``HEAD_SECONDS``.
     """
-    request.app[SILENT].discard(request.protocol)
-    given = request.headers.get("X-Request-ID", "")
-    set_log_context(request=given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(6))
+    request.app[UNUSED].discard(request.protocol)
+    own = request.headers.get("X-Request-ID", "")
+    set_log_context(request=own if _REQUEST_ID.fullmatch(own) else secrets.token_hex(6))
     return await handler(request)
 
 
-async def tell_request_id(request: web.Request, response: web.StreamResponse) -> None:
+async def add_request_id(request: web.Request, response: web.StreamResponse) -> None:
     """Add the request's id to the reply. A signal handler of ``on_response_prepare``."""
     found = subject().request
     if found:
         response.headers["X-Request-ID"] = found
+
+
+async def only_header_text(request: web.Request, response: web.StreamResponse) -> None:
+    """Clean every header of a reply with ``header_text``. The last signal handler of ``on_response_prepare``."""
+    for name, value in list(response.headers.items()):
+        if not (value.isascii() and value.isprintable()):
+            response.headers[name] = header_text(value)
 
 
 class ConnectionLog(logging.LoggerAdapter[logging.Logger]):
@@ -101,16 +116,16 @@ class Connection(web.RequestHandler):
         """Say what is wrong with the request, without quoting its bytes."""
         super().handle_error(request, status, exc, message)  # logs it
         if isinstance(exc, LineTooLong):
-            told = (
+            message = (
                 f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie, a key, or a long "
                 "text in the address? Texts may be sent in the body of a POST"
             )
         elif status < 500:
-            told = f"this is no request that can be read: {(message or '').partition(chr(10))[0].rstrip(':. ')}"
+            message = f"this is no request that can be read: {(message or '').partition(chr(10))[0].rstrip(':. ')}"
         else:
-            told = "an unexpected error; the server's log tells more"
+            message = "an unexpected error; the server's log tells more"
         kind = "invalid_request_error" if status < 500 else "server_error"
-        response = Failure(status, told, kind, headers={"X-Content-Type-Options": "nosniff"}).response()
+        response = Failure(status, message, kind, headers={"X-Content-Type-Options": "nosniff"}).response()
         response.force_close()
         return response
 
@@ -119,7 +134,7 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
     """Serve the runner's application on a listening socket. The caller closes the server."""
     server = runner.server
     assert server is not None, "the runner is not set up"
-    loop, silent = asyncio.get_running_loop(), runner.app[SILENT]
+    loop, unused = asyncio.get_running_loop(), runner.app[UNUSED]
     settings: dict[str, Any] = {
         "logger": runner.app[LOG],
         "access_log": None,
@@ -131,14 +146,119 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
 
     def connected() -> Connection:
         connection = Connection(server, loop=loop, **settings)
-        silent.add(connection)
-        loop.call_later(HEAD_SECONDS, _give_up, connection, silent)
+        unused.add(connection)
+        loop.call_later(HEAD_SECONDS, _give_up, connection, unused)
         return connection
 
     return await loop.create_server(connected, sock=sock, backlog=backlog)
 
 
-def _give_up(connection: web.RequestHandler, silent: set[object]) -> None:
-    if connection in silent:
-        silent.discard(connection)
+def _give_up(connection: web.RequestHandler, unused: set[object]) -> None:
+    if connection in unused:
+        unused.discard(connection)
         connection.force_close()
+
+
+# -- errors ----------------------------------------------------------------------------------------------------
+
+_HUNG_UP = 499
+"""The status of a reply whose client went away before it was sent."""
+
+
+def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
+    if isinstance(error, web.HTTPRequestEntityTooLarge):
+        limit = request.client_max_size >> 20
+        return Failure(
+            413, f"the request is larger than {limit} MB (server.max_body_mb)", "invalid_request_error", "body"
+        )
+    if isinstance(error, web.HTTPNotFound):
+        return Failure(
+            404, f"there is no {request.method} {request.path} here; {request.app[DOORS].describe()}", "not_found_error"
+        )
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        allowed = ", ".join(sorted(error.allowed_methods))
+        return Failure(
+            405, f"{request.path} takes {allowed}, not {request.method}", "invalid_request_error",
+            headers={"Allow": allowed},
+        )  # fmt: skip
+    return Failure(error.status, error.reason, "invalid_request_error")
+
+
+@web.middleware
+async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn an exception of a handler into an error reply. A middleware.
+
+    If the request failed before its body was read, the connection is closed after the reply.
+    """
+    response = await _answered(request, handler)
+    if response.status >= 400 and request.can_read_body and not request.content.at_eof():
+        response.force_close()
+    return response
+
+
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        failure = _of_http(error, request)
+    except web.RequestPayloadError as error:
+        text = f"the body cannot be read: {' '.join(str(error).split())}"
+        failure = Failure(400, text, "invalid_request_error", "body", headers={"Connection": "close"})
+    except ConnectionError as error:
+        if request.transport is None or request.transport.is_closing():
+            return web.Response(status=_HUNG_UP)  # the client went away before it was answered
+        failure = describe(error, request.app[CURRENT].mask)
+    except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
+        failure = describe(error, request.app[CURRENT].mask)
+    place = request.get(PLACE)
+    response = failure.response(place.door.error if place is not None else None)
+    if failure.headers.get("Connection") == "close":
+        response.force_close()
+    return response
+
+
+# -- the start -------------------------------------------------------------------------------------------------
+
+_WAIT = {"Retry-After": "1", "Connection": "close"}
+_SECONDS = 0.2
+
+
+async def _answer(request: web.BaseRequest) -> web.StreamResponse:
+    if request.path == "/healthz":
+        return _json({"status": "ok"}, 200)
+    if request.path == "/readyz":
+        return _json({"status": "starting"}, 503)
+    message = "the server is starting; ask again in a moment"
+    return Failure(503, message, "unavailable_error", headers=_WAIT).response()
+
+
+def _json(value: object, status: int) -> web.Response:
+    body = json.dumps(value).encode()
+    return web.Response(body=body, status=status, headers=_WAIT, content_type="application/json")
+
+
+@define(eq=False)
+class StartupResponder:
+    """Answers while the stores are being opened, so that a slow start does not look like a hang.
+
+    It answers on listening sockets inside ``async with StartupResponder(sockets)``, and leaves the sockets open.
+    """
+
+    sockets: Sequence[socket.socket]
+    _server: web.Server = field(factory=lambda: web.Server(_answer, access_log=None), init=False)
+    _listening: list[asyncio.Server] = field(factory=list, init=False)
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        for sock in self.sockets:
+            self._listening.append(await loop.create_server(self._server, sock=sock.dup()))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for each in self._listening:
+            each.close()
+        await self._server.shutdown(_SECONDS)

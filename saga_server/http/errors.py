@@ -1,7 +1,4 @@
-"""Turn failures into error replies, in the format of the chat API that was called.
-
-OpenAI's format, ``{"error": {"message", "type", "param", "code"}}``, is the default.
-"""
+"""The errors of requests: what a handler raises, and what a client receives for any exception."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import logging
 import math
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -31,18 +28,10 @@ from saga_core.errors import (
     StoreUnavailable,
     UpstreamError,
 )
-from saga_server.http.app_keys import CURRENT
-from saga_server.http.doors.failures import told_to
-from saga_server.http.doors.table import PLACE, WHERE, Api
 
 _log = logging.getLogger("saga.server")
 
 _PARAM = re.compile(r"(?P<param>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ")
-
-_HUNG_UP = 499
-"""The status of a reply whose client went away before it was sent."""
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class RequestError(BadInput):
@@ -79,21 +68,35 @@ class Failure:
     status: int
     message: str
     kind: str
+    """The error type of OpenAI's API."""
     param: str | None = None
     code: str | None = None
     headers: Mapping[str, str] = field(factory=dict)
 
-    def body(self) -> bytes:
-        """The body of the error reply in OpenAI's format: a JSON object as UTF-8."""
-        about = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
-        return json.dumps({"error": about}, ensure_ascii=False).encode("utf-8", "replace")
-
-    def response(self, api: Api = "openai") -> web.Response:
-        """The error reply in the format of ``api``."""
-        body = self.body() if api == "openai" else told_to(api, self.status, self.message, self.kind)
+    def response(self, form: ErrorForm | None = None) -> web.Response:
+        """The error reply in the form of an API, or else in OpenAI's."""
         return web.Response(
-            body=body, status=self.status, headers=self.headers, content_type="application/json", charset="utf-8"
+            body=error_json((form or openai_error)(self)),
+            status=self.status,
+            headers=self.headers,
+            content_type="application/json",
+            charset="utf-8",
         )
+
+
+ErrorForm = Callable[[Failure], Mapping[str, Any]]
+"""Gives the JSON object with which an API reports an error."""
+
+
+def openai_error(failure: Failure) -> Mapping[str, Any]:
+    """An error in the format of OpenAI's API, which is also that of the admin API."""
+    about = {"message": failure.message, "type": failure.kind, "param": failure.param, "code": failure.code}
+    return {"error": about}
+
+
+def error_json(error: Mapping[str, Any]) -> bytes:
+    """Return an error's JSON object as UTF-8. Its message may hold anything."""
+    return json.dumps(error, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def describe(error: Exception, mask: Callable[[str], str] = str) -> Failure:
@@ -137,55 +140,3 @@ _ANSWERS: tuple[tuple[type[SagaError], tuple[int, str]], ...] = (
     (OwnedElsewhere, (503, "unavailable_error")),
     (SagaError, (500, "server_error")),
 )
-
-
-def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
-    if isinstance(error, web.HTTPRequestEntityTooLarge):
-        limit = request.client_max_size >> 20
-        return Failure(
-            413, f"the request is larger than {limit} MB (server.max_body_mb)", "invalid_request_error", "body"
-        )
-    if isinstance(error, web.HTTPNotFound):
-        return Failure(404, f"there is no {request.method} {request.path} here; {WHERE}", "not_found_error")
-    if isinstance(error, web.HTTPMethodNotAllowed):
-        allowed = ", ".join(sorted(error.allowed_methods))
-        return Failure(
-            405, f"{request.path} takes {allowed}, not {request.method}", "invalid_request_error",
-            headers={"Allow": allowed},
-        )  # fmt: skip
-    return Failure(error.status, error.reason, "invalid_request_error")
-
-
-@web.middleware
-async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn an exception of a handler into an error reply. A middleware.
-
-    If the request failed before its body was read, the connection is closed after the reply.
-    """
-    response = await _answered(request, handler)
-    if response.status >= 400 and request.can_read_body and not request.content.at_eof():
-        response.force_close()
-    return response
-
-
-async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except web.HTTPException as error:
-        if error.status < 400:
-            raise
-        failure = _of_http(error, request)
-    except web.RequestPayloadError as error:
-        text = f"the body cannot be read: {' '.join(str(error).split())}"
-        failure = Failure(400, text, "invalid_request_error", "body", headers={"Connection": "close"})
-    except ConnectionError as error:
-        if request.transport is None or request.transport.is_closing():
-            return web.Response(status=_HUNG_UP)  # the client went away before it was answered
-        failure = describe(error, request.app[CURRENT].mask)
-    except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
-        failure = describe(error, request.app[CURRENT].mask)
-    place = request.get(PLACE)
-    response = failure.response("openai" if place is None else place.door.api)
-    if failure.headers.get("Connection") == "close":
-        response.force_close()
-    return response

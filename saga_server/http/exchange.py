@@ -1,4 +1,4 @@
-"""One narration call and the clients that wait for it.
+"""Narration calls and the clients that wait for them.
 
 An exchange runs in its own task and outlives its client until the turn is recorded. Identical requests that arrive
 while it runs follow it, so that a double click is one upstream call and one turn. When the last follower leaves,
@@ -9,42 +9,65 @@ follower takes the reply.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from attrs import define, field, frozen
+from aiohttp import web
+from attrs import define, evolve, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
 from saga_core.play import PendingTurn
-from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
-from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
-from saga_server.http.call import Call
-from saga_server.http.callers.discretion import discreet
-from saga_server.http.callers.spending import count, estimated, let_in, letters_beside
-from saga_server.http.entry.fair_share import charged
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
+from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, empty_reply_notice
+from saga_server.http.callers.identity import Bearer
+from saga_server.http.callers.redaction import redact
+from saga_server.http.callers.spending import admit, charge, estimated, unseen_characters
+from saga_server.http.client_request import ClientRequest
+from saga_server.http.cpu_shares import LimitedWork, charged
 from saga_server.http.errors import describe
-from saga_server.http.portions import in_portions
-from saga_server.http.prompt_log import log_prompt, log_replies
-from saga_server.http.shapes import Shape
-from saga_server.http.text_ask import onward
-from saga_server.http.work_budget import Within
-from saga_server.process import ADJUSTABLE, Current, Mask, Metrics
+from saga_server.http.reply_format import ReplyFormat
+from saga_server.http.request_names import RequestNames
+from saga_server.process import ADJUSTABLE, PRIVATE, Current, Mask, Metrics
 from saga_server.providers import Narrators, Route, is_own
 from saga_server.tenancy import tenancy_of
 
 _log = logging.getLogger("saga.server")
+_story_log = logging.getLogger("saga.said")
 
 COMMIT_SECONDS = 10.0
 """Seconds that the end of a reply waits for its turn to be recorded. Recording continues after that."""
 
 WINDOW = 256 * 1_024
 """Bytes that may be waiting for the fastest follower before reading from upstream pauses."""
-_OURS_TO_MEND = (400, 413, 422)
+UNSPLIT = "the messages of the prompt could not be told apart; it is played as one text"
+_AT_FAULT_ITSELF = (400, 413, 422)
 """Statuses that mean the request itself is at fault, so that a fallback model would fail as well."""
+
+
+@frozen(kw_only=True)
+class Call:
+    """A request that is ready to be played."""
+
+    request: ClientRequest
+    names: RequestNames
+    bearer: Bearer
+    routes: tuple[Route, ...]
+    """The models to ask, in order. Each is a fallback for the one before."""
+
+    @property
+    def model(self) -> str:
+        """The model's name in the reply."""
+        return self.request.model or self.routes[0].model
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the caller runs the server. Nobody else is told about other chats."""
+        return self.bearer.role == "admin"
 
 
 @frozen
@@ -66,7 +89,7 @@ class Exchange:
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
     """Recordings in progress, with session and turn, also those that take longer than ``COMMIT_SECONDS``."""
     usage: Usage | None = None
-    beside: int = 0
+    unseen: int = 0
     """Characters of reasoning and tool calls that the model has written."""
     notices: list[str] = field(factory=list)
     """Notices about what was done differently than requested."""
@@ -76,7 +99,7 @@ class Exchange:
     _route: Route = field(init=False)
     _narrators: Narrators = field(init=False)
     """Those that the routes of the call belong to, even if the settings are reloaded meanwhile."""
-    _shape: Shape = field(init=False)
+    _format: ReplyFormat = field(init=False)
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
     _taken: int = field(default=0, init=False)
@@ -86,21 +109,21 @@ class Exchange:
     """When something was last sent, on the event loop's clock."""
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _was_read: bool = field(default=False, init=False)
-    _budget: Within | None = field(default=None, init=False)
+    _reading_request: LimitedWork | None = field(default=None, init=False)
     _head: Head | None = field(default=None, init=False)
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
     _reading: asyncio.Task[None] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._route = self.call.route
+        self._route = self.call.routes[0]
         self._narrators = self.current.narrators
-        self._shape = self.call.shape(self.call.model)
+        self._format = self.call.request.reply(self.call.model)
 
     @property
-    def discreet(self) -> bool:
-        """Whether the caller is not an operator of the server."""
-        return self.call.discreet
+    def is_operator(self) -> bool:
+        """Whether the caller runs the server."""
+        return self.call.is_operator
 
     @property
     def mask(self) -> Mask:
@@ -110,7 +133,7 @@ class Exchange:
     # -- following ---------------------------------------------------------------------------------------------
 
     @property
-    def heard(self) -> bool:
+    def has_followers(self) -> bool:
         """Whether the exchange has followers."""
         return self._followers > 0
 
@@ -137,7 +160,7 @@ class Exchange:
     @property
     def spent(self) -> float:
         """The CPU time in seconds that reading the request has taken on the event loop."""
-        return self._budget.spent if self._budget is not None else 0.0
+        return self._reading_request.spent if self._reading_request is not None else 0.0
 
     async def was_read(self) -> None:
         """Wait until the request was read and its prompt built, or until the exchange ended before that."""
@@ -220,7 +243,7 @@ class Exchange:
         recording = asyncio.create_task(charged(begun.commit(finish=finish, model=self._route.model)))
         self.recordings[recording] = (begun.session.id, begun.id)
         recording.add_done_callback(self.recordings.pop)
-        told = ""
+        shown = ""
         try:
             async with asyncio.timeout(COMMIT_SECONDS):
                 await asyncio.shield(recording)
@@ -229,8 +252,8 @@ class Exchange:
             reason = f"recording takes longer than {COMMIT_SECONDS:g} s"
         except SagaError as error:
             reason = str(error)
-            if self.discreet and isinstance(error, StoreError) and not isinstance(error, Conflict | LeaseLost):
-                told = "the store failed"  # the store's message names paths
+            if not self.is_operator and isinstance(error, StoreError) and not isinstance(error, Conflict | LeaseLost):
+                shown = "the store failed"  # the store's message names paths
         except Exception:  # noqa: BLE001 - logged; a failed recording must not lose the reply
             _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
             reason = "recording failed unexpectedly, the server's log tells more"
@@ -240,10 +263,10 @@ class Exchange:
             elif begun.degraded:  # played without memory, because the journal could not be read
                 self.metrics.commits.labels("failed").inc()
             self.metrics.spent(begun.bill)
-            return nothing_said(begun, recording.result())
+            return empty_reply_notice(begun, recording.result())
         self.metrics.commits.labels("failed").inc()
         _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
-        return f"this turn is not recorded: {told or reason}"
+        return f"this turn is not recorded: {shown or reason}"
 
     # -- playing -----------------------------------------------------------------------------------------------
 
@@ -255,7 +278,7 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - ``head`` raises it, or the stream reports it; logged if unexpected
             self._failure = error
             if self._head is not None:
-                self.send(self._shape.failure(describe(discreet(error) if self.discreet else error, self.mask).body()))
+                self.send(self._format.failure(describe(self._redacted(error), self.mask)))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -265,19 +288,21 @@ class Exchange:
 
     async def _play(self) -> str:
         call = self.call
-        async with self.saga.background.narrating(call.route.provider.name):
+        async with self.saga.background.narrating(call.routes[0].provider.name):
             most = self.saga.config.server.max_cpu_seconds
-            begun = await let_in(tenancy_of(self.saga), call, lambda: self._within(most))
+            begun = await admit(
+                tenancy_of(self.saga), call.bearer.key_id, call.request.choices, lambda: self._within(most)
+            )
             self._was_read = True
             self._wake()
             self.metrics.read(begun)
-            kind = StreamedAnswer if call.stream else WholeAnswer
-            answer: Answer = kind(self, begun, self._shape, call.wants_usage)
+            kind = StreamedAnswer if call.request.stream else WholeAnswer
+            answer: Answer = kind(self, begun, self._format, call.request.wants_usage)
             if self._is_stopped():
                 await answer.aborted()
                 return "aborted"
             keep_alive = self.current.config.server.keep_alive
-            if call.stream and keep_alive:
+            if call.request.stream and keep_alive:
                 self._spoke = asyncio.get_running_loop().time()
                 self._stay_alive(answer, keep_alive)
             self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
@@ -286,9 +311,9 @@ class Exchange:
             finally:
                 self._reading.cancel()
         await self._bill(begun)
-        log_replies(begun, self._route.model)
+        _log_replies(begun, self._route.model)
         failure = None if self._reading.cancelled() else self._reading.exception()
-        if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
+        if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.request.stream)):
             await answer.aborted()
             return "aborted"
         if failure is not None:
@@ -299,31 +324,36 @@ class Exchange:
         await answer.finished()
         return "finished"
 
-    def _within(self, seconds: float) -> Within:
-        self._budget = Within(self._begin(), seconds)
-        return self._budget
+    def _within(self, seconds: float) -> LimitedWork:
+        self._reading_request = LimitedWork(self._begin(), seconds)
+        return self._reading_request
 
     async def _begin(self) -> PendingTurn:
         """Begin the turn. A marker with an unknown name is ignored, as it may come from a card; the story goes on."""
         call = self.call
-        self.notices += call.notices
-        session, world, marked = call.session, call.world, set(call.marked)
+        request, names = call.request, call.names
+        self.notices += names.notices
+        if request.text is not None and not request.text.prompt.told:
+            self.saga.counters.add("text_prompts.untold")
+            self.notices.append(UNSPLIT)
+            _log.info("%s", UNSPLIT)
+        session, world, marked = names.session, names.world, set(names.marked)
         while True:
             try:
                 return await self.saga.begin(
-                    call.messages,
+                    names.messages,
                     session=session,
-                    owner=call.owner,
+                    owner=call.bearer.owner,
                     world=world,
-                    choices=call.choices,
-                    model=call.route.model,
-                    provider=call.route.provider.dialect,
-                    player=call.player,
-                    aside=call.aside,
-                    speaker=call.speaker,
-                    window=call.window,
-                    tools=call.tools,
-                    local=is_own(call.route),
+                    choices=request.choices,
+                    model=call.routes[0].model,
+                    provider=call.routes[0].provider.dialect,
+                    player=names.player or (request.text.prompt.player if request.text is not None else ""),
+                    aside=request.aside,
+                    speaker=request.text.speaker if request.text is not None else "",
+                    window=request.window,
+                    tools=request.tools,
+                    local=is_own(call.routes[0]),
                 )
             except BadInput as error:
                 if "world" not in marked:
@@ -342,7 +372,10 @@ class Exchange:
 
     def _not_heeded(self, error: SagaError) -> None:
         self.saga.counters.add("markers.unheeded")
-        self.notices.append(f"a marker is not heeded: {discreet(error) if self.discreet else error}")
+        self.notices.append(f"a marker is not heeded: {self._redacted(error)}")
+
+    def _redacted(self, error: Exception) -> Exception:
+        return error if self.is_operator else redact(error)
 
     async def _read(self, begun: PendingTurn, answer: Answer) -> None:
         for number, route in enumerate(self.call.routes, 1):
@@ -350,11 +383,11 @@ class Exchange:
             try:
                 await self._read_from(route, begun, answer)
             except UpstreamError as error:
-                if answer.begun_saying or number == len(self.call.routes) or error.status in _OURS_TO_MEND:
+                if answer.has_begun or number == len(self.call.routes) or error.status in _AT_FAULT_ITSELF:
                     raise
                 await self._bill(begun)
                 begun.failing()
-                self.usage, self.beside = None, 0
+                self.usage, self.unseen = None, 0
                 following = self.call.routes[number]
                 _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
                 self.metrics.fallbacks.inc()
@@ -366,13 +399,15 @@ class Exchange:
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
         call, started = self.call, time.perf_counter()
         narrator = await self._narrators.narrator(route.provider)
-        key = call.api_key if route.provider.passthrough_key else None
-        params, text = onward(call.text, begun.plan, begun.allowing(call.params), route.provider.completes_text)
+        key = call.bearer.key or None if route.provider.passthrough_key else None
+        params, text = begun.allowing(call.request.params), None
+        if call.request.text is not None:
+            params, text = call.request.text.onward(begun.plan, params, route.provider.completes_text)
         request = ChatRequest(begun.plan, route.model, params, key, begun.session.id, text)
-        log_prompt(begun, route.model)
+        _log_prompt(begun, route.model)
         async with route.provider.slots.narration():
-            stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
-            async with aclosing(stream), aclosing(in_portions(stream)) as parts:
+            stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.request.stream))
+            async with aclosing(stream), aclosing(_in_portions(stream)) as parts:
                 async for part in parts:
                     if started:
                         self.metrics.first_part.observe(time.perf_counter() - started)
@@ -382,7 +417,7 @@ class Exchange:
                     elif isinstance(part, AdjustedPart):
                         self._adjusted(part)
                     else:
-                        self.beside += letters_beside(part)
+                        self.unseen += unseen_characters(part)
                         answer.take(part)
                     if self._sent - self._taken > WINDOW:
                         await self._taken_up()
@@ -396,8 +431,8 @@ class Exchange:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             self.metrics.used(self.usage)
-        used = self.usage or estimated(begun, self.beside, hung_up=self._is_stopped())
-        await count(self.saga, self.call.key_id, used, self._route)
+        used = self.usage or estimated(begun, self.unseen, hung_up=self._is_stopped())
+        await charge(self.saga, self.call.bearer.key_id, used, self._route)
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:
@@ -406,3 +441,129 @@ def _report_late(recording: asyncio.Task[Any]) -> None:
         _log.warning("a recording that took long failed: %s", error)
     elif not recording.cancelled():
         _log.warning("a recording that took long is over", exc_info=error)
+
+
+_PORTION = 4_096
+"""Characters of a reply that are processed before other tasks may run, however they are split into parts. Searching
+them for the state block takes up to 3 µs for each."""
+_PART = 64
+"""How many characters a part counts for besides its text, because each part takes some work."""
+
+
+async def _in_portions(parts: AsyncIterator[ChatPart]) -> AsyncGenerator[ChatPart]:
+    """Yield the parts of a reply, long texts in pieces, and let other tasks run after each portion."""
+    processed = 0
+    async for part in parts:
+        for piece in _pieces(part):
+            yield piece
+            processed += _PART + (len(piece.text) if isinstance(piece, TextPart) else 0)
+            if processed > _PORTION:
+                processed = 0
+                await asyncio.sleep(0)
+
+
+def _pieces(part: ChatPart) -> list[ChatPart]:
+    if not isinstance(part, TextPart) or len(part.text) <= _PORTION:
+        return [part]
+    return [evolve(part, text=part.text[at : at + _PORTION]) for at in range(0, len(part.text), _PORTION)]
+
+
+def _log_prompt(begun: PendingTurn, model: str) -> None:
+    """Log the prompt for ``model``."""
+    if _story_log.isEnabledFor(logging.DEBUG):
+        text = json.dumps(begun.plan.to_openai(), ensure_ascii=False)
+        _story_log.debug("to %s: %s", model, text, extra=PRIVATE)
+
+
+def _log_replies(begun: PendingTurn, model: str) -> None:
+    """Log the replies of ``model``, state blocks included."""
+    if _story_log.isEnabledFor(logging.DEBUG):
+        for reply in begun.replies:
+            _story_log.debug("from %s: %s", model, reply.raw, extra=PRIVATE)
+
+
+# -- all exchanges ----------------------------------------------------------------------------------------------
+
+_Key = tuple[str, str | None, str | None, str, str, bytes]
+"""Identifies equal requests: owner, session, world, player, API, and the body (for a large body its SHA-256)."""
+
+
+@define(eq=False)
+class Exchanges:
+    """The running exchanges."""
+
+    saga: Saga
+    current: Current
+    metrics: Metrics
+    _by_key: dict[_Key, Exchange] = field(factory=dict, init=False)
+    _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
+    _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
+    closing: bool = field(default=False, init=False)
+    """Whether new exchanges are refused."""
+
+    def join(self, key: _Key, call: Call) -> Exchange:
+        """Follow the running exchange of an equal call, or begin a new one. The caller must ``leave`` it.
+
+        Raises ``UpstreamError`` when the server is shutting down.
+        """
+        if self.closing:
+            raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
+        exchange = self._by_key.get(key)
+        if exchange is None or exchange.ended or exchange.stopped:
+            exchange = Exchange(call, self.saga, self.current, self.metrics, self._recordings)
+            self._by_key[key] = exchange
+            task = asyncio.create_task(charged(exchange.run()), name="saga-exchange")
+            self._tasks[task] = exchange
+            task.add_done_callback(lambda done: self._over(key, done))
+        exchange.join()
+        return exchange
+
+    def _over(self, key: _Key, task: asyncio.Task[None]) -> None:
+        exchange = self._tasks.pop(task)
+        if self._by_key.get(key) is exchange:
+            del self._by_key[key]
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def stop_texts(self, owner: str) -> bool:
+        """Stop the text completions of ``owner``. Return whether no other reply is running."""
+        running = list(self._tasks.values())
+        for exchange in running:
+            if exchange.call.request.text is not None and exchange.call.bearer.owner == owner:
+                exchange.stop()
+        return all(exchange.stopped for exchange in running)
+
+    async def settle(self) -> None:
+        """Wait for exchanges without followers, which only record their turn, and for late recordings."""
+        while alone := [task for task, exchange in self._tasks.items() if not exchange.has_followers]:
+            await asyncio.wait(alone)
+        if self._recordings:
+            await asyncio.wait(list(self._recordings))
+
+    def recording(self) -> list[tuple[str, str]]:
+        """The session and turn of each recording in progress."""
+        return list(self._recordings.values())
+
+    async def aclose(self, seconds: float) -> int:
+        """Refuse new exchanges, let the running ones finish for ``seconds``, then stop them and record what was shown.
+
+        Returns how many exchanges and recordings did not end within another ``COMMIT_SECONDS`` and were cancelled.
+        """
+        self.closing = True
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=seconds)
+        for exchange in self._tasks.values():
+            exchange.stop()
+        ends = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        while working := [*self._tasks, *self._recordings]:
+            left = ends - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            await asyncio.wait(working, timeout=left)
+        for task in working:
+            task.cancel()
+        return len(working)
+
+
+EXCHANGES: Final = web.AppKey("exchanges", Exchanges)

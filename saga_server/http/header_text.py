@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from aiohttp import web
-
 _LONGEST = 400
 
 
@@ -17,10 +15,3 @@ def header_text(text: str, longest: int = _LONGEST) -> str:
         for each in " ".join(text[: longest * 2].split())
     )
     return line if len(line) <= longest else line[: longest - 3] + "..."
-
-
-async def only_header_text(request: web.Request, response: web.StreamResponse) -> None:
-    """Clean every header of a reply with ``header_text``. The last signal handler of ``on_response_prepare``."""
-    for name, value in list(response.headers.items()):
-        if not (value.isascii() and value.isprintable()):
-            response.headers[name] = header_text(value)

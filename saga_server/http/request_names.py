@@ -35,7 +35,7 @@ _COUNTED = {"all": ("user", *SYSTEM_ROLES), "player": ("user",), "off": ()}
 
 
 @frozen
-class Named:
+class RequestNames:
     """The session, world and player that a request names, and its messages without markers."""
 
     session: str | None
@@ -56,9 +56,9 @@ def read_names(
     user: str | None,
     identify: Identify,
     markers: Markers = "all",
-) -> Named:
+) -> RequestNames:
     """Find the session, world and player that a request names. Raises ``RequestError`` for an invalid name."""
-    written, messages = take_marks(messages, _COUNTED[markers])
+    written, messages = take_markers(messages, _COUNTED[markers])
     marks, notices = _read_marks(written)
     explicit = (
         read_name(path.get("session"), "session in the base URL")
@@ -72,7 +72,7 @@ def read_names(
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     marked = frozenset(kind for kind, name in said.items() if name)
-    return Named(session, world or marks.get("world"), messages, player, marked, notices)
+    return RequestNames(session, world or marks.get("world"), messages, player, marked, notices)
 
 
 def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -123,7 +123,7 @@ def _text(message: Mapping[str, Any]) -> str:
 # -- markers ---------------------------------------------------------------------------------------------------
 
 
-def take_marks(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) -> tuple[dict[str, str], list[Any]]:
+def take_markers(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) -> tuple[dict[str, str], list[Any]]:
     """Return the last marker of each kind in messages of the roles ``counted``, and all messages without markers.
 
     Markers in other messages (of a model, a tool or a greeting) are removed but do not count, because clients send

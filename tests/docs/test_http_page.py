@@ -12,10 +12,10 @@ from aiohttp import ClientResponse, ClientSession
 from saga_core.config import load_config
 from saga_server.admin.description.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.http.doors.table import ABORT, ASKED, BASES, CHAT, COMPLETING, COUNTED, OLLAMA, PASSED, PROGRESS, find
-from saga_server.http.entry.security import _EXPOSED
+from saga_server.http import MAX_CHOICES, Doors
+from saga_server.http.access import _EXPOSED
+from saga_server.http.door import BASES
 from saga_server.http.errors import _ANSWERS
-from saga_server.http.openai_schema import MAX_CHOICES
 from saga_server.server import Server
 from tests.docs.pages import page
 from tests.replay.test_chat_sources import OPERATIONS as OF_CHATS
@@ -24,6 +24,7 @@ from tests.replay.test_text_completion import OPERATIONS, SOURCES
 
 HTTP = page("docs/http.md")
 METHODS = ("GET", "POST", "DELETE")
+DOORS = Doors.load()
 
 
 def requests() -> dict[str, list[str]]:
@@ -60,7 +61,8 @@ async def chat(client: ClientSession, base: str = "/v1", words: str = "I look ar
 
 def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
     served = {endpoint.request for endpoint in ENDPOINTS}
-    served |= {f"{method} {path}" for path in CHAT if path.startswith("/v1") for method in CHAT[path].handlers}
+    chats = [DOORS.loaded[name].paths for name in ("chat", "gemini", "messages", "responses")]
+    served |= {f"{method} {path}" for paths in chats for path in paths if path[:3] == "/v1" for method in paths[path]}
     verbs = ("generateContent", "streamGenerateContent", "countTokens")
     served |= {f"POST /v1beta/models/{{model}}:{verb}" for verb in verbs} | {"GET /v1/models/{model}"}
     assert {request.partition("?")[0] for request in requests()} == served
@@ -70,7 +72,7 @@ def test_the_page_has_every_path_of_text_completion() -> None:
     """And every source and operation that is played, and no other."""
     rows = [row for row in HTTP.rows if len(row) == 3 and row[1].startswith("`/") and "{" not in row[1]]
     listed = {path for row in rows for cell in row[1:] for path in re.findall(r"`(/[^`]*)`", cell)}
-    assert listed - {"/v1/models", "/api/generate"} == {*COMPLETING, *ASKED, *COUNTED, ABORT, PROGRESS}
+    assert listed - {"/v1/models", "/api/generate"} == set(DOORS.loaded["text"].paths)
     head = next(row for row in HTTP.rows if row[0] == "source")
     assert head[1:] == list(OPERATIONS)
     cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}
@@ -81,8 +83,9 @@ def test_the_page_has_every_path_of_text_completion() -> None:
 def test_the_page_has_every_other_door() -> None:
     """Ollama's paths, and what is passed on."""
     listed = {path for row in HTTP.rows if len(row) == 2 for cell in row for path in re.findall(r"`(/[^`{]*)`", cell)}
-    assert {*OLLAMA, *(path for path in PASSED if path.startswith("/v1"))} <= listed
-    assert {path for path in listed if find(path) is None} <= {"/", "/healthz", "/readyz", "/metrics"}
+    passed_on = {path for path in DOORS.loaded["passthrough"].paths if path.startswith("/v1")}
+    assert {*DOORS.loaded["ollama"].paths, *passed_on} <= listed
+    assert {path for path in listed if DOORS.find(path) is None} <= {"/", "/healthz", "/readyz", "/metrics"}
 
 
 def test_the_lists_are_those_of_the_table() -> None:
@@ -94,7 +97,7 @@ def test_the_page_has_every_base_url_of_the_chat() -> None:
     assert listed == {f"{base}/v1" for base in BASES if base}
     for base in listed:
         for path in (f"{base}/chat/completions", f"{base.removesuffix('/v1')}/chat/completions/"):
-            place = find(path)
+            place = DOORS.find(path)
             assert place is not None
             names = {name: f"{{{name}}}" for name in ("session", "world") if f"{{{name}}}" in base}
             assert {"session": place.session, "world": place.world} == {"session": "", "world": "", **names}

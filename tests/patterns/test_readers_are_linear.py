@@ -31,8 +31,9 @@ from saga_core.state_block import BlockFilter, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.transcript.request_kind import classify
 from saga_core.world import parse_world
-from saga_server.http.openai_schema import read_chat
-from saga_server.http.request_names import take_marks
+from saga_server.doors.chat import read_chat
+from saga_server.http import Incoming
+from saga_server.http.request_names import take_markers
 from tests.patterns.padding import DEEP, USUAL
 from tests.patterns.ruler import ONE, slowness, times_as_long
 
@@ -108,8 +109,8 @@ def told(text: str) -> None:
 
 
 def body(text: str) -> None:
-    read_chat(json.dumps({"model": "m", "messages": said(text)}).encode(), 10)
-    take_marks(said(text))
+    read_chat(Incoming(body=json.dumps({"model": "m", "messages": said(text)}).encode()))
+    take_markers(said(text))
 
 
 READERS: list[Callable[[str], Any]] = [

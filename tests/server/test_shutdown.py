@@ -13,7 +13,7 @@ import pytest
 from aiohttp import ClientError
 
 from saga_server import server as server_module
-from saga_server.http import exchange, exchanges
+from saga_server.http import exchange
 from tests.faults.breakable import breakable
 from tests.server.cli.test_saga_command import serving
 from tests.server.client import Client, Reply, words
@@ -28,7 +28,6 @@ SOON = 0.2
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may take long when something hangs takes a moment here."""
     monkeypatch.setattr(exchange, "COMMIT_SECONDS", SOON)
-    monkeypatch.setattr(exchanges, "COMMIT_SECONDS", SOON)
     monkeypatch.setattr(server_module, "CLOSING_SECONDS", SOON)
 
 

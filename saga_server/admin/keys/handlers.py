@@ -12,7 +12,7 @@ from saga_core.errors import BadInput, NotSupported
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.keys import answers, parameters
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import BEARER, CURRENT, SAGA, WANTED
+from saga_server.http import BEARER, CURRENT, KEY_REQUIRED, SAGA
 from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
     """Describe the caller, with the quotas and the use of its key."""
     bearer = request[BEARER]
     return answers.Me(
-        locked=request[WANTED],
+        locked=request[KEY_REQUIRED],
         role=bearer.role,
         owner=bearer.owner,
         key=await with_use(await _access(request), bearer.record, fresh=False) if bearer.record is not None else None,

@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from attrs import evolve, frozen
 
 from saga_server.http.app_keys import SAGA
-from saga_server.http.doors.table import PLACE
-from saga_server.http.entry.security import BEARER, WANTED
-from saga_server.http.errors import Handler
+from saga_server.http.callers.identity import BEARER, KEY_REQUIRED
+from saga_server.http.door import PLACE
 from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _STRANGERS: Final = "refused"
 
 
 @frozen
-class Deed:
+class Action:
     """What a request asks for, as the audit log notes it."""
 
     what: str
@@ -37,7 +37,7 @@ class Deed:
     turn: str = ""
 
 
-DEED: Final = web.RequestKey("deed", Deed)
+ACTION: Final = web.RequestKey("action", Action)
 
 
 @web.middleware
@@ -54,46 +54,41 @@ async def audited(request: web.Request, handler: Handler) -> web.StreamResponse:
         entry = _entry(request, status) if access is not None else None
         if access is not None and entry is not None:
             if session or turn:
-                entry = evolve(entry, session=known_id(session), turn=known_id(turn))
+                entry = evolve(entry, session=saga_id(session), turn=saga_id(turn))
             access.note(entry)
 
 
-def known_id(text: str | None) -> str:
+def saga_id(text: str | None) -> str:
     """Return ``text`` if it is an id that SAGA made; empty for anything else, which could be words of a story."""
     return text if text and _ID.fullmatch(text) else ""
 
 
 def _entry(request: web.Request, status: int) -> AuditEntry | None:
     """Return the audit entry of a request; None if nothing is to be noted, as when the server wants no key."""
-    if not request.get(WANTED, False) or request.method == "OPTIONS":
+    if not request.get(KEY_REQUIRED, False) or request.method == "OPTIONS":
         return None
     now, bearer = request.app[SAGA].parts.clock.now(), request.get(BEARER)
     if bearer is None:
         # Requests without a valid key share one entry, so that they cannot push out the entries of others.
-        return _made(now, "", "", _STRANGERS, "", "", Deed("a request without a key that is taken"), status)
-    deed = request.get(DEED) or _at_a_door(request)
-    if deed is None:
+        return _made(now, "", "", _STRANGERS, "", "", Action("a request without a key that is taken"), status)
+    action = request.get(ACTION) or _at_a_door(request)
+    if action is None:
         return None
     forwarded = ", ".join(request.headers.getall("X-Forwarded-For", ()))[:_LONGEST]
     forwarded = forwarded if forwarded.isprintable() else ""
-    return _made(now, bearer.key_id, bearer.owner, bearer.role, request.remote or "", forwarded, deed, status)
+    return _made(now, bearer.key_id, bearer.owner, bearer.role, request.remote or "", forwarded, action, status)
 
 
-def _at_a_door(request: web.Request) -> Deed | None:
+def _at_a_door(request: web.Request) -> Action | None:
     """Return what a request to a chat API asks for; None for a GET or HEAD, such as a list of models."""
     place = request.get(PLACE)
     if place is None or request.method in ("GET", "HEAD"):
         return None
-    verb = place.named.get("verb")
-    path = f"/v1beta/models/{{model}}:{verb}" if verb in _VERBS else "/v1/models/{model}" if place.named else place.path
-    return Deed(f"{request.method} {path}")
-
-
-_VERBS: Final = ("generateContent", "streamGenerateContent", "countTokens")
+    return Action(f"{request.method} {place.template}")
 
 
 def _made(
-    now: float, key: str, owner: str, role: str, source: str, forwarded: str, deed: Deed, status: int
+    now: float, key: str, owner: str, role: str, source: str, forwarded: str, action: Action, status: int
 ) -> AuditEntry:
     from saga_server.hosting import AuditEntry
 
@@ -106,8 +101,8 @@ def _made(
         role=role,
         source=source,
         forwarded=forwarded,
-        what=deed.what,
-        session=deed.session,
-        turn=deed.turn,
+        what=action.what,
+        session=action.session,
+        turn=action.turn,
         status=status,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from aiohttp import web
 from attrs import field, frozen
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Bearer:
         for key in keys:
             found |= hmac.compare_digest(mine, _digest(key))
         return found and bool(self.key)
+
+
+BEARER: Final = web.RequestKey("bearer", Bearer)
+KEY_REQUIRED: Final = web.RequestKey("key_required", bool)
+"""Whether the server requires a key."""
 
 
 def _digest(key: str) -> bytes:

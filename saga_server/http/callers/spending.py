@@ -15,7 +15,6 @@ from saga_core.messages import flatten
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, Usage
 from saga_core.upstream import facts_of
-from saga_server.http.call import Call
 from saga_server.providers import Route
 from saga_server.tenancy import Tenancy, tenancy_of
 
@@ -28,19 +27,19 @@ _SIGNS = frozenset({"id", "type", "signature", "data", "format"})
 """Fields of reasoning and tool calls that the model has not written."""
 
 
-def estimated(begun: PendingTurn, beside: int, *, hung_up: bool) -> Usage | None:
-    """Return the estimated use of a call that was not billed. ``beside`` is the sum of ``letters_beside``.
+def estimated(begun: PendingTurn, unseen: int, *, hung_up: bool) -> Usage | None:
+    """Return the estimated use of a call that was not billed. ``unseen`` is the sum of ``unseen_characters``.
 
     None if nothing arrived, and the client did not hang up (``hung_up``).
     """
-    said = sum(len(reply.raw) for reply in begun.replies) + beside
-    if not said and not hung_up:
+    written = sum(len(reply.raw) for reply in begun.replies) + unseen
+    if not written and not hung_up:
         return None
-    asked = sum(len(block.lead) + len(flatten(block.content)) for block in begun.plan.blocks)
-    return Usage(input=asked // _LETTERS, output=-(-said // _LETTERS))
+    read = sum(len(block.lead) + len(flatten(block.content)) for block in begun.plan.blocks)
+    return Usage(input=read // _LETTERS, output=-(-written // _LETTERS))
 
 
-def letters_beside(part: ChatPart) -> int:
+def unseen_characters(part: ChatPart) -> int:
     """Return how many characters of reasoning and tool calls a part of a reply has."""
     if not isinstance(part, ExtraPart):
         return 0
@@ -57,9 +56,9 @@ def _letters(value: Any) -> int:
     return sum(map(_letters, value)) if isinstance(value, list | tuple) else 0
 
 
-async def let_in(tenancy: Tenancy, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of ``reading`` if the quotas of the key allow the call. Raises ``QuotaExceeded`` otherwise."""
-    taken = await tenancy.admit(call.key_id, call.choices)
+async def admit(tenancy: Tenancy, key_id: str, turns: int, reading: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of ``reading`` if the quotas of the key allow it. Raises ``QuotaExceeded`` otherwise."""
+    taken = await tenancy.admit(key_id, turns)
     try:
         return await reading()
     except OwnedElsewhere:
@@ -68,7 +67,7 @@ async def let_in(tenancy: Tenancy, call: Call, reading: Callable[[], Awaitable[T
         raise
 
 
-async def count(saga: Saga, key_id: str, used: Usage | None, route: Route) -> None:
+async def charge(saga: Saga, key_id: str, used: Usage | None, route: Route) -> None:
     """Charge what a call used to its key, if the key has a record."""
     access = tenancy_of(saga).access
     if key_id and used is not None and access is not None:

@@ -17,8 +17,8 @@ from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.mounting import PATHS
 from saga_server.admin.read_params import ParamsReader, params_of
 from saga_server.admin.reply import to_plain, to_text
-from saga_server.http.entry.bodies import BODY
-from saga_server.http.entry.security import _OPEN
+from saga_server.http.access import _OPEN
+from saga_server.http.bodies import BODY
 from saga_server.http.errors import RequestError
 from tests.server.client import Client
 

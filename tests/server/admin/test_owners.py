@@ -18,7 +18,7 @@ from saga_core.state_block import BlockFields, ItemAmount, render_block
 from saga_server.admin.endpoint import Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import Param, params_of
-from saga_server.http.doors.table import DOORS
+from saga_server.http import Doors
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says
@@ -279,8 +279,8 @@ async def test_a_file_is_taken_in_for_whom_the_administrator_says(two: Two) -> N
 async def test_no_door_tells_a_player_of_another(two: Two) -> None:
     body = {"model": "narrator-1", "messages": words(f"Where is the {COMMON}?"), "prompt": COMMON, "input": COMMON,
             "content": COMMON, "max_tokens": 50}  # fmt: skip
-    for path, door in DOORS.items():
-        for method in door.handlers:
+    for path, methods in Doors.load().paths.items():
+        for method in methods:
             given: dict[str, Any] = {} if method == "GET" else {"json": body}
             found = await two.other.client.send(method, path, **given)
             assert not secrets_in(found), path

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from saga_server.http.doors.messages.shape import MessagesShape
-from saga_server.http.doors.responses.shape import ResponsesShape
-from saga_server.http.shapes import Shape
+from saga_server.doors.messages import MessagesFormat
+from saga_server.doors.responses import ResponsesFormat
+from saga_server.http.reply_format import ReplyFormat
 
 CALLS = [("call_1", "roll", '{"dice": 2}'), ("call_2", "look", '{"at": "문"}'), ("call_3", "wait", "{}")]
 
@@ -32,8 +32,8 @@ def pieces(*, repeats: bool, cut: int, beside: bool) -> list[dict[str, Any]]:
     return [piece for piece in (chain(*zip_longest(*calls)) if beside else chain(*calls)) if piece is not None]
 
 
-def streamed(shape: Shape, fields: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    raw = shape.role(0) + shape.text(0, "Hm. ") + b"".join(shape.extra(0, each) for each in fields)
+def streamed(shape: ReplyFormat, fields: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    raw = shape.begin(0) + shape.text(0, "Hm. ") + b"".join(shape.extra(0, each) for each in fields)
     raw += shape.finish(0, "tool_calls") + shape.end()
     lines = [line for line in raw.decode().split("\n") if line.startswith("data: {")]
     return [json.loads(line.removeprefix("data: ")) for line in lines]
@@ -43,7 +43,7 @@ def streamed(shape: Shape, fields: list[dict[str, Any]]) -> list[Mapping[str, An
 @pytest.mark.parametrize("cut", [3, 100])
 @pytest.mark.parametrize("repeats", [False, True])
 def test_each_call_is_one_block(repeats: bool, cut: int, beside: bool) -> None:
-    events = streamed(MessagesShape("m"), pieces(repeats=repeats, cut=cut, beside=beside))
+    events = streamed(MessagesFormat("m"), pieces(repeats=repeats, cut=cut, beside=beside))
     begun = [each for each in events if each["type"] == "content_block_start"]
     assert [each["content_block"]["type"] for each in begun] == ["text", "tool_use", "tool_use", "tool_use"]
     for (number, name, arguments), start in zip(CALLS, begun[1:], strict=True):
@@ -60,7 +60,7 @@ def test_each_call_is_one_block(repeats: bool, cut: int, beside: bool) -> None:
 @pytest.mark.parametrize("cut", [3, 100])
 @pytest.mark.parametrize("repeats", [False, True])
 def test_each_call_is_one_item(repeats: bool, cut: int, beside: bool) -> None:
-    events = streamed(ResponsesShape("m"), pieces(repeats=repeats, cut=cut, beside=beside))
+    events = streamed(ResponsesFormat("m"), pieces(repeats=repeats, cut=cut, beside=beside))
     done = [each["item"] for each in events if each["type"] == "response.output_item.done"]
     assert [each["type"] for each in done] == ["message", "function_call", "function_call", "function_call"]
     assert [(each["call_id"], each["name"], each["arguments"]) for each in done[1:]] == CALLS

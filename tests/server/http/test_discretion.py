@@ -17,8 +17,8 @@ from saga_core.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from saga_server.http.callers.discretion import discreet
-from saga_server.http.doors import relaying
+from saga_server.doors import text
+from saga_server.http.callers.redaction import redact
 from saga_server.http.errors import describe
 from tests.server.client import Client, words
 
@@ -82,7 +82,7 @@ async def test_what_a_store_says_is_for_administrators(
     ],
 )  # fmt: skip
 def test_what_tells_of_the_request_alone_is_told(error: SagaError, same: bool) -> None:
-    found = discreet(error)
+    found = redact(error)
     assert (found is error) == same
     assert same or not any(part in str(found) for part in ("/srv", "10.0.0.7", "db-7"))
     assert describe(found).status == describe(error).status
@@ -100,7 +100,7 @@ async def test_the_prompt_of_others_is_no_property_of_a_server(
             "default_generation_settings": {"prompt": SECRET, "slots": [{"prompt": SECRET}]},
         }
 
-    monkeypatch.setattr(relaying, "relayed", told)
+    monkeypatch.setattr(text, "relayed", told)
     assert SECRET in (await admin.get("/props")).raw.decode()
     reply = await player.get("/props")
     assert reply.json["model_path"] == "m.gguf" and SECRET not in reply.raw.decode()

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
+from aiohttp import web
 
-from saga_server.http.doors.routes import _load
-from saga_server.http.doors.table import BASES, DOORS, find
+from saga_server.doctor import examination
+from saga_server.http import Door, Doors, door
+from saga_server.http.door import BASES
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 
 HELLO = words("I look around.")
+DOORS = Doors.load()
 
 
-@pytest.mark.parametrize("name", sorted({name for door in DOORS.values() for name in door.handlers.values()}))
-def test_every_door_has_a_handler(name: str) -> None:
-    assert callable(_load(name))
+def test_the_doors_of_saga_are_installed() -> None:
+    assert set(DOORS.loaded) == {"chat", "gemini", "messages", "ollama", "passthrough", "responses", "text"}
+    assert DOORS.failed == {}
 
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("end", ["", "/", "//"])
 def test_a_path_is_found_below_every_base(base: str, end: str) -> None:
-    for path in DOORS:
-        place = find(base.format(session="my%20chat", world="%ED%95%9C") + path + end)
+    for path in DOORS.paths:
+        place = DOORS.find(base.format(session="my%20chat", world="%ED%95%9C") + path + end)
         assert place is not None
         assert place.path == path
         assert place.session == ("my chat" if "session" in base else "")
@@ -49,7 +54,7 @@ def test_a_path_is_found_below_every_base(base: str, end: str) -> None:
     ],
 )
 def test_what_is_no_door(path: str) -> None:
-    assert find(path) is None
+    assert DOORS.find(path) is None
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1//chat/completions", "/chat//completions//"])
@@ -61,8 +66,8 @@ async def test_a_slash_too_many_is_no_other_path(offline: Client, path: str) -> 
 
 async def test_a_path_that_is_none_names_the_doors(offline: Client) -> None:
     told = (await offline.post("/v1/chat/complete", json={})).error["message"]
-    for door in ("/v1/chat/completions", "/v1/messages", "/v1/completions", "/api/v1/generate", "/completion"):
-        assert door in told
+    for path in ("/v1/chat/completions", "/v1/messages", "/v1/completions", "/api/v1/generate", "/completion"):
+        assert path in told
     wrong = await offline.get("/v1/chat/completions")
     assert (wrong.status, wrong.headers["Allow"]) == (405, "POST")
 
@@ -95,6 +100,54 @@ async def test_the_heads_of_a_door_are_told(offline: Client) -> None:
     ],
 )
 def test_a_path_names_its_model(path: str, model: str, verb: str | None) -> None:
-    place = find(path)
+    place = DOORS.find(path, "POST" if verb else "GET")
     assert place is not None
     assert (place.named["model"], place.named.get("verb")) == (model, verb)
+
+
+# -- doors of others -------------------------------------------------------------------------------------------
+
+
+async def never(request: web.Request) -> web.StreamResponse:
+    raise AssertionError("nobody asks")
+
+
+TAKEN = Door(paths={"/v1/messages": {"POST": never}})
+NO_DOOR = object()
+
+
+def point(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, value, "saga.doors")
+
+
+def test_doctor_says_which_doors_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    assert examination._doors(lines.append)
+    assert lines == ["ok  doors: chat, gemini, messages, ollama, passthrough, responses, text"]
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("broken", "no_such_package:DOOR")])
+    assert not examination._doors(lines.append)
+    assert lines[-1] == "!!  door broken: no_such_package:DOOR: No module named 'no_such_package'"
+
+
+async def test_a_door_that_cannot_be_loaded_leaves_the_others_working(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours = list(door.entry_points(group="saga.doors"))
+    others = [
+        point("broken", "no_such_package:DOOR"),
+        point("odd", f"{__name__}:NO_DOOR"),
+        point("second", f"{__name__}:TAKEN"),
+    ]
+    monkeypatch.setattr(door, "entry_points", lambda group: [*others, *ours])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    async with serve() as client:
+        assert (await client.chat(HELLO)).status == 200
+        status = (await client.get("/api/status")).json["doors"]
+        examined = (await client.post("/api/doctor")).json["found"]
+    assert {name for name, reason in status.items() if not reason} == set(DOORS.loaded)
+    assert "No module named 'no_such_package'" in status["broken"]
+    assert "NO_DOOR: a object, and no saga_server.http.Door" in status["odd"]
+    assert "/v1/messages is served by the door messages already" in status["second"]
+    assert {"door broken", "door odd", "door second"} <= {each["about"] for each in examined if not each["good"]}
+    logged = [record.getMessage() for record in caplog.records if record.name == "saga.server"]
+    assert len([line for line in logged if line.startswith("the door ")]) == 3

@@ -18,26 +18,27 @@ from saga_core.play import Reply
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_core.state_block import hide
 from saga_core.state_block.fields import FIELDS
+from saga_server.doors.chat import ChatFormat
+from saga_server.doors.gemini import GeminiFormat
+from saga_server.doors.messages import MessagesFormat
+from saga_server.doors.ollama import OllamaFormat
+from saga_server.doors.responses import ResponsesFormat
+from saga_server.doors.text import CompletionFormat, KoboldFormat, LlamaFormat
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
-from saga_server.http.doors.gemini.shape import GeminiShape
-from saga_server.http.doors.messages.shape import MessagesShape
-from saga_server.http.doors.ollama.shape import OllamaShape
-from saga_server.http.doors.responses.shape import ResponsesShape
-from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
-from saga_server.http.shapes import ChatShape, Shape
+from saga_server.http.reply_format import ReplyFormat
 from tests.server.client import BLOCK
 
-SHAPES: dict[str, Callable[[str], Shape]] = {
-    "chat": ChatShape,
-    "messages": MessagesShape,
-    "responses": ResponsesShape,
-    "gemini": GeminiShape,
-    "gemini, one list": partial(GeminiShape, listed=True),
-    "ollama chat": OllamaShape,
-    "ollama text": partial(OllamaShape, chat=False),
-    "completions": CompletionShape,
-    "kobold": KoboldShape,
-    "llama.cpp": LlamaShape,
+SHAPES: dict[str, Callable[[str], ReplyFormat]] = {
+    "chat": ChatFormat,
+    "messages": MessagesFormat,
+    "responses": ResponsesFormat,
+    "gemini": GeminiFormat,
+    "gemini, one list": partial(GeminiFormat, listed=True),
+    "ollama chat": OllamaFormat,
+    "ollama text": partial(OllamaFormat, chat=False),
+    "completions": CompletionFormat,
+    "kobold": KoboldFormat,
+    "llama.cpp": LlamaFormat,
 }
 PROSE = 'She lifts the lamp. "Who is it?" 비가 온다.'
 LOOSE = [
@@ -54,8 +55,8 @@ class Outlet:
     """Keeps what is sent."""
 
     usage: Usage | None = field(factory=lambda: Usage(10, 5))
-    heard: bool = True
-    discreet: bool = False
+    has_followers: bool = True
+    is_operator: bool = True
     mask: Callable[[str], str] = str
     notices: list[str] = field(factory=list)
     sent: bytes = b""
@@ -97,7 +98,7 @@ _OPENS = re.compile(r"`+(?:s|st|sta|stat|state)?\Z")
 _DELTAS = ("content_block_delta", "response.output_text.delta")
 
 
-async def answered(kind: type[Answer], shape: Callable[[str], Shape], *parts: ChatPart) -> bytes:
+async def answered(kind: type[Answer], shape: Callable[[str], ReplyFormat], *parts: ChatPart) -> bytes:
     begun: Any = SimpleNamespace(
         replies=(Reply("t1"),), bill=None, notices=(), degraded={}, session=SimpleNamespace(id=""), id="t1",
         cut_short="", parent=SimpleNamespace(id=""), timings={"total": 0.0}, context=SimpleNamespace(late=()), silent=0,

@@ -10,12 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.ports import Usage
-from saga_server.http.doors.models import _listed
+from saga_server.doors.chat import DOOR, ChatFormat, read_chat
+from saga_server.http import Choice, ClientRequest, Incoming, read_json
 from saga_server.http.errors import RequestError
-from saga_server.http.openai_schema import Choice, ChunkWriter, completion, read_chat, read_json
 from tests.server.client import CHAT, Client
 
 MESSAGES = [{"role": "user", "content": "안녕"}]
+
+
+def read(raw: bytes) -> ClientRequest:
+    return read_chat(Incoming(body=raw, max_messages=10))
 
 
 def body(**fields: Any) -> bytes:
@@ -127,12 +131,12 @@ class TestBadRequests:
 
 class TestReading:
     def test_fields(self) -> None:
-        ask = read_chat(body(stream=True, n=2, stream_options={"include_usage": True, "x": 1}, top_k=3, user="u"), 10)
+        ask = read(body(stream=True, n=2, stream_options={"include_usage": True, "x": 1}, top_k=3, user="u"))
         assert (ask.model, ask.stream, ask.choices, ask.user, ask.wants_usage) == ("m", True, 2, "u", True)
         assert ask.params == {"n": 2, "top_k": 3, "user": "u", "stream_options": {"include_usage": True, "x": 1}}
 
     def test_stream_options_without_stream_are_not_for_upstream(self) -> None:
-        ask = read_chat(body(stream_options={"include_usage": True}), 10)
+        ask = read(body(stream_options={"include_usage": True}))
         assert (ask.params, ask.wants_usage) == ({}, True)
 
     def test_half_characters_are_replaced_in_keys_too(self) -> None:
@@ -142,7 +146,7 @@ class TestReading:
     @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
     def test_any_bytes_are_read_or_refused(self, raw: bytes) -> None:
         try:
-            read_chat(raw, 10)
+            read(raw)
         except RequestError as error:
             assert error.param
 
@@ -157,7 +161,7 @@ class TestReading:
     )
     def test_any_fields_are_read_or_refused_by_name(self, fields: dict[str, Any]) -> None:
         try:
-            ask = read_chat(json.dumps(fields).encode(), 10)
+            ask = read(json.dumps(fields).encode())
         except RequestError as error:
             assert error.param in fields
         else:
@@ -167,13 +171,13 @@ class TestReading:
 class TestWriting:
     @given(st.text(), st.integers(0, 15), st.text(min_size=1))
     def test_every_chunk_is_one_event_of_json(self, text: str, index: int, model: str) -> None:
-        writer = ChunkWriter("chatcmpl-1", 7, model)
+        writer = ChatFormat(model, id="chatcmpl-1", created=7)
         for raw in (
-            writer.role(index),
+            writer.begin(index),
             writer.text(index, text),
             writer.extra(index, {"reasoning_content": text}),
             writer.finish(index, text),
-            writer.usage(Usage(1, 2, 3, 4)),
+            writer.usage(Usage(1, 2, 3, 4), None),
         ):
             line = raw.decode()
             assert line.startswith("data: ")
@@ -184,16 +188,16 @@ class TestWriting:
         assert json.loads(writer.text(index, text)[6:])["choices"][0]["delta"]["content"] == text
 
     def test_korean_is_not_escaped(self) -> None:
-        assert "숲".encode() in ChunkWriter("i", 1, "m").text(0, "숲")
+        assert "숲".encode() in ChatFormat("m").text(0, "숲")
 
     def test_half_a_character_survives(self) -> None:
-        assert b"\\ud83d" in ChunkWriter("i", 1, "m").text(0, "a\ud83d")
+        assert b"\\ud83d" in ChatFormat("m").text(0, "a\ud83d")
 
     def test_a_whole_reply(self) -> None:
         choice = Choice(1, "둘", finish="length")
         choice.add({"reasoning_content": "a", "tool_calls": [1], "x": 1})
         choice.add({"reasoning_content": "b", "tool_calls": [2], "x": 2})
-        answer = json.loads(completion("chatcmpl-1", 7, "m", [Choice(0, "one"), choice], Usage(10, 5, 4, 0)))
+        answer = json.loads(ChatFormat("m").whole([Choice(0, "one"), choice], Usage(10, 5, 4, 0), None))
         assert answer["choices"][1] == {
             "index": 1,
             "message": {
@@ -208,10 +212,10 @@ class TestWriting:
             "total_tokens": 15,
             "prompt_tokens_details": {"cached_tokens": 4},
         }
-        assert "usage" not in json.loads(completion("c", 7, "m", [Choice(0)], None))
+        assert "usage" not in json.loads(ChatFormat("m").whole([Choice(0)], None, None))
 
     def test_models(self) -> None:
-        assert _listed(["a"], "openai", 3) == {
-            "object": "list",
-            "data": [{"id": "a", "object": "model", "created": 3, "owned_by": "saga"}],
-        }
+        assert DOOR.models is not None
+        listed = DOOR.models.all(["a"])
+        assert listed["data"][0].pop("created") > 1_700_000_000
+        assert listed == {"object": "list", "data": [{"id": "a", "object": "model", "owned_by": "saga"}]}

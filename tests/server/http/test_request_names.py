@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_server.http.callers.identity import Bearer, read_bearer
-from saga_server.http.request_names import take_marks
+from saga_server.http.request_names import take_markers
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream
@@ -148,20 +148,20 @@ class TestMarkers:
         ],
     )
     def test_in_text(self, text: str, rest: str, found: dict[str, str]) -> None:
-        marks, (message,) = take_marks([{"role": "user", "content": text}])
+        marks, (message,) = take_markers([{"role": "user", "content": text}])
         assert (marks, message["content"]) == (found, rest)
 
     def test_in_parts(self) -> None:
         picture = {"type": "image_url", "image_url": {"url": "data:,[[saga:session=no]]"}}
         messages = [{"role": "user", "content": [picture, {"type": "text", "text": "[[saga:world=w]]hi"}]}]
-        marks, cleaned = take_marks(messages)
+        marks, cleaned = take_markers(messages)
         assert marks == {"world": "w"}
         assert cleaned == [{"role": "user", "content": [picture, {"type": "text", "text": "hi"}]}]
         assert messages[0]["content"] != cleaned[0]["content"]
 
     def test_a_system_message_that_is_only_a_marker_goes(self) -> None:
         user = {"role": "user", "content": "hi"}
-        assert take_marks([{"role": "system", "content": "[[saga:session=a]]"}, user]) == ({"session": "a"}, [user])
+        assert take_markers([{"role": "system", "content": "[[saga:session=a]]"}, user]) == ({"session": "a"}, [user])
 
     @given(
         st.lists(
@@ -180,13 +180,13 @@ class TestMarkers:
         )
     )
     def test_whatever_the_messages(self, messages: list[Any]) -> None:
-        marks, cleaned = take_marks(messages)
+        marks, cleaned = take_markers(messages)
         if not marks and not any("[[saga:" in str(message) for message in messages):
             assert cleaned is messages
 
     def test_messages_without_any_are_not_copied(self) -> None:
         messages = words("a [[b]] c")
-        assert take_marks(messages)[1] is messages
+        assert take_markers(messages)[1] is messages
 
 
 class TestBearer:

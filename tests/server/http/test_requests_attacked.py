@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from saga_server.http.request_names import take_marks
+from saga_server.http.request_names import take_markers
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
-from tests.server.http.entry.test_security_attacks import send_raw
+from tests.server.http.test_security_attacks import send_raw
 from tests.server.upstream import Upstream
 
 HELLO = words("hello")
@@ -142,7 +142,7 @@ class TestPadding:
         """A pattern that goes through the same blanks from each of them would take minutes."""
         padded = f"[[saga:session=길]] 어제 만난 사람? {padding * (100_000 // len(padding))}끝"
         began = time.process_time()
-        take_marks(words(padded))
+        take_markers(words(padded))
         assert (await offline.chat(words(padded))).status == 200
         assert time.process_time() - began < 5
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
-from saga_server.http.doors.table import ABORT, ASKED, COMPLETING
-from saga_server.http.doors.text import WIRES
-from saga_server.http.shapes import Shape
+from saga_server.doors.text import COMPLETIONS, INFORMATION, CompletionFormat, KoboldFormat, LlamaFormat
+from saga_server.http import Failure, ReplyFormat
 from tests.core.text_prompt.templates import TEMPLATES, Line
 from tests.fake_providers.steps import errors, fails, hangs, resets, says
 from tests.server.client import BLOCK, Client
@@ -45,10 +43,6 @@ def asked(path: str, **fields: Any) -> dict[str, Any]:
     return {"prompt": PROMPT, **({"stream": True} if not path.startswith("/api/") else {}), **fields}
 
 
-def test_every_path_that_completes_has_a_wire() -> None:
-    assert set(WIRES) == set(COMPLETING)
-
-
 # -- what else is asked ----------------------------------------------------------------------------------------
 
 
@@ -66,7 +60,7 @@ async def test_the_server_of_the_narrator_is_asked() -> None:
 
 
 async def test_what_no_server_answers_is_answered_here_or_refused(offline: Client) -> None:
-    for path in ASKED:
+    for path in INFORMATION:
         if path == "/props":
             continue
         assert (await offline.get(path)).status == 200, path
@@ -101,7 +95,7 @@ async def test_an_abort_ends_the_reply_and_reaches_the_server() -> None:
         path = "/api/extra/generate/stream"
         async with client.request("POST", path, json=asked(path)) as response:
             await response.content.readuntil(b"\n\n")
-            assert (await client.post(ABORT)).json == {"success": True}
+            assert (await client.post("/api/extra/abort")).json == {"success": True}
             async with asyncio.timeout(5):
                 await server.gone.wait()
                 await response.read()
@@ -118,7 +112,7 @@ async def test_an_abort_leaves_the_replies_of_other_keys() -> None:
         body, headers = asked("/v1/completions"), {"Authorization": "Bearer other"}
         async with client.request("POST", "/v1/completions", json=body, headers=headers) as response:
             await response.content.readuntil(b"one")
-            assert (await client.post(ABORT)).json == {"success": True}
+            assert (await client.post("/api/extra/abort")).json == {"success": True}
             gate.set()
             assert b"two" in await response.read()
         assert server.aborted == 0
@@ -243,14 +237,14 @@ async def test_a_failure_before_the_stream_is_a_status(path: str) -> None:
         assert "loading" in answer.error["message"]
 
 
-@pytest.mark.parametrize("shape", [CompletionShape("m"), KoboldShape("m"), LlamaShape("m")])
-def test_every_piece_of_a_stream_is_an_event(shape: Shape) -> None:
+@pytest.mark.parametrize("shape", [CompletionFormat("m"), KoboldFormat("m"), LlamaFormat("m")])
+def test_every_piece_of_a_stream_is_an_event(shape: ReplyFormat) -> None:
     pieces = [
         shape.text(0, "비\n"),
         shape.finish(0, "length"),
-        shape.alive(),
+        shape.keep_alive(),
         shape.notice("어둠\n\nwaits"),
-        shape.failure(b'{"error":{"message":"no"}}'),
+        shape.failure(Failure(500, "no", "server_error")),
     ]
     for piece in pieces:
         assert piece.endswith(b"\n\n")
@@ -291,7 +285,7 @@ async def test_a_provider_of_chats_is_asked_as_a_chat(upstream: Upstream, serve:
         assert sent.body["stop"] == stops[:4]
 
 
-@pytest.mark.parametrize("path", list(WIRES))
+@pytest.mark.parametrize("path", list(COMPLETIONS))
 async def test_the_offline_narrator_plays_at_every_door(offline: Client, path: str) -> None:
     answer = await offline.post(path, json={"prompt": PROMPT})
     assert answer.status == 200, answer.raw

@@ -13,7 +13,7 @@ import pytest
 
 from saga_core.counters import Counters
 from saga_server.http import RequestError, read_json
-from saga_server.http.entry.budget import MAX_NODES
+from saga_server.http.json_body import MAX_NODES
 from saga_server.process import Helper, TooMuch, helper_child
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="threads do its work there")
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="threads do its work 
 @asynccontextmanager
 async def helping(seconds: float = 60.0, idle_seconds: float = 60.0) -> AsyncIterator[Helper]:
     """A helper that runs."""
-    helper = Helper(seconds, ("saga_server.http.openai_schema",), idle_seconds)
+    helper = Helper(seconds, ("saga_server.http.json_body",), idle_seconds)
     try:
         assert await helper.run(os.getpid) == os.getpid(), "until it runs, a thread does its work"
         await until(lambda: helper.process is not None)

@@ -15,7 +15,7 @@ from saga_core.log_context import set_log_context, subject
 from saga_server.process.logs import Mask, formatter, secrets_of, set_up_logging
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
-from tests.server.http.entry.test_security_attacks import send_raw
+from tests.server.http.test_security_attacks import send_raw
 from tests.server.upstream import Upstream
 
 WORDS = "나는 Quillfeather 를 찾는다."

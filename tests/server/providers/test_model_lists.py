@@ -10,7 +10,7 @@ from aiohttp import web
 
 from saga_backends.chat.model_list import LONGEST_MODEL, MOST_MODELS, listed_models
 from saga_core.errors import UpstreamError
-from saga_server.http.doors.relaying import json_answer
+from saga_server.http import json_answer
 from tests.server.conftest import Serve
 from tests.server.upstream import Received, Upstream
 

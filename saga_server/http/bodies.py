@@ -1,0 +1,108 @@
+"""Receive and unpack the body of a request that passed the access check, up to the size limit.
+
+aiohttp's own unpacking is off, because it also unpacks the bodies of refused requests, only to discard them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from io import BytesIO
+from typing import Final
+
+from aiohttp import web
+
+from saga_server.http.errors import RequestError
+
+BODY: Final = web.RequestKey("body", bytes)
+"""The unpacked body. ``check_access`` sets it."""
+
+LIMIT: Final = web.AppKey("limit", int)
+"""The limit for a body in bytes, both packed and unpacked."""
+PACKINGS = ("gzip", "deflate")
+_SLICE = 1 << 18
+"""Bytes that are unpacked in one step."""
+
+
+async def receive(request: web.Request) -> bytes:
+    """Receive the whole body as sent. Raises ``RequestError`` (413) as soon as it is too large."""
+    limit, size = request.app[LIMIT], 0
+    declared = request.content_length
+    if declared is not None and declared > limit:
+        raise _too_large(limit)
+    whole = BytesIO()  # not a list, because joining its parts would hold the interpreter's lock
+    while chunk := await request.content.readany():
+        whole.write(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise _too_large(limit)
+    return whole.getvalue()
+
+
+def packing(request: web.Request) -> str:
+    """Return how the body is packed; empty if it is not. Raises ``RequestError`` (415) for an unsupported encoding."""
+    found = ", ".join(request.headers.getall("Content-Encoding", [])).strip().lower()
+    if found in ("", "identity"):
+        return ""
+    if found not in PACKINGS:
+        raise RequestError(
+            f"Content-Encoding: {found[:80]!r} is not taken; send {' or '.join(PACKINGS)}, or nothing packed",
+            param="Content-Encoding",
+            status=415,
+        )
+    return found
+
+
+async def unpacked(request: web.Request, received: bytes) -> bytes:
+    """Unpack the body if necessary. Raises ``RequestError`` (413) as soon as it is too large."""
+    packed_as = packing(request)
+    if not packed_as:
+        return received
+    return await asyncio.to_thread(_unpacked, packed_as, received, request.app[LIMIT])
+
+
+def _unpacked(packed_as: str, received: bytes, limit: int) -> bytes:
+    """Unpack a body. Runs in a thread; zlib releases the GIL while it unpacks a slice."""
+    whole, unpacker, waiting = BytesIO(), _Unpacker(packed_as), received
+    while waiting:
+        piece, waiting = unpacker.unpack(waiting)
+        if whole.tell() + len(piece) > limit:
+            raise _too_large(limit)
+        whole.write(piece)
+    if received and not unpacker.whole:
+        raise RequestError("the body cannot be read: it is cut off before the end of its packing", param="body")
+    return whole.getvalue()
+
+
+def _too_large(limit: int) -> RequestError:
+    return RequestError(f"the request is larger than {limit >> 20} MB (server.max_body_mb)", param="body", status=413)
+
+
+class _Unpacker:
+    """Unpacks slices of at most ``_SLICE`` bytes."""
+
+    def __init__(self, packed_as: str) -> None:
+        self._gzip = packed_as == "gzip"
+        self._unpacking: zlib._Decompress | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the end of the packed data was reached."""
+        return self._unpacking is not None and self._unpacking.eof
+
+    def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
+        """Unpack a slice. Return the slice and the rest of ``packed``."""
+        if self._unpacking is None or (self.whole and self._gzip):  # gzip may have several members
+            self._unpacking = zlib.decompressobj(self._window(packed))
+        elif self.whole:
+            raise RequestError("the body cannot be read: there is more behind its end", param="body")
+        try:
+            piece = self._unpacking.decompress(packed, _SLICE)
+        except zlib.error as error:
+            raise RequestError(f"the body cannot be read: {error}", param="body") from None
+        return piece, self._unpacking.unconsumed_tail or self._unpacking.unused_data
+
+    def _window(self, packed: bytes) -> int:
+        if self._gzip:
+            return 16 + zlib.MAX_WBITS
+        return zlib.MAX_WBITS if packed[0] & 0x0F == 8 else -zlib.MAX_WBITS

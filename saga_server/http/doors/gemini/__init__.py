@@ -1,1 +1,0 @@
-"""The door of Google's Gemini API."""

@@ -1,1 +1,0 @@
-"""The door of Anthropic's Messages API."""

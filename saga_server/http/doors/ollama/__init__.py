@@ -1,1 +1,0 @@
-"""The doors of Ollama's API."""

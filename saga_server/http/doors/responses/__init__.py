@@ -1,1 +1,0 @@
-"""The door of OpenAI's Responses API."""

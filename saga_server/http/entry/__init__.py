@@ -1,1 +1,0 @@
-"""The checks that a request passes before its handler runs: access, size, and queues for large requests."""

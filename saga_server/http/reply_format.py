@@ -1,0 +1,233 @@
+"""The format of replies: events of a stream, or one JSON object. And what the formats of several APIs share.
+
+What a model says arrives in the format of OpenAI's chat API: texts, and *fields* of a delta, such as tool calls and
+reasoning.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.ports import Usage
+from saga_server.http.errors import Failure, error_json, openai_error
+from saga_server.http.header_text import header_text
+from saga_server.http.json_body import to_json
+
+DONE = b"data: [DONE]\n\n"
+COMMENT = b": waiting\n\n"
+"""A comment in a stream of events. Clients ignore it; it keeps proxies from closing the connection as idle."""
+
+
+@define(eq=False)
+class ReplyFormat(ABC):
+    """The format of one reply. ``model`` is the model's name in the reply.
+
+    A stream calls ``begin``, ``text`` and ``extra`` for each choice as it arrives, then ``notice``, ``finish`` for each
+    choice, ``usage`` and ``end``. ``failure`` ends a stream instead. Each returns the bytes to send, possibly none.
+    A reply that is not streamed calls ``whole`` alone.
+    """
+
+    model: str
+
+    @property
+    def content_type(self) -> str:
+        """The content type of a stream."""
+        return "text/event-stream"
+
+    def begin(self, index: int) -> bytes:
+        """The beginning of a choice."""
+        return b""
+
+    @abstractmethod
+    def text(self, index: int, text: str) -> bytes:
+        """A piece of a choice's text."""
+
+    def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
+        """Other fields of a delta, if the format has a place for them."""
+        return b""
+
+    @abstractmethod
+    def finish(self, index: int, reason: str) -> bytes:
+        """The end of a choice. ``reason`` is that of OpenAI's chat API: ``stop``, ``length``, …"""
+
+    def usage(self, usage: Usage, dollars: float | None) -> bytes:
+        """The token counts, if the client asked for them."""
+        return b""
+
+    def end(self) -> bytes:
+        """The end of the stream."""
+        return b""
+
+    def keep_alive(self) -> bytes:
+        """A sign of life that keeps the connection open."""
+        return COMMENT
+
+    def notice(self, text: str) -> bytes:
+        """A notice that comes too late for the headers, as a comment, which clients ignore."""
+        return f": X-SAGA-Notice: {header_text(text)}\n\n".encode()
+
+    def failure(self, failure: Failure) -> bytes:
+        """An error that ends the stream."""
+        return error_event(openai_error(failure)) + self.end()
+
+    @abstractmethod
+    def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
+        """The whole reply as JSON."""
+
+
+@define
+class Choice:
+    """One choice of a reply that is sent as a whole."""
+
+    index: int
+    text: str = ""
+    extra: dict[str, Any] = field(factory=dict)
+    finish: str = "stop"
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """Add fields of a delta. Texts and lists are appended to, other values replaced."""
+        for name, value in fields.items():
+            before: Any = self.extra.get(name)
+            grows = isinstance(before, str | list) and type(before) is type(value)
+            self.extra[name] = before + value if grows else value
+
+
+def event(value: Mapping[str, Any], name: str = "") -> bytes:
+    """Return a server-sent event with a JSON object."""
+    named = f"event: {name}\n" if name else ""
+    return f"{named}data: {to_json(value)}\n\n".encode()
+
+
+def error_event(error: Mapping[str, Any]) -> bytes:
+    """Return the event that reports an error in mid-stream."""
+    return b"data: " + error_json(error) + b"\n\n"
+
+
+def openai_usage(usage: Usage, dollars: float | None = None) -> dict[str, Any]:
+    """Return token counts in OpenAI's format. ``cost``, in US dollars, is present only if ``dollars`` is given."""
+    written = {"cache_write_tokens": usage.cache_write} if usage.cache_write else {}
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read, **written},
+        **({} if dollars is None else {"cost": round(dollars, 6)}),
+    }
+
+
+def reasoning_in(fields: Mapping[str, Any]) -> str:
+    """Return the model's reasoning text in a delta's fields; empty if there is none."""
+    text = fields.get("reasoning_content") or fields.get("reasoning")
+    return text if isinstance(text, str) else ""
+
+
+# -- tool calls ------------------------------------------------------------------------------------------------
+
+
+@define
+class GatheredCall:
+    """One tool call, as far as it has arrived."""
+
+    id: str
+    index: int | None
+    name: str = ""
+    arguments: str = ""
+    extra: Mapping[str, Any] = field(factory=dict)
+    """Data that a provider adds (``extra_content``)."""
+
+    @property
+    def parsed(self) -> Any:
+        """The arguments as parsed JSON; invalid JSON becomes an object with the text under ``arguments``."""
+        try:
+            return json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            return {"arguments": self.arguments}
+
+
+@define
+class GatheredCalls:
+    """The tool calls of one reply, in the order in which they began."""
+
+    calls: list[GatheredCall] = field(factory=list)
+    _by_id: dict[str, int] = field(factory=dict)
+    _by_index: dict[int, int] = field(factory=dict)
+    """The position in ``calls`` of the last call with an index; ``_by_id`` has that of the last call with an id."""
+
+    def gather(self, fields: Mapping[str, Any]) -> list[tuple[int, str]]:
+        """Add the tool calls in a delta's ``fields``: new calls, and further pieces of earlier ones.
+
+        Returns the position in ``calls`` of each piece, and the arguments that it adds.
+        """
+        pieces = fields.get("tool_calls")
+        return [self._add(call) for call in (pieces if isinstance(pieces, list) else ()) if isinstance(call, Mapping)]
+
+    def _add(self, call: Mapping[str, Any]) -> tuple[int, str]:
+        number, index = str(call.get("id") or ""), call.get("index")
+        index = index if type(index) is int else None
+        at = self._begun(number, index)
+        if at < 0:
+            at = len(self.calls)
+            self.calls.append(GatheredCall(number, index))
+        found = self.calls[at]
+        found.id = found.id or number
+        if found.id:
+            self._by_id[found.id] = at
+        if found.index is not None:
+            self._by_index[found.index] = at
+        function = call.get("function") or {}
+        found.name += function.get("name") or ""
+        piece = function.get("arguments") or ""
+        found.arguments += piece
+        if isinstance(call.get("extra_content"), Mapping):
+            found.extra = call["extra_content"]
+        return at, piece
+
+    def _begun(self, number: str, index: int | None) -> int:
+        """Return the position of the call that this piece continues; -1 for a new call."""
+        by_index = -1 if index is None else self._by_index.get(index, -1)
+        at = max(self._by_id.get(number, -1), by_index)
+        if at >= 0 and number and self.calls[at].id not in ("", number):
+            return -1  # some providers give every call the index 0
+        if at < 0 and not number and index is None:
+            return len(self.calls) - 1
+        return at
+
+
+def calls_in(fields: Mapping[str, Any]) -> list[GatheredCall]:
+    """Return the tool calls of a whole reply."""
+    gathered = GatheredCalls()
+    gathered.gather(fields)
+    return gathered.calls
+
+
+@define
+class StreamedCalls:
+    """The order in which a stream of whole blocks sends tool calls whose pieces may arrive interleaved.
+
+    One block is open at a time. The first call is sent as it arrives. The calls that begin beside it wait until it
+    ends, because only the end of the calls shows that no piece of it will follow.
+    """
+
+    _gathered: GatheredCalls = field(factory=GatheredCalls, init=False)
+    _sent: int = field(default=0, init=False)
+    """The number of calls that are over."""
+    _live: bool = field(default=False, init=False)
+
+    def pieces(self, fields: Mapping[str, Any]) -> Iterator[tuple[GatheredCall | None, str]]:
+        """Yield what can be sent now: a call that begins, or ``None`` for the open one, and a piece of arguments."""
+        for at, piece in self._gathered.gather(fields):
+            if at != self._sent:
+                continue
+            begun, self._live = None if self._live else self._gathered.calls[at], True
+            yield begun, piece
+
+    def rest(self) -> Iterator[GatheredCall]:
+        """Yield the calls that waited, each whole. The open call is over, and so are these."""
+        waiting = self._gathered.calls[self._sent + self._live :]
+        self._sent, self._live = len(self._gathered.calls), False
+        yield from waiting
