@@ -148,7 +148,7 @@ async def window_at(live: LiveSession, turn: str, due: Container[str], extractor
 
 # -- reading a turn --------------------------------------------------------------------------------------------
 
-_NAMED_BY_BLOCK = (Mentioned, Renamed, Introduced, deltas.Played)
+_NAMED_BY_BLOCK = (Renamed, Introduced, deltas.Played, deltas.Merged)
 
 
 def unreported(node: Node) -> bool:
@@ -171,6 +171,9 @@ class Scene:
 
     turn: Turn
     before: WorldState
+    """The state before the turn, with the names that the client or the block's first lines gave in it."""
+    named: tuple[Event, ...]
+    """The events that gave these names. They stay whatever the model answers."""
     later: WorldState | None
     """The state at the active head, if the turn is above it."""
     above: Delta
@@ -190,10 +193,14 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
     turn = await live.turn(turn_id)
     assert turn.parent is not None, "a root is never read"
     before = await live.state(turn.parent)
+    # Without a whole block, the recorder has found out nothing but who the player is, and whom the block introduced.
+    kinds = _NAMED_BY_BLOCK if turn.delta.cut or turn.delta.status is Status.FALLBACK else (Renamed,)
+    named = tuple(event for event in turn.delta.events if isinstance(event, kinds))
+    before = fold(before, Delta(named), turn=before.turn, depth=before.depth)
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None
     above = live.effective(await live.turn(turn.parent))
-    return Scene(turn, before, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
+    return Scene(turn, before, named, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
 
 
 async def read_turn(
@@ -216,11 +223,8 @@ def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
     """
     turn, before = scene.turn, scene.before
     said = f"{turn.user}\n{turn.reply}"
-    kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
+    kept: list[Event] = [*scene.named, *(event for event in turn.delta.events if isinstance(event, Mentioned))]
     if turn.delta.cut:
-        # The player and the characters that the block introduced are known, and names in its rest refer to them.
-        kept = [event for event in turn.delta.events if isinstance(event, _NAMED_BY_BLOCK)]
-        before = fold(before, Delta(tuple(kept)), turn=before.turn, depth=before.depth)
         reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
     told = read_delta(reading, before, source=Source.EXTRACTION, later=scene.later, told=said, above=scene.above)
     if not any(isinstance(event, Mentioned) for event in kept):

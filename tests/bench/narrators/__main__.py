@@ -36,10 +36,11 @@ def served(upstream: str, reporting: str, folder: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     config: dict[str, Any] = {
         "providers": {"openai": {"base_url": upstream, "api_key": "none"}},
-        "server": {"data_dir": str(folder / "data"), "port": port},
+        "storage": {"path": str(folder / "data")},
+        "server": {"port": port},
     }
     if reporting != "auto":
-        config["reporting"] = reporting
+        config["extraction"] = {"reporting": reporting}
     path = folder / "saga.yaml"
     path.write_text(yaml.safe_dump(config))
     log = (folder / "log").open("w")

@@ -70,3 +70,21 @@ async def test_a_narrator_that_is_not_asked_is_not_said_to_be_silent() -> None:
             chat += [{"role": "assistant", "content": reply}, {"role": "user", "content": f"I wait, {number}."}]
         assert [number for number, each in enumerate(notices) if each] == [3], "told once, with who reads it"
         assert "report" not in saga.counters.degraded
+
+
+async def test_the_persona_is_no_second_person_where_replies_are_read_afterwards() -> None:
+    system = {"role": "system", "content": "Write Narrator's next reply in a fictional chat between Narrator and Tobin."}
+    answer = '{"place": "mill", "here": ["Tobin", "Mara"], "got": [{"thing": "lantern", "count": 1}]}'
+    reader = Scripted(otherwise=answer)
+    async with Saga.open({"storage": {"profile": "memory"}}, extractor=reader) as saga:
+        chat = [system, *CHAT]
+        turn = await saga.begin(chat, local=True)
+        turn.replies[0].feed("Mara waits for Tobin at the mill and hands him a lantern.")
+        await turn.commit()
+        await saga.drain(5)
+        state = await saga.describe(turn.session.id)
+        assert state["player"] == "Tobin"
+        assert state["npcs_present"] == ["Mara"]
+        assert state["npcs_met"] == ["Mara"]
+        assert [each["name"] for each in state["inventory"]] == ["lantern"]
+        assert "| Player: Tobin" in reader.told()
