@@ -1,4 +1,4 @@
-"""The filter that hides state blocks from the player, in a streamed or a complete reply. Sans-IO."""
+"""The filter that hides state blocks, and echoes of SAGA's context, in a streamed or a complete reply. Sans-IO."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from threading import Lock
 from attrs import frozen
 from cachetools import TTLCache
 
+from saga_core.state_block.echoes import EchoFilter, may_echo
 from saga_core.state_block.fences import FenceFilter, RawBlock
 from saga_core.state_block.loose.candidate import WHITE
 from saga_core.state_block.loose.lines import may_hold_report
@@ -67,6 +68,7 @@ class BlockFilter:
     """
 
     def __init__(self) -> None:
+        self._echoes = EchoFilter()
         self._fences = FenceFilter()
         self._reports = ReportFilter()
 
@@ -85,6 +87,8 @@ class BlockFilter:
 
         Raises ``RuntimeError`` after ``finish``.
         """
+        if not self._echoes.passes(text):
+            text = self._echoes.feed(text)
         fences, reports = self._fences, self._reports
         if fences.in_prose and reports.in_prose and _halts(text) is None:
             if fences.holds_nothing() and reports.holds_nothing() and text[-1:] not in _white:
@@ -98,7 +102,8 @@ class BlockFilter:
 
         Raises ``RuntimeError`` if called twice.
         """
-        rest = self._fences.finish()
+        last = self._echoes.finish()
+        rest = (self._fences.feed(last) if last else "") + self._fences.finish()
         return (self._reports.feed(rest) if rest else "") + self._reports.finish()
 
 
@@ -137,20 +142,20 @@ def unscanned(texts: Iterable[str]) -> list[str]:
 def _may_hide(text: str, loose: bool) -> bool:
     """A quick check. Each message of a chat needs it several times in each request, so results are cached."""
     if not loose:
-        return may_open(text)
+        return may_open(text) or may_echo(text)
     found = _CHECKED.get(key := hash(text))
     if found is None:
         if len(_CHECKED) >= _MOST_CHECKED:
             _CHECKED.clear()
-        found = _CHECKED[key] = may_open(text) or may_hold_report(text)
+        found = _CHECKED[key] = may_open(text) or may_hold_report(text) or may_echo(text)
     return found
 
 
 def _hide(text: str, loose: bool) -> Hidden:
     if not _may_hide(text, loose):
         return Hidden(text, ())
-    fences = FenceFilter()
-    visible = fences.feed(text) + fences.finish()
+    echoes, fences = EchoFilter(), FenceFilter()
+    visible = fences.feed(echoes.feed(text) + echoes.finish()) + fences.finish()
     if not loose or not may_hold_report(visible):
         return Hidden(visible, fences.raw_blocks)
     reports = ReportFilter()

@@ -1,0 +1,47 @@
+"""Replies that repeat the context that SAGA sent: the player sees the story alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.state_block import BlockFilter, hide
+from saga_core.state_block.echoes import EchoFilter
+
+ECHO = "[SAGA: 지금 사실인 것]\n[최신 변경]\nHP: 100/100\n[/SAGA]"
+STORY = "서린은 강가의 물레방앗간으로 걸어간다."
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        (f"{ECHO}\n\n{STORY}", STORY),
+        (f"{STORY}\n\n{ECHO}", STORY),
+        (f"{STORY}\n\n{ECHO}\n\n{STORY}", f"{STORY}\n\n{STORY}"),
+        (f"[SAGA: what is true now]\nPlace: mill\n\n{STORY}", STORY),
+        ("[SAGA: what is true now]\nPlace: mill", ""),
+        (f"[/SAGA]\n\n{STORY}", STORY),
+        (f"[ saga: rules ]\nText between\n[/ SAGA]\n{STORY}", STORY),
+        ("He points at the [S", "He points at the [S"),
+        ("A sign says [SAGAMORE], a [saga] of old.", "A sign says [SAGAMORE], a [saga] of old."),
+        ("[OOC: wait] She nods. [1]", "[OOC: wait] She nods. [1]"),
+    ],
+)
+def test_an_echo_is_hidden_and_the_story_is_not(reply: str, shown: str) -> None:
+    assert hide(reply).visible.strip() == shown
+
+
+@given(st.lists(st.sampled_from([ECHO, STORY, "[SAGA: rules]", "[/SAGA]", "[", "]", "\n\n", "SAGA", " x "])), st.data())
+def test_how_a_reply_is_split_does_not_matter(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    whole = EchoFilter()
+    expected = whole.feed(text) + whole.finish()
+    split, at, got = EchoFilter(), 0, ""
+    while at < len(text):
+        size = data.draw(st.integers(1, 7))
+        got += split.feed(text[at : at + size])
+        at += size
+    assert got + split.finish() == expected
+    blocks = BlockFilter()
+    assert "SAGA: " not in blocks.feed(text) + blocks.finish()
