@@ -73,7 +73,8 @@ async def test_a_narrator_that_is_not_asked_is_not_said_to_be_silent() -> None:
 
 
 async def test_the_persona_is_no_second_person_where_replies_are_read_afterwards() -> None:
-    system = {"role": "system", "content": "Write Narrator's next reply in a fictional chat between Narrator and Tobin."}
+    about = "Write Narrator's next reply in a fictional chat between Narrator and Tobin."
+    system = {"role": "system", "content": about}
     answer = '{"place": "mill", "here": ["Tobin", "Mara"], "got": [{"thing": "lantern", "count": 1}]}'
     reader = Scripted(otherwise=answer)
     async with Saga.open({"storage": {"profile": "memory"}}, extractor=reader) as saga:
