@@ -12,7 +12,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from saga_backends.chat.json_text import read_text, without_surrogates
+from saga_backends.json_text import read_text, without_surrogates
 from saga_core.errors import BadInput, UpstreamError
 
 if TYPE_CHECKING:

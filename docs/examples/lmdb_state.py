@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from saga_backends.state_kv.key_bytes import decode, encode, range_end
+from saga_backends.key_bytes import decode, encode, range_end
 from saga_core import (
     Backend,
     BadInput,

@@ -18,13 +18,13 @@ from attrs import define, field
 
 from saga_backends.chat.dialect import Dialect, Outgoing
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import choices_of, several
 from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
 from saga_backends.chat.reply import Reply
 from saga_backends.http_client import MOST_BODY, body_of, open_http, refusal
+from saga_backends.json_text import read_text
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed, UsagePart

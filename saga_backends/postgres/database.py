@@ -21,9 +21,9 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
+from saga_backends.key_bytes import encode
 from saga_backends.postgres.errors import AGAIN, is_lost, store_error, translated
 from saga_backends.postgres.migrations import IDENTITY, Part, check_schema, identity_of, migrate
-from saga_backends.state_kv.key_bytes import encode
 from saga_core.errors import BadInput, Closed, LeaseLost, StoreError
 from saga_core.registry import OpenOptions
 from saga_core.stores import Fence, FenceOf, Health

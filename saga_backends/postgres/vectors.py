@@ -24,7 +24,7 @@ from saga_backends.postgres import exact_json
 from saga_backends.postgres.database import Database, place_of
 from saga_backends.postgres.migrations import Migration, Part
 from saga_backends.postgres.where import Where
-from saga_backends.vector.scoring import Question, as_row, as_rows, squared_norms
+from saga_backends.scoring import Question, as_row, as_rows, squared_norms
 from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions

@@ -5,20 +5,17 @@ Options: ``inner`` is the wrapped store, which is closed with the layer. ``limit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from saga_core.errors import BadInput
 from saga_core.registry import Backend, OpenOptions
-
-if TYPE_CHECKING:
-    from saga_backends.resident.graph import ResidentGraph
-    from saga_backends.resident.vectors import ResidentVectors
 
 _LIMIT_MB = 64
 _MB = 1_024 * 1_024
 
 
-def _inner_and_limit(options: OpenOptions, kind: str) -> tuple[Any, int]:
+async def _open(kind: str, layer: str, options: OpenOptions) -> Any:
     taken = options.take(inner=None, limit_mb=_LIMIT_MB)
     inner, limit_mb = taken["inner"], taken["limit_mb"]
     found = getattr(getattr(inner, "info", None), "kind", None)
@@ -26,28 +23,29 @@ def _inner_and_limit(options: OpenOptions, kind: str) -> tuple[Any, int]:
         raise BadInput(f"options.inner: {inner!r} is no {kind} store; give the open store that is to be wrapped")
     if limit_mb < 1:
         raise BadInput(f"options.limit_mb: {limit_mb} is below 1; without memory use the store itself")
-    return inner, limit_mb * _MB
+    module, _, name = layer.partition(":")
+    return getattr(import_module(module), name)(inner, limit_bytes=limit_mb * _MB)
 
 
-async def _open_graph(options: OpenOptions) -> ResidentGraph:
-    from saga_backends.resident.graph import ResidentGraph
-
-    inner, limit_bytes = _inner_and_limit(options, "graph")
-    return ResidentGraph(inner, limit_bytes=limit_bytes)
+async def _open_graph(options: OpenOptions) -> Any:
+    return await _open("graph", "saga_backends.resident.graph:ResidentGraph", options)
 
 
-async def _open_vector(options: OpenOptions) -> ResidentVectors:
-    from saga_backends.resident.vectors import ResidentVectors
-
-    inner, limit_bytes = _inner_and_limit(options, "vector")
-    return ResidentVectors(inner, limit_bytes=limit_bytes)
+async def _open_vector(options: OpenOptions) -> Any:
+    return await _open("vector", "saga_backends.resident.vectors:ResidentVectors", options)
 
 
-GRAPH = Backend("resident", "graph", _open_graph, "the scopes of a graph store in memory, written through")
+GRAPH = Backend(
+    "resident",
+    "graph",
+    _open_graph,
+    "the scopes of a graph store in memory, written through",
+    warm_up=("saga_backends.digraph",),
+)
 VECTOR = Backend(
     "resident",
     "vector",
     _open_vector,
     "the scopes of a vector store in memory, written through",
-    warm_up=("saga_backends.vector.matrix",),
+    warm_up=("saga_backends.resident.matrix",),
 )

@@ -1,4 +1,4 @@
-"""Keeps the scopes of a graph store in memory as adjacency dicts, and writes through to the store."""
+"""Keeps the scopes of a graph store in memory, and writes through to the store."""
 
 from __future__ import annotations
 
@@ -7,91 +7,24 @@ from typing import cast
 
 from attrs import evolve
 
-from saga_backends.resident.scope_cache import ScopeCache
-from saga_backends.resident.scope_graph import ScopeGraph
+from saga_backends.resident.store import PAGE, ResidentStore
+from saga_backends.scope_graph import ScopeGraph, import_classes
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
-from saga_core.stores import (
-    Direction,
-    Edge,
-    Fenced,
-    FenceOf,
-    GraphStore,
-    Health,
-    Mutation,
-    NativeExpand,
-    Node,
-    RawQuery,
-    StoreInfo,
-    Value,
-)
-from saga_core.stores.validate import (
-    check_expand,
-    check_mutation,
-    check_names,
-    check_neighbors,
-    check_node_scan,
-    check_scope,
-)
-
-_PAGE = 1_000
+from saga_core.stores import Direction, Edge, GraphStore, Mutation, NativeExpand, Node, RawQuery, Value
+from saga_core.stores.validate import check_expand, check_mutation, check_names, check_neighbors, check_node_scan
 
 
-class ResidentGraph:
-    """The store ``inner`` with its scopes in memory. Reads of a loaded scope need no I/O and no thread.
+class ResidentGraph(ResidentStore[GraphStore, ScopeGraph]):
+    """A graph store behind ``ResidentStore``.
 
-    Writes go to ``inner`` first, which must only be written through this object. Of a ``SHARED`` store, only the scopes
-    passed to ``hold`` are kept in memory, and all others are read from ``inner``. A scope whose estimated size exceeds
-    ``scope_bytes`` (by default half of ``limit_bytes``) is also read from ``inner``. ``query`` always uses ``inner``,
-    and ``expand`` only for such scopes. Both raise ``NotSupported`` if ``inner`` does not declare them.
+    ``query`` always uses ``inner``, and ``expand`` only for scopes that are not in memory. Both raise ``NotSupported``
+    if ``inner`` does not declare them.
     """
-
-    def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
-        self.inner = inner
-        self.cache: ScopeCache[ScopeGraph] = ScopeCache(
-            self._load,
-            limit_bytes=limit_bytes,
-            scope_bytes=scope_bytes,
-            shared=Capability.SHARED in inner.info.capabilities,
-        )
-        """The cache of scopes. Its ``counters`` are statistics."""
-        self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
-        self._limits = inner.info.limits
-
-    @property
-    def info(self) -> StoreInfo:
-        """The info of ``inner`` with the additional capability ``RESIDENT``."""
-        return self._info
-
-    async def check(self, *, thorough: bool = False) -> Health:
-        """Check ``inner``; see ``Store.check``."""
-        return await self.inner.check(thorough=thorough)
-
-    async def aclose(self) -> None:
-        """Wait for writes in progress, then close ``inner``."""
-        await self.cache.close()
-        await self.inner.aclose()
-
-    def hold(self, scope: str) -> None:
-        """Keep ``scope`` of a ``SHARED`` store in memory from now on, because no other process writes to it."""
-        self.cache.hold(scope)
-
-    def release(self, scope: str) -> None:
-        """Read ``scope`` of a ``SHARED`` store from the store again, because other processes may write to it."""
-        self.cache.release(scope)
-
-    def fence(self, fence_of: FenceOf) -> None:
-        """Pass the fence on to ``inner``; see ``Fenced``."""
-        cast(Fenced, self.inner).fence(fence_of)
-
-    def forget(self, scope: str | None = None) -> None:
-        """Reload ``scope`` (or all scopes) at the next read, because another process may have written to it."""
-        self.cache.forget(scope)
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
+        self._check_scope(scope)
         check_mutation(mutation, self._limits)
         # The write continues if the caller is cancelled, so it needs its own copy of the values.
         own = evolve(
@@ -108,7 +41,7 @@ class ResidentGraph:
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """See ``GraphStore.get``."""
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await self.inner.get(scope, ids)
         check_names("ids", ids, self._limits)
@@ -124,7 +57,7 @@ class ResidentGraph:
         limit: int | None = None,
     ) -> list[Edge]:
         """See ``GraphStore.neighbors``."""
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await self.inner.neighbors(scope, ids, types=types, direction=direction, limit=limit)
         check_neighbors(ids, types, direction, limit, self._limits)
@@ -134,7 +67,7 @@ class ResidentGraph:
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
     ) -> list[Node]:
         """See ``GraphStore.scan``."""
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await self.inner.scan(scope, label=label, after=after, limit=limit)
         check_node_scan(label, after, limit, self._limits)
@@ -145,20 +78,6 @@ class ResidentGraph:
         image = self.cache.find(scope) or await self.cache.known(scope)
         return image.watermark if image is not None else await self.inner.watermark(scope)
 
-    async def scopes(self) -> list[str]:
-        """See ``GraphStore.scopes``."""
-        return await self.inner.scopes()
-
-    async def drop(self, scope: str) -> None:
-        """See ``GraphStore.drop``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
-        await self.cache.write(scope, lambda: self._drop(scope), lambda _image, _none: True)
-
-    async def _drop(self, scope: str) -> None:
-        await self.inner.drop(scope)
-        self.cache.forget(scope)
-
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
@@ -166,7 +85,7 @@ class ResidentGraph:
         self.cache.ensure_open()
         if Capability.NATIVE_EXPAND not in self._info.capabilities:
             raise NotSupported(f"graph.{self._info.name} has no native expand; walk over neighbors")
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await cast(NativeExpand, self.inner).expand(scope, ids, hops=hops, types=types)
         check_expand(ids, hops, types, self._limits)
@@ -179,15 +98,11 @@ class ResidentGraph:
             raise NotSupported(f"graph.{self._info.name} has no query language")
         return await cast(RawQuery, self.inner).query(text, timeout=timeout, limit=limit)
 
-    async def _fetch(self, scope: str) -> ScopeGraph | None:
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
-        return await self.cache.fetch(scope)
-
     async def _load(self, scope: str, most: int) -> ScopeGraph | None:
-        """Load every node, sorted by id, then every edge. Returns None if they would take more than ``most`` bytes."""
+        """Load every node, sorted by id, then every edge."""
+        await import_classes()
         image = ScopeGraph(await self.inner.watermark(scope))
-        page = min(_PAGE, self._limits.batch)
+        page = min(PAGE, self._limits.batch)
         ids: list[str] = []
         while True:
             nodes = await self.inner.scan(scope, after=ids[-1] if ids else None, limit=page)

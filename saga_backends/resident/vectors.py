@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
-from saga_backends.resident.scope_cache import ScopeCache
-from saga_core.capabilities import Capability
+from saga_backends.resident.store import PAGE, ResidentStore
 from saga_core.stores import (
     Compacting,
-    Fenced,
-    FenceOf,
     Filter,
-    Health,
     Hit,
     ScopeSpec,
-    StoreInfo,
     Vector,
     VectorItem,
     VectorStore,
@@ -33,18 +28,15 @@ from saga_core.stores.validate import (
     check_items,
     check_names,
     check_query,
-    check_scope,
     check_where,
 )
 
 if TYPE_CHECKING:
-    from saga_backends.vector.matrix import Matrix
-
-_PAGE = 1_000
+    from saga_backends.resident.matrix import Matrix
 
 
 def _matrix(dimension: int) -> Matrix:
-    from saga_backends.vector.matrix import Matrix  # imports numpy, which the start should not pay for
+    from saga_backends.resident.matrix import Matrix  # imports numpy, which the start should not pay for
 
     return Matrix(dimension)
 
@@ -68,65 +60,17 @@ class _Image:
         return self.spec == spec
 
 
-class ResidentVectors:
-    """The store ``inner`` with its scopes in memory. Reads of a loaded scope are exact, and need no I/O and no thread.
-
-    Writes go to ``inner`` first, which must only be written through this object. Of a ``SHARED`` store, only the scopes
-    passed to ``hold`` are kept in memory, and all others are read from ``inner``. A scope whose estimated size exceeds
-    ``scope_bytes`` (by default half of ``limit_bytes``) is also read from ``inner``.
-    """
-
-    def __init__(self, inner: VectorStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
-        self.inner = inner
-        self.cache: ScopeCache[_Image] = ScopeCache(
-            self._load,
-            limit_bytes=limit_bytes,
-            scope_bytes=scope_bytes,
-            shared=Capability.SHARED in inner.info.capabilities,
-        )
-        """The cache of scopes. Its ``counters`` are statistics."""
-        self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
-        self._limits = inner.info.limits
-
-    @property
-    def info(self) -> StoreInfo:
-        """The info of ``inner`` with the additional capability ``RESIDENT``."""
-        return self._info
-
-    async def check(self, *, thorough: bool = False) -> Health:
-        """Check ``inner``; see ``Store.check``."""
-        return await self.inner.check(thorough=thorough)
-
-    async def aclose(self) -> None:
-        """Wait for writes in progress, then close ``inner``."""
-        await self.cache.close()
-        await self.inner.aclose()
-
-    def hold(self, scope: str) -> None:
-        """Keep ``scope`` of a ``SHARED`` store in memory from now on, because no other process writes to it."""
-        self.cache.hold(scope)
-
-    def release(self, scope: str) -> None:
-        """Read ``scope`` of a ``SHARED`` store from the store again, because other processes may write to it."""
-        self.cache.release(scope)
+class ResidentVectors(ResidentStore[VectorStore, _Image]):
+    """A vector store behind ``ResidentStore``. Queries of a scope in memory are exact."""
 
     async def compact(self) -> None:
         """Compact ``inner``, if it supports that; see ``Compacting``."""
         self.cache.ensure_open()
         await cast(Compacting, self.inner).compact()
 
-    def fence(self, fence_of: FenceOf) -> None:
-        """Pass the fence on to ``inner``; see ``Fenced``."""
-        cast(Fenced, self.inner).fence(fence_of)
-
-    def forget(self, scope: str | None = None) -> None:
-        """Reload ``scope`` (or all scopes) at the next read, because another process may have written to it."""
-        self.cache.forget(scope)
-
     async def create(self, scope: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
+        self._check_scope(scope)
         await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))
 
     async def describe(self, scope: str) -> ScopeSpec | None:
@@ -136,8 +80,7 @@ class ResidentVectors:
 
     async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
         """See ``VectorStore.upsert``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
+        self._check_scope(scope)
         check_items(items, self._limits)
         # The write continues if the caller is cancelled, so it needs its own copy of the values.
         vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
@@ -156,7 +99,7 @@ class ResidentVectors:
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
         """See ``VectorStore.get``."""
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await self.inner.get(scope, ids)
         check_names("ids", ids, self._limits)
@@ -164,7 +107,7 @@ class ResidentVectors:
 
     async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
         """See ``VectorStore.scan``."""
-        image = self.cache.find(scope) or await self._fetch(scope)
+        image = self.cache.find(scope) or await self._image(scope)
         if image is None:
             return await self.inner.scan(scope, after=after, limit=limit)
         check_item_scan(after, limit, self._limits)
@@ -175,7 +118,7 @@ class ResidentVectors:
         self.cache.ensure_open()
         check_query(scopes, k, where, self._limits)
         asked = as_float32("vector", vector)
-        from saga_backends.vector.scoring import Question
+        from saga_backends.scoring import Question
 
         question = Question(asked)
         wanted = predicate(where) if where is not None else None
@@ -195,8 +138,7 @@ class ResidentVectors:
 
     async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
         """See ``VectorStore.delete``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
+        self._check_scope(scope)
         check_delete(ids, where, self._limits)
         own = list(ids) if ids is not None else None
         wanted = predicate(where) if where is not None else None
@@ -218,34 +160,15 @@ class ResidentVectors:
             return 0
         return len(image.matrix) if where is None else len(image.matrix.matching(predicate(where)))
 
-    async def scopes(self) -> list[str]:
-        """See ``VectorStore.scopes``."""
-        return await self.inner.scopes()
-
-    async def drop(self, scope: str) -> None:
-        """See ``VectorStore.drop``."""
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
-        await self.cache.write(scope, lambda: self._drop(scope), lambda _image, _none: True)
-
-    async def _drop(self, scope: str) -> None:
-        await self.inner.drop(scope)
-        self.cache.forget(scope)
-
-    async def _fetch(self, scope: str) -> _Image | None:
-        self.cache.ensure_open()
-        check_scope(scope, self._limits)
-        return await self.cache.fetch(scope)
-
     async def _load(self, scope: str, most: int) -> _Image | None:
-        """Load every item, sorted by id. Returns None if they would take more than ``most`` bytes."""
+        """Load every item, sorted by id."""
         spec = await self.inner.describe(scope)
         image = _Image(spec)
         if spec is None or image.matrix is None:
             return image
         if await self.inner.count(scope) * spec.dimension * 4 > most:
             return None
-        page = min(_PAGE, self._limits.batch)
+        page = min(PAGE, self._limits.batch)
         after: str | None = None
         while True:
             items = await self.inner.scan(scope, after=after, limit=page)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from saga_backends import sqlite_file
+from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.path_lock import PathLock
-from saga_backends.state_kv.key_bytes import decode, encode, range_end
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from attrs import frozen
 
 from saga_backends import sqlite_file
-from saga_backends.state_kv.key_bytes import decode, encode, range_end
+from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from attrs import define, field
 
 from saga_backends import sqlite_file
-from saga_backends.state_kv.key_bytes import decode, encode
+from saga_backends.key_bytes import decode, encode
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_backends.state_kv.sqlite_copy import SEAL
 from saga_core.errors import BadInput, StoreCorrupt

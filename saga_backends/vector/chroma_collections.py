@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from saga_backends.scoring import Singles, as_rows, squared_norms
 from saga_backends.vector import chroma_index
 from saga_backends.vector.chroma_items import Block, pack, parse, split
 from saga_backends.vector.chroma_items import items as items_of
 from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
 from saga_backends.vector.nearest import Nearest
 from saga_backends.vector.packed_item import PackedItem, latest
-from saga_backends.vector.scoring import Singles, as_rows, squared_norms
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from saga_backends.scoring import Singles
 from saga_backends.vector.packed_item import PackedItem
-from saga_backends.vector.scoring import Singles
 from saga_core.errors import SagaError
 from saga_core.stores import VectorItem
 

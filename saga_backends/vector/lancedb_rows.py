@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from saga_backends.scoring import Singles
 from saga_backends.vector.packed_item import PackedItem, read_metadata
-from saga_backends.vector.scoring import Singles
 from saga_core.errors import SagaError
 from saga_core.stores import ScopeSpec, VectorItem
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from saga_backends.vector.scoring import Question, Singles, are_tame, as_row, inverse_norms, squared_norms
+from saga_backends.scoring import Question, Singles, are_tame, as_row, inverse_norms, squared_norms
 
 
 class Nearest:

@@ -24,5 +24,5 @@ BACKEND = Backend(
     name="sqlite",
     open=_open,
     summary="one SQLite file, exact search by numpy; the default",
-    warm_up=("numpy", "saga_backends.vector.scoring"),
+    warm_up=("numpy", "saga_backends.scoring"),
 )

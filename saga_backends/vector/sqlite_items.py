@@ -25,7 +25,7 @@ from saga_core.stores.validate import check_dimension
 if TYPE_CHECKING:
     import sqlite_utils
 
-    from saga_backends.vector.scoring import Singles
+    from saga_backends.scoring import Singles
 
 _MOST_ROWS = 2**62
 """A limit that SQLite accepts and that no store reaches."""
@@ -178,7 +178,7 @@ class VectorFile:
         """See ``VectorStore.query``. Keeps ``k`` candidates and some hundred rows in memory at a time."""
         import numpy as np  # imported here, so that the start does not pay for it
 
-        from saga_backends.vector.scoring import Question, squared_norms
+        from saga_backends.scoring import Question, squared_norms
 
         question = Question(asked)
         best: list[tuple[float, str, int, int]] = []

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from saga_backends.chat import client, json_text
+from saga_backends import json_text
+from saga_backends.chat import client
 from saga_backends.chat.anthropic import MessagePieces
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.gemini import GeminiPieces
-from saga_backends.chat.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.chat.openai import BACKEND, MOST_CHOICES, ChatPieces
 from saga_backends.chat.patience import BILL_SECONDS, Patience
 from saga_backends.chat.reply import MOST_BESIDE, MOST_TEXT, Reply
+from saga_backends.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan

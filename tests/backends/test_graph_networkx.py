@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.graph import networkx as store_module
+from saga_backends.scope_graph import CLASSES
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, StoreUnavailable
 from saga_core.registry import OpenOptions, load
@@ -56,7 +57,8 @@ async def test_an_engine_that_breaks_at_its_first_use_changes_nothing(monkeypatc
 
     store = await opened()
     with monkeypatch.context() as broken:
-        broken.setattr(store_module.importlib, "import_module", refuse)  # type: ignore[attr-defined]
+        broken.delitem(sys.modules, CLASSES, raising=False)
+        broken.setattr("saga_backends.scope_graph.import_module", refuse)
         with pytest.raises(StoreUnavailable, match=r"pip install networkx"):
             await store.apply("s", Mutation((Node("a", "L"),)))
     assert await store.scopes() == []
@@ -76,9 +78,9 @@ async def main():
     store = await BACKEND.open(OpenOptions())
     read = [await store.get("s", ["a"]), await store.neighbors("s", ["a"]), await store.scan("s")]
     read += [await store.watermark("s"), await store.expand("s", ["a"], hops=2), (await store.check(thorough=True)).ok]
-    print(read, "saga_backends.graph.digraph" in sys.modules, "numpy" in sys.modules)
+    print(read, "saga_backends.digraph" in sys.modules, "numpy" in sys.modules)
     await store.apply("s", Mutation((Node("a", "L"),)))
-    print("saga_backends.graph.digraph" in sys.modules, [name for name in sys.modules if "networkx.algo" in name])
+    print("saga_backends.digraph" in sys.modules, [name for name in sys.modules if "networkx.algo" in name])
 
 asyncio.run(main())
 """
@@ -87,7 +89,7 @@ asyncio.run(main())
 
 def test_a_program_that_imports_networkx_has_the_whole_of_it() -> None:
     """Before, after and, in other threads, at the same time as the store imports its part."""
-    both = "import saga_backends.graph.digraph as part, networkx; "
+    both = "import saga_backends.digraph as part, networkx; "
     check = "print(part.DiGraph is networkx.DiGraph, networkx.shortest_path(networkx.path_graph(3), 0, 2))"
     assert run(both + check) == "False [0, 1, 2]\n"
     assert run(f"import networkx; {both}{check}") == "True [0, 1, 2]\n"
@@ -101,7 +103,7 @@ def whole():
     found.append(hasattr(networkx, "shortest_path"))
 
 def part():
-    from saga_backends.graph.digraph import DiGraph
+    from saga_backends.digraph import DiGraph
     found.append(DiGraph([("a", "b")]).has_edge("a", "b"))
 
 threads = [threading.Thread(target=each) for each in (part, whole, whole, part, whole)]
@@ -119,7 +121,7 @@ def test_another_version_of_networkx_is_imported_as_a_whole_if_its_start_alone_d
 from importlib.machinery import SourceFileLoader
 original = SourceFileLoader.get_source
 SourceFileLoader.get_source = lambda self, name: "" if name == "networkx" else original(self, name)
-import saga_backends.graph.digraph as part, sys
+import saga_backends.digraph as part, sys
 print(part.DiGraph is sys.modules["networkx"].DiGraph)
 """
     assert run(program) == "True\n"

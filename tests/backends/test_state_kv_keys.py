@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from saga_backends.state_kv.key_bytes import decode, encode, range_end
+from saga_backends.key_bytes import decode, encode, range_end
 from saga_core.stores.state_kv import Key
 
 SEGMENTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5) | st.text(

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from saga_backends.vector.matrix import Matrix
-from saga_backends.vector.scoring import Question, are_tame, inverse_norms, squared_norms
+from saga_backends.resident.matrix import Matrix
+from saga_backends.scoring import Question, are_tame, inverse_norms, squared_norms
 from saga_core.errors import BadInput
 from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter, matches, predicate
 from saga_core.stores.vector import VectorItem, cosine

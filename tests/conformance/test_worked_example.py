@@ -9,7 +9,7 @@ import pytest
 
 from conformance import conforms
 from docs.examples.lmdb_state import BACKEND, LONGEST, short
-from saga_backends.state_kv.key_bytes import encode
+from saga_backends.key_bytes import encode
 from saga_core import OpenOptions, StoreLocked
 from saga_core.stores import Batch, Key
 from tests.conformance.lmdb_harness import HARNESS

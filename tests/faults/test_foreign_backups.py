@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from saga_backends.state_kv.key_bytes import encode
+from saga_backends.key_bytes import encode
 from saga_backends.state_kv.sqlite_copy import SEAL, read_copy
 from saga_core import Saga
 from saga_core.config import load_config

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
 
+from saga_backends.key_bytes import encode
 from saga_backends.memory import MemoryState
-from saga_backends.state_kv.key_bytes import encode
 from saga_core.errors import Conflict, StoreError
 from saga_core.stores import Batch, Health, Key
 from saga_core.stores.validate import check_batch, check_keys, check_scan

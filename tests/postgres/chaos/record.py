@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import psycopg
 from attrs import define, field
 
-from saga_backends.state_kv.key_bytes import decode, encode, range_end
+from saga_backends.key_bytes import decode, encode, range_end
 from saga_core.stores import Key
 
 _MADE = """

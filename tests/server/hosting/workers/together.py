@@ -18,7 +18,7 @@ from typing import Any
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from attrs import frozen
 
-from saga_backends.state_kv.key_bytes import decode
+from saga_backends.key_bytes import decode
 from tests.postgres.chaos.record import Commit
 from tests.postgres.cluster import ROOT, free_port
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterable
 
 from saga_backends import sqlite_file
+from saga_backends.key_bytes import decode, encode
 from saga_backends.state_kv import sqlite
-from saga_backends.state_kv.key_bytes import decode, encode
 from saga_core.errors import Conflict
 from saga_core.stores import Key
 

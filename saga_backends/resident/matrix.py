@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saga_backends.footprint import mapping_bytes
-from saga_backends.vector.scoring import (
+from saga_backends.scoring import (
     Doubles,
     Question,
     Singles,
