@@ -16,7 +16,7 @@ from conformance.spec import STORED
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed
 from saga_core.stores import Batch, Edge, Health, Mutation, Node, Pages, ScopeSpec, StoreInfo, VectorItem
-from saga_core.stores.lifecycle import too_small
+from saga_core.stores.validate import too_small
 from saga_core.values import PAGE_NAMES
 
 

@@ -23,7 +23,7 @@ from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableSto
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
-from saga_core.stores.lifecycle import too_small
+from saga_core.stores.validate import too_small
 
 log = logging.getLogger("saga.stores")
 

@@ -32,24 +32,7 @@ MINIMUM: Mapping[str, Limits] = {
     "vector": Limits(value_bytes=65_536, batch=256, dimension=384, name_chars=200),
     "cache": Limits(value_bytes=1_024 * 1_024, name_chars=200),
 }
-"""The limits that SAGA requires of a store, by kind. Only the limits in ``_NEEDED`` are checked."""
-
-_NEEDED: Mapping[str, tuple[str, ...]] = {
-    "state": ("key_bytes", "value_bytes", "batch"),
-    "graph": ("value_bytes", "batch", "name_chars"),
-    "vector": ("value_bytes", "batch", "dimension", "name_chars"),
-    "cache": ("value_bytes", "name_chars"),
-}
-
-
-def too_small(kind: str, limits: Limits) -> tuple[str, ...]:
-    """Return the limits below the ``MINIMUM`` of ``kind``, with both numbers: ``batch: 100, SAGA needs 2000``."""
-    least = MINIMUM.get(kind, Limits())
-    return tuple(
-        f"{name}: {getattr(limits, name)}, SAGA needs {getattr(least, name)}"
-        for name in _NEEDED.get(kind, ())
-        if getattr(limits, name) < getattr(least, name)
-    )
+"""The limits that SAGA requires of a store, by kind. ``validate.too_small`` compares those that matter to the kind."""
 
 
 @frozen

@@ -20,7 +20,7 @@ from typing import Any
 from saga_core.errors import BadInput, ScopeMismatch
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from saga_core.stores.lifecycle import Limits
+from saga_core.stores.lifecycle import MINIMUM, Limits
 from saga_core.stores.md_cache import Pages
 from saga_core.stores.state_kv import Batch, Key
 from saga_core.stores.vector import ScopeSpec, Vector, VectorItem
@@ -32,6 +32,12 @@ SEGMENT_END_BYTES = 2
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _NUMBER_BYTES = 8
 _SHOWN = 60
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "state": ("key_bytes", "value_bytes", "batch"),
+    "graph": ("value_bytes", "batch", "name_chars"),
+    "vector": ("value_bytes", "batch", "dimension", "name_chars"),
+    "cache": ("value_bytes", "name_chars"),
+}
 MAX_FILTER_DEPTH = 64
 """The largest nesting depth of ``And``, ``Or`` and ``Not``."""
 
@@ -46,6 +52,16 @@ def check_type(where: str, value: object, kind: type[Any]) -> None:
     """Check that ``value`` is an instance of ``kind``."""
     if not isinstance(value, kind):
         raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
+
+
+def too_small(kind: str, limits: Limits) -> tuple[str, ...]:
+    """Return the limits below the ``MINIMUM`` of ``kind``, with both numbers: ``batch: 100, SAGA needs 2000``."""
+    least = MINIMUM.get(kind, Limits())
+    return tuple(
+        f"{name}: {getattr(limits, name)}, SAGA needs {getattr(least, name)}"
+        for name in _NEEDED.get(kind, ())
+        if getattr(limits, name) < getattr(least, name)
+    )
 
 
 # --- names and numbers ---------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[OpenOptions]:
     def load(kind: str, name: str) -> Backend:
         async def open_(options: OpenOptions) -> object:
             found.append(options)
-            return SimpleNamespace(semantic=True)
+            return SimpleNamespace(id="fake", dimension=1, embed=None, semantic=True)
 
         return Backend(kind, name, open_)
 

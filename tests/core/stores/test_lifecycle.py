@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.stores import MINIMUM, Health, Limits, StoreInfo
-from saga_core.stores.lifecycle import too_small
+from saga_core.stores.validate import too_small
 
 
 def test_the_limits_are_those_that_backends_are_proved_against() -> None:
