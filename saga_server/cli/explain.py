@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
-from saga_server.cli.data.offline_reader import looked
+from saga_server.cli.data.data_access import Asking, reached, segment
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 
@@ -90,11 +90,13 @@ def explain(
     if text is not None and not text.strip():
         raise click.UsageError("--text: give a text")
     named = {} if turn is None else {"turn": turn}
-    here = f"/api/sessions/{quote(session, safe='')}"
+    here = f"/api/sessions/{segment(session)}"
     if text is None:
-        found = looked(file, data, look, f"{here}/context", named)
+        found = reached(file, data, look, Asking("GET", f"{here}/context", named))
     else:
-        found = looked(file, data, look, f"{here}/untold", body={**named, "text": text})
+        found = reached(
+            file, data, look, Asking("POST", f"{here}/untold", body=json.dumps({**named, "text": text}).encode())
+        )
     if plain:
         say_json(found)
         return

@@ -5,28 +5,24 @@ The commands open the stores, or ask the server that has them open.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
-from saga_server.cli.data.offline_reader import looked
+from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core import Saga
 
-_as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
-
 
 @click.command()
 @settings
-@_as_json
+@as_json
 def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     """List the sessions in the data directory."""
     from saga_server.admin import listed_sessions, to_plain
@@ -34,7 +30,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     async def look(saga: Saga) -> Any:
         return to_plain(await listed_sessions(saga))
 
-    found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
+    found = reached(file, data, look, Asking("GET", "/api/sessions", {"fleeting": "all"}))
     if plain:
         say_json(found)
         return
@@ -75,7 +71,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
 @click.command()
 @click.argument("session")
 @settings
-@_as_json
+@as_json
 def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
     """List the timelines of a session: the named ones, and the ends of all other paths.
 
@@ -85,7 +81,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
     async def look(saga: Saga) -> Any:
         return {"timelines": await saga.timelines.list(session)}
 
-    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
+    found = reached(file, data, look, Asking("GET", f"/api/sessions/{segment(session)}/timelines"))
     if plain:
         say_json(found)
         return
@@ -112,7 +108,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 @click.argument("other")
 @settings
 @click.option("--language", metavar="TAG", help="Language of the output, such as ko, instead of the world's language.")
-@_as_json
+@as_json
 def compare(
     file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
 ) -> None:
@@ -126,8 +122,8 @@ def compare(
     async def look(saga: Saga) -> Any:
         return to_plain(comparison(await saga.timelines.compare(session, one, other, language=language)))
 
-    query = {"one": one, "other": other, **({"language": language} if language else {})}
-    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
+    query = {"one": one, "other": other, "language": language}
+    found = reached(file, data, look, Asking("GET", f"/api/sessions/{segment(session)}/compare", query))
     if plain:
         say_json(found)
         return
@@ -138,17 +134,14 @@ def compare(
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose columns are as wide as their widest text."""
+    """Print a table whose columns are as wide as their widest text. Hangul and other wide letters take two cells."""
+    from rich.cells import cell_len
+
     lines = [head, *rows]
-    widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
+    widths = [max(cell_len(line[at]) for line in lines) for at in range(len(head))]
     for line in lines:
-        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
+        padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True))
         say("  ".join(padded).rstrip())
-
-
-def _width(text: str) -> int:
-    """Return how many terminal cells ``text`` takes. Hangul and other wide letters take two."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _dollars(amount: float | None) -> str:

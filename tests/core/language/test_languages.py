@@ -27,7 +27,6 @@ ASIDE = (
     "saga_backends/graph/kuzu_tokens.py",  # what an engine makes of every script
     "saga_server/demo/",
     "saga_server/doctor/examination.py",  # two sentences for the embedder
-    "saga_server/setup/wording.py",  # what `saga setup` says
     "saga_server/spoken.py",  # what systems call languages
 )
 """What is written in a language by its nature: stories, and measurements on them."""
