@@ -8,21 +8,242 @@ has edited a page, reads return the edited page until the next write to its scop
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from saga_backends.md_cache.generation import Generation, failure, is_pending, scope_of
+from attrs import evolve
+
 from saga_backends.path_lock import PathLock
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, StoreError
+from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.ids import digest
 from saga_core.registry import Backend, OpenOptions
+from saga_core.replacing import replace_file
 from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo
 from saga_core.stores.validate import check_pages, check_scope
+from saga_core.values import PAGE_NAMES
+
+# --- The folder of one scope, with four readable pages and the record that makes them one consistent generati------
+#
+# ::
+#
+#     아리아의-모험-3f9c0a51d2e7/
+#         state.md relations.md story.md lore.md     the pages for users; their paths never change
+#         .generation.json                           the record of the generation as it was written
+#         .pending.json                              the same record while some pages are not yet in place
+#
+# A write commits by renaming its record to ``.pending.json``. Then each page that differs is replaced, and the record
+# is renamed to ``.generation.json``. So the disk holds a complete generation, old or new, at every moment and after
+# every crash. A reader uses only ``.pending.json`` if it exists, and otherwise the pages beside ``.generation.json``.
+# This only requires renames within a folder, which Linux, macOS and Windows all support.
+#
+# A page that differs from the record was edited by a user, and is returned as it is. A missing page, a page that is not
+# UTF-8, and a record with a wrong checksum count as damage.
+
+_FORMAT = 1
+_SETTLED = ".generation.json"
+_PENDING = ".pending.json"
+_REPAIR = "write the scope again (`saga rebuild`), or remove the folder"
+
+
+class Generation:
+    """The folder ``path`` of ``scope``.
+
+    There may be one writer at a time, and readers on other threads at any time. ``guard`` is held while files are read
+    or renamed, but not while the disk syncs. It is also needed on Windows, where an open file cannot be replaced.
+    ``others_write`` means that other processes, which do not use ``guard``, may write too.
+    """
+
+    def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock, *, others_write: bool = False) -> None:
+        self._others_write = others_write
+        self.path = path
+        self._scope = scope
+        self._most_bytes = most_bytes
+        self._guard = guard
+
+    def read(self) -> Pages | None:
+        """Return the pages, or None if there is no generation. Raises ``StoreCorrupt`` with the damaged file."""
+        with self._guard:
+            pending, settled, on_disk = self._files()
+        if pending is not None:
+            return self._pages(pending, _PENDING)
+        if settled is None:
+            return None
+        pages = self._pages(settled, _SETTLED)
+        return evolve(pages, files={name: self._text(name, on_disk[name]) for name in PAGE_NAMES})
+
+    def _files(self) -> tuple[bytes | None, bytes | None, dict[str, bytes | None]]:
+        """Return the pending record, or else the settled record and the pages. All belong to the same generation."""
+        while True:
+            pending = _load(self.path / _PENDING)
+            settled = _load(self.path / _SETTLED) if pending is None else None
+            on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
+            if not self._others_write or pending is not None:
+                return pending, settled, on_disk
+            # The guard does not stop other processes. If one has published meanwhile, the records have changed.
+            if _load(self.path / _PENDING) is None and _load(self.path / _SETTLED) == settled:
+                return pending, settled, on_disk
+
+    def write(self, pages: Pages) -> None:
+        """Replace the generation. If this raises, readers see either the old or the new generation."""
+        if not self.path.is_dir():
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _sync_directory(self.path.parent)
+        self._replace(_PENDING, _dump(self._scope, pages))
+        _sync_directory(self.path)
+        self._publish(pages)
+
+    def settle(self) -> None:
+        """If a generation was committed but not published, put its pages in place."""
+        pending = _load(self.path / _PENDING)
+        if pending is not None:
+            self._publish(self._pages(pending, _PENDING))
+
+    def drop(self) -> None:
+        """Remove the generation, and the folder if it contains nothing else."""
+        ours = (_SETTLED, _PENDING, *PAGE_NAMES, _temporary(_PENDING), *(_temporary(name) for name in PAGE_NAMES))
+        with self._guard:
+            for name in ours:  # the records first, the settled one before the pending one
+                (self.path / name).unlink(missing_ok=True)
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+        _sync_directory(self.path if self.path.exists() else self.path.parent)
+
+    def _publish(self, pages: Pages) -> None:
+        for name, text in pages.files.items():
+            raw = text.encode()
+            if _load(self.path / name) != raw:
+                self._replace(name, raw)
+        _sync_directory(self.path)
+        with self._guard:
+            replace_file(self.path / _PENDING, self.path / _SETTLED)
+
+    def _replace(self, name: str, raw: bytes) -> None:
+        """Replace a file atomically with ``raw``, which is synced to the disk before."""
+        temporary = self.path / _temporary(name)
+        with temporary.open("wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        with self._guard:
+            replace_file(temporary, self.path / name)
+
+    def _pages(self, raw: bytes, name: str) -> Pages:
+        scope, pages = _parse(raw, self.path / name)
+        if scope != self._scope:
+            raise StoreCorrupt(
+                f"{self.path / name}: belongs to scope {scope!r} and not to {self._scope!r}; was the folder copied? "
+                "Remove it"
+            )
+        return pages
+
+    def _text(self, name: str, raw: bytes | None) -> str:
+        path = self.path / name
+        if raw is None:
+            raise StoreCorrupt(f"{path}: is missing; put it back, or {_REPAIR}")
+        if len(raw) > self._most_bytes:
+            raise StoreCorrupt(f"{path}: has {len(raw)} bytes, more than {self._most_bytes}; shorten it, or {_REPAIR}")
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            raise StoreCorrupt(f"{path}: is not UTF-8 ({error}); save it as UTF-8, or {_REPAIR}") from None
+
+
+def scope_of(path: Path) -> str | None:
+    """Return the scope whose generation is in the folder ``path``, or None."""
+    for name in (_PENDING, _SETTLED):
+        raw = _load(path / name)
+        if raw is not None:
+            return _parse(raw, path / name)[0]
+    return None
+
+
+def is_pending(path: Path) -> bool:
+    """Return whether the folder ``path`` holds a generation that is not fully published."""
+    return (path / _PENDING).exists()
+
+
+def failure(path: Path, error: OSError) -> StoreError:
+    """Return ``error`` as a ``StoreError`` with a remedy."""
+    where = error.filename or path
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreError(f"{where}: the disk is full ({error.strerror}); make room: the pages before this are kept")
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return StoreUnavailable(
+            f"{where}: access denied ({error.strerror}); let this user write there, and close programs that hold it"
+        )
+    if isinstance(error, NotADirectoryError | FileExistsError | IsADirectoryError):
+        return StoreUnavailable(f"{where}: is in the way ({error.strerror}); move it, or give another path")
+    return StoreError(f"{where}: {error.strerror or error}")
+
+
+# --- the record ----------------------------------------------------------------------------------------------
+
+
+def _checksum(scope: str, pages: Pages) -> str:
+    return digest(scope, pages.watermark, *(part for name in PAGE_NAMES for part in (name, pages.files[name])))
+
+
+def _dump(scope: str, pages: Pages) -> bytes:
+    record = {
+        "format": _FORMAT,
+        "scope": scope,
+        "watermark": pages.watermark,
+        "checksum": _checksum(scope, pages),
+        "pages": dict(pages.files),
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1).encode()
+
+
+def _parse(raw: bytes, path: Path) -> tuple[str, Pages]:
+    try:
+        record: dict[str, Any] = json.loads(raw)
+        if record["format"] > _FORMAT:
+            raise NewerSchema(f"{path}: has format {record['format']}, and this SAGA knows {_FORMAT}; upgrade SAGA")
+        scope, pages = record["scope"], Pages(record["pages"], record["watermark"])
+        if _checksum(scope, pages) == record["checksum"]:
+            return scope, pages
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BadInput) as error:
+        raise StoreCorrupt(f"{path}: cannot be read ({type(error).__name__}: {error}); {_REPAIR}") from error
+    raise StoreCorrupt(f"{path}: its checksum does not match; {_REPAIR}")
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def _load(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _temporary(name: str) -> str:
+    return f".{name.removeprefix('.')}.tmp"
+
+
+def _sync_directory(path: Path) -> None:
+    if os.name == "nt":
+        return  # Windows cannot sync directories, and does not need it
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 _NOT_IN_A_SLUG = re.compile(r"\W+")
 _SLUG_CHARS = 40

@@ -13,8 +13,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from saga_backends.path_lock import PathLock
-from saga_backends.state_kv.sqlite_copy import SEAL, Copy, copy_state, read_copy
-from saga_backends.state_kv.sqlite_salvage import Salvaged, salvage
+from saga_backends.state_kv.sqlite_copy import SEAL, Copy, Salvaged, copy_state, read_copy, salvage
 from saga_core import Saga, codec
 from saga_core.config import Config
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotSupported, StoreLocked, StoreUnavailable

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.md_cache import generation
+from saga_backends.md_cache import files
 from saga_backends.md_cache.files import BACKEND, FilesCache, folder_name
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.registry import OpenOptions
@@ -550,10 +550,10 @@ def test_pages_that_another_process_writes_meanwhile_are_of_one_generation(
 ) -> None:
     """It knows nothing of the guard by which threads of one process keep out of each other's way."""
     here, there = (
-        generation.Generation(tmp_path / "s", "s", 1_000_000, threading.Lock(), others_write=True) for _ in range(2)
+        files.Generation(tmp_path / "s", "s", 1_000_000, threading.Lock(), others_write=True) for _ in range(2)
     )
     here.write(pages("t1"))
-    plain, written = generation._load, False
+    plain, written = files._load, False
 
     def load(path: Path) -> bytes | None:
         nonlocal written
@@ -563,5 +563,5 @@ def test_pages_that_another_process_writes_meanwhile_are_of_one_generation(
             there.write(pages("t2"))
         return found
 
-    monkeypatch.setattr(generation, "_load", load)
+    monkeypatch.setattr(files, "_load", load)
     assert here.read() == pages("t2")

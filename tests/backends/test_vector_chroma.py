@@ -15,7 +15,7 @@ from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.errors import InternalError
 from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
 
-from saga_backends.vector import chroma, chroma_collections
+from saga_backends.vector import chroma
 from saga_core.errors import StoreCorrupt, StoreError
 from saga_core.registry import OpenOptions
 from saga_core.stores.filters import Exists
@@ -81,7 +81,7 @@ async def test_a_torn_index_is_made_anew(tmp_path: Path) -> None:
     (torn,) = [index for index in indexes(path) if (index / "index_metadata.pickle").exists()]
     (torn / "index_metadata.pickle").write_bytes((torn / "index_metadata.pickle").read_bytes()[:100])
     (torn / "data_level0.bin").write_bytes(b"")
-    (path / MARK).write_text(chroma_collections._collection_name("숲"))
+    (path / MARK).write_text(chroma._collection_name("숲"))
     store = await opened(path)
     assert names(path) == ""
     assert await image(store) == before
@@ -92,7 +92,7 @@ async def test_a_torn_index_is_made_anew(tmp_path: Path) -> None:
     await store.aclose()
     # The index is Chroma's own again, with every item in it.
     client: Any = chromadb.PersistentClient(str(path), settings=chromadb.config.Settings(anonymized_telemetry=False))
-    collection = client.get_collection(chroma_collections._collection_name("숲"), embedding_function=None)
+    collection = client.get_collection(chroma._collection_name("숲"), embedding_function=None)
     found = collection.get(include=["embeddings"])
     assert len(found["ids"]) == len(found["embeddings"]) == 148
     client.close()
@@ -133,7 +133,7 @@ async def test_every_write_is_marked_while_it_lasts(tmp_path: Path, monkeypatch:
     await store.delete("숲", ids=["i001"])
     assert names(path) == ""
     await store.count("숲")
-    name = chroma_collections._collection_name("숲")
+    name = chroma._collection_name("숲")
     # The first count is the first look at the collection, which brings its index up to date.
     assert seen == [("count", name), ("upsert", name), ("delete", name), ("count", "")]
     await store.aclose()
@@ -153,7 +153,7 @@ async def test_a_failed_write_is_mended_at_the_next_opening(tmp_path: Path, monk
         with pytest.raises(StoreCorrupt, match="persisting"):
             await store.upsert("숲", [item(99)])
     await store.upsert("숲", [item(0)])
-    assert names(path) == chroma_collections._collection_name("숲")
+    assert names(path) == chroma._collection_name("숲")
     await store.aclose()
     (old,) = indexes(path)
     (old / "length.bin").write_bytes(b"")
@@ -237,7 +237,7 @@ async def test_closing_closes(tmp_path: Path) -> None:
 
 
 async def test_few_collections_are_in_use_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chroma_collections, "_LOADED", 3)
+    monkeypatch.setattr(chroma, "_LOADED", 3)
     store = await opened(tmp_path / "v")
     scopes = [f"s{n}" for n in range(10)]
     for scope in scopes:
@@ -323,7 +323,7 @@ async def test_a_damaged_item_is_named(tmp_path: Path, value: str | None, words:
 
 
 async def test_a_client_that_is_lost_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chroma_collections, "_LOADED", 1)
+    monkeypatch.setattr(chroma, "_LOADED", 1)
     path = tmp_path / "v"
     await fill(path)
     await fill(path, scope="other")

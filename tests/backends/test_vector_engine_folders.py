@@ -264,10 +264,9 @@ async def test_names_of_any_kind_are_nothing_but_names(backend: Backend, tmp_pat
 async def test_large_scopes_are_read_in_parts(
     backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from saga_backends.vector import chroma_collections, lancedb_tables
 
-    monkeypatch.setattr(chroma_collections, "_BLOCK", 70)
-    monkeypatch.setattr(lancedb_tables, "_BLOCK", 70)
+    monkeypatch.setattr(chroma, "_BLOCK", 70)
+    monkeypatch.setattr(lancedb, "_BLOCK", 70)
     store = await opened(backend, tmp_path / "v")
     await store.create("s", SPEC)
     ids = [f"{n:04}" for n in range(500)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.vector import lancedb, lancedb_tables
+from saga_backends.vector import lancedb
 from saga_core.errors import StoreCorrupt
 from saga_core.registry import OpenOptions
 from saga_core.stores.vector import ScopeSpec, VectorItem
@@ -60,7 +60,7 @@ async def test_small_writes_are_brought_together(tmp_path: Path) -> None:
         if n % 10 == 0:
             await store.delete("숲", ids=[f"i{n % 60:03}"])
         most = max(most, *files(path).values())
-    assert most <= 2 * lancedb_tables._WRITES
+    assert most <= 2 * lancedb._WRITES
     kept = {n % 60: (n // 60, n % 10 == 0) for n in range(150)}
     expected = [item(n, turn=turn) for n, (turn, gone) in sorted(kept.items()) if not gone]
     assert [(found.id, list(found.vector)) for found in await store.scan("숲")] == [
@@ -77,7 +77,7 @@ async def test_small_writes_of_short_lives_are_brought_together_too(tmp_path: Pa
         for n in range(8):
             await store.upsert("숲", [item(life * 8 + n)])
         await store.aclose()
-    assert files(path)["data"] <= lancedb_tables._WRITES + 1
+    assert files(path)["data"] <= lancedb._WRITES + 1
     store = await opened(path)
     assert await store.count("숲") == 80
     await store.aclose()
@@ -87,7 +87,7 @@ async def test_a_large_scope_is_brought_together_less_often(tmp_path: Path) -> N
     path = tmp_path / "v"
     await fill(path, 5_000)
     store = await opened(path)
-    for n in range(lancedb_tables._WRITES + 5_000 // lancedb_tables._ROWS_A_WRITE - 2):
+    for n in range(lancedb._WRITES + 5_000 // lancedb._ROWS_A_WRITE - 2):
         await store.upsert("숲", [item(n)])
         assert files(path)["data"] == n + 2
     await store.upsert("숲", [item(0)])
@@ -96,7 +96,7 @@ async def test_a_large_scope_is_brought_together_less_often(tmp_path: Path) -> N
 
 
 async def test_few_tables_are_open_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lancedb_tables, "_OPEN_TABLES", 3)
+    monkeypatch.setattr(lancedb, "_OPEN_TABLES", 3)
     store = await opened(tmp_path / "v")
     scopes = [f"s{n}" for n in range(10)]
     for scope in scopes:
