@@ -90,7 +90,7 @@ def make_app(
     app[CURRENT] = current
     app[READINESS] = Readiness(saga, current)
     app.on_cleanup.append(close_readiness)
-    app[LOG_TAIL] = LogTail(current)
+    app[LOG_TAIL] = LogTail(lambda: current.mask)
     logging.getLogger().addHandler(app[LOG_TAIL])
     app.on_cleanup.append(stop_listening_to_the_log)
     app[RELOADING] = reloading

@@ -1,6 +1,7 @@
-"""Logging on stderr. Records name their request, session and turn, and never contain keys.
+"""Logging on stderr, and the latest records for the admin API. Records name their request, session and turn.
 
-Text of a story is not logged, except prompts and replies at the level ``debug``. Such records are marked as private.
+Secrets are masked. Text of a story is not logged, except prompts and replies at the level ``debug``. Such records are
+marked as private.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -160,3 +162,45 @@ def set_up_logging(config: Config) -> None:
 def log_errors_only(config: Config) -> None:
     """Log only errors, for commands that print their results on the terminal."""
     set_up_logging(evolve(config, logging=LoggingConfig(level="error")))
+
+
+# -- The latest log records, kept in memory for the admin API --------------------------------------------------
+
+KEPT = 500
+"""Most records that are kept; older ones are dropped."""
+_LONGEST = 2_000
+
+
+class LogTail(logging.Handler):
+    """Keeps the latest records as rows, without keys. Private records, which hold text of a story, are left out."""
+
+    def __init__(self, mask: Callable[[], Mask]) -> None:
+        """``mask`` returns that of the settings in force."""
+        super().__init__()
+        self._mask = mask
+        self._rows: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Store ``record`` unless it is private."""
+        if getattr(record, "private", False):
+            return
+        try:
+            text = self._mask().for_log(on_one_line(record.getMessage()))[:_LONGEST]
+        except Exception:  # noqa: BLE001 - like every handler: a bad record must not stop the program
+            self.handleError(record)
+            return
+        self._count += 1
+        self._rows.append(
+            {
+                "number": self._count,
+                "at": round(record.created, 3),
+                "level": record.levelname.lower(),
+                "logger": record.name,
+                "text": text,
+            }
+        )
+
+    def rows(self, after: int, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Return the latest ``limit`` rows with a number above ``after``, oldest first."""
+        return [row for row in self._rows if row["number"] > after][-limit:]

@@ -11,7 +11,7 @@ from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal import PROBE_KEY
 from saga_core.stores import Batch, Key
-from saga_server.process.current import Current
+from saga_server.process.settings import Current
 
 SECONDS = 5.0
 """Time limit for a store to answer."""

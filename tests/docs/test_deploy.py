@@ -21,8 +21,7 @@ from saga_server.hosting.joint_metrics import UP
 from saga_server.http.exchange import COMMIT_SECONDS
 from saga_server.process.event_loop import LoopWatch
 from saga_server.process.listening import check_listening
-from saga_server.process.loop_metrics import LoopMetrics
-from saga_server.process.metrics import Metrics
+from saga_server.process.metrics import LoopMetrics, Metrics
 from saga_server.server import CLOSING_SECONDS, LONGEST_CLOSING
 from tests.docs.pages import ROOT, page
 

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from saga_server.process import LoopGuard, collector, heap
-from saga_server.process.collector import Tidying
+from saga_server.process import LoopGuard, collector
+from saga_server.process.collector import Tidying, few_arenas, give_back
 from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
-from saga_server.process.heap import few_arenas, give_back
 from tests.server.client import Client, words
 
 
@@ -209,7 +208,7 @@ def test_threads_share_two_heaps_unless_somebody_says_otherwise(
     monkeypatch: pytest.MonkeyPatch, given: str, asked: list[tuple[int, int]]
 ) -> None:
     found: list[tuple[int, int]] = []
-    monkeypatch.setattr(heap, "_glibc", lambda name: lambda *numbers: found.append(numbers))
+    monkeypatch.setattr(collector, "_glibc", lambda name: lambda *numbers: found.append(numbers))
     monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
     if given:
         monkeypatch.setenv("MALLOC_ARENA_MAX", given)

@@ -16,7 +16,7 @@ from aiohttp import ClientSession, ClientTimeout
 from saga_core.config import load_config
 from saga_core.config.model import Config
 from saga_core.errors import ConfigError
-from saga_server.process.reload import changed, merge
+from saga_server.process.settings import changed, merge
 from saga_server.server import Server
 from tests.server.cli.test_saga_command import ask, serving
 from tests.server.client import CHAT, Client, words

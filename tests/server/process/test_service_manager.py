@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from saga_server.process.service_manager import READY, tell_manager
+from saga_server.process.running_server import READY, tell_manager
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sockets that are files")
 

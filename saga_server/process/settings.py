@@ -1,7 +1,4 @@
-"""Reloading the settings of a running server: which changes apply at once, and which need a restart.
-
-The whole file is read and checked first. An invalid file changes nothing.
-"""
+"""The settings and providers that requests are served with, and how a reload replaces them."""
 
 from __future__ import annotations
 
@@ -11,12 +8,35 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 import attrs
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 from prometheus_client import Counter
 
 from saga_core.config import Config
 from saga_core.errors import ConfigError, NotSupported
 from saga_server.process.listening import check_listening
+from saga_server.process.logs import Mask, secrets_of
+from saga_server.providers import Narrators
+
+
+@define(eq=False)
+class Current:
+    """The settings and providers in force, and whether the server is stopping."""
+
+    config: Config
+    narrators: Narrators
+    stopping: bool = False
+    """Whether the server is shutting down."""
+    _masks: tuple[Config, Mask] | None = field(default=None, init=False)
+
+    @property
+    def mask(self) -> Mask:
+        """Hides the secrets of the settings in force."""
+        if self._masks is None or self._masks[0] is not self.config:
+            self._masks = self.config, Mask.of(secrets_of(self.config))
+        return self._masks[1]
+
+
+# -- Reloading the settings of a running server: which changes apply at once, and which need a restart ---------
 
 _log = logging.getLogger("saga.config")
 
