@@ -98,7 +98,7 @@ ablate: $(ALL) ## play all plays without each rule about what people write, and 
 	nice -n 5 $(BIN)/python -m tests.ablate.run
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
-	$(BIN)/python -m saga_server.admin.description.endpoint_list
+	$(BIN)/python -m saga_server.admin.endpoint_list
 
 clean: ## remove the environment and caches, never the data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.importing import imported, usual_owner
-    from saga_server.admin.keys.handlers import (
+    from saga_server.admin.key_handlers import (
         changed_key,
         created_key,
         listed_entries,
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
     from saga_server.admin.maintenance import exported, exported_world, forgotten
     from saga_server.admin.mounting import admin_routes, prepare, unfinished
     from saga_server.admin.reply import to_plain
-    from saga_server.admin.session_handlers import listed_sessions
-    from saga_server.admin.timeline_handlers import comparison
+    from saga_server.admin.session_handlers import comparison, listed_sessions
 
+# Each name is imported on first use, so that a command or a start loads only what it needs.
+_PLACES = {
+    "backups": "back_up restore state_file",
+    "events": "EVENTS Events close_events",
+    "importing": "imported usual_owner",
+    "key_handlers": "changed_key created_key listed_entries listed_keys revoked_key rotated_key with_use",
+    "maintenance": "exported exported_world forgotten",
+    "mounting": "admin_routes prepare unfinished",
+    "reply": "to_plain",
+    "session_handlers": "comparison listed_sessions",
+}
 __all__ = [
     "EVENTS",
     "Events",
@@ -52,32 +62,6 @@ __all__ = [
     "with_use",
 ]
 
-# Each name is imported on first use, so that a command or a start loads only what it needs.
 __getattr__ = lazy_face(
-    {
-        "back_up": "saga_server.admin.backups:back_up",
-        "restore": "saga_server.admin.backups:restore",
-        "state_file": "saga_server.admin.backups:state_file",
-        "EVENTS": "saga_server.admin.events:EVENTS",
-        "Events": "saga_server.admin.events:Events",
-        "close_events": "saga_server.admin.events:close_events",
-        "exported": "saga_server.admin.maintenance:exported",
-        "exported_world": "saga_server.admin.maintenance:exported_world",
-        "forgotten": "saga_server.admin.maintenance:forgotten",
-        "imported": "saga_server.admin.importing:imported",
-        "usual_owner": "saga_server.admin.importing:usual_owner",
-        "created_key": "saga_server.admin.keys.handlers:created_key",
-        "changed_key": "saga_server.admin.keys.handlers:changed_key",
-        "rotated_key": "saga_server.admin.keys.handlers:rotated_key",
-        "revoked_key": "saga_server.admin.keys.handlers:revoked_key",
-        "listed_keys": "saga_server.admin.keys.handlers:listed_keys",
-        "listed_entries": "saga_server.admin.keys.handlers:listed_entries",
-        "with_use": "saga_server.admin.keys.handlers:with_use",
-        "to_plain": "saga_server.admin.reply:to_plain",
-        "admin_routes": "saga_server.admin.mounting:admin_routes",
-        "prepare": "saga_server.admin.mounting:prepare",
-        "unfinished": "saga_server.admin.mounting:unfinished",
-        "listed_sessions": "saga_server.admin.session_handlers:listed_sessions",
-        "comparison": "saga_server.admin.timeline_handlers:comparison",
-    }
+    {name: f"{__name__}.{module}:{name}" for module, names in _PLACES.items() for name in names.split()}
 )

@@ -200,7 +200,7 @@ class Deleted:
 
 
 @frozen(eq=False, repr=False)
-class Asked:
+class RequestedReadings:
     """How many turns the extraction model is asked about."""
 
     asked: int
@@ -368,3 +368,435 @@ class Forgotten:
     sessions: Sequence[str]
     places: int
     backups: Sequence[HeldBackup]
+
+
+# -- Answers of the admin API about the memory of a session ----------------------------------------------------
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class State:
+    """The state of the story at a turn."""
+
+    session: Plain
+    turn: int
+    turn_id: str
+    player: str
+    location: str | None
+    hp: int | None
+    max_hp: int | None
+    mood: str | None
+    inventory: Rows
+    npcs_present: Sequence[str]
+    npcs_met: Sequence[str]
+    dead: Sequence[str]
+    relationships: Rows
+    events: Rows
+    notes: Rows
+    world_state: Plain
+    problems: Rows
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Lines:
+    """The state at a turn as lines of text, each with the turn that it comes from."""
+
+    session: str
+    turn: int
+    turn_id: str
+    player: str
+    unread: int
+    """The number of turns up to this one whose changes were neither reported nor extracted by a model."""
+    lines: Rows
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Graph:
+    """The graph at a turn."""
+
+    session: str
+    watermark: str | None
+    nodes: Rows
+    edges: Rows
+    words: Sequence[str]
+
+
+@frozen(eq=False, repr=False)
+class Pages:
+    """The four pages of a session: summaries in Markdown."""
+
+    written: bool
+    turn_id: str | None
+    folder: str | None
+    files: Mapping[str, str]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Context:
+    """The content of a turn's context, and why each piece is in it."""
+
+    turn: str
+    depth: int
+    """The turn's number."""
+    anew: bool
+    text: str
+    tokens: int
+    pages: str
+    """The summary that stood in front of the history."""
+    shown_from: int | None
+    """The number of the first turn that the chat itself showed, or is assumed to show; None if that is not known."""
+    said: str
+    """The player's words for which the context was built."""
+    time: Mapping[str, int] | None
+    """The ``first`` and the ``last`` turn of the time that the words name, if they name one."""
+    pieces: Rows
+    skipped: Rows
+    late: Sequence[str]
+    timings_ms: Mapping[str, float]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ContextLookup:
+    """Where a text was found in the memory, and why a turn's context did or did not include it."""
+
+    turn: str
+    depth: int
+    """The turn's number."""
+    anew: bool
+    shown_from: int | None
+    """The same as in ``Context``."""
+    pages: str
+    """The same as in ``Context``."""
+    text: str
+    found: Rows
+
+
+@frozen(eq=False, repr=False)
+class SearchResults:
+    """The turns that match a search, the best first."""
+
+    query: str
+    session: str
+    results: Rows
+
+
+@frozen(eq=False, repr=False)
+class GraphRows:
+    """The rows that the graph engine returned."""
+
+    rows: Sequence[Any]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Curation:
+    """The findings and the reviews of the curators."""
+
+    session: str
+    turn: int
+    findings: Rows
+    story: Rows
+    schedule: Rows
+    lore: Plain
+    blocks: Plain
+    reviews: Rows
+
+
+@frozen(eq=False, repr=False)
+class Entities:
+    """All entities of a story. ``former`` gives, by id, the last name of each entity that was merged or forgotten."""
+
+    session: str
+    entities: Rows
+    former: Mapping[str, str]
+    next: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Entity:
+    """Everything about one person, place, thing or event."""
+
+    session: str
+    turn: int
+    turn_id: str
+    id: str
+    kind: str
+    name: str
+    aliases: Sequence[str]
+    player: bool
+    present: bool
+    facts: Plain
+    place: Plain | None
+    things: Rows
+    owners: Rows
+    here: Rows
+    relations: Rows
+    knowledge: Rows
+    history: Rows
+
+
+@frozen(eq=False, repr=False)
+class Memories:
+    """Records that memory strategies learned."""
+
+    session: str
+    turn: int
+    turn_id: str
+    memories: Rows
+    next: str | None = None
+
+
+@frozen(eq=False, repr=False)
+class Changes:
+    """Changes made by curators and by people."""
+
+    session: str
+    changes: Rows
+    next: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Changed:
+    """A change that was made, or would be made: the turn from which it applies, and the lines that differ with it."""
+
+    session: str
+    change: str | None
+    turn: int
+    turn_id: str
+    later: int
+    effect: Rows
+
+
+@frozen(eq=False, repr=False)
+class Decided:
+    """The change that was waiting, and the decision about it."""
+
+    session: str
+    change: str
+    verdict: str
+    turn_id: str
+
+
+@frozen(eq=False, repr=False)
+class Standing:
+    """The standing rules of a session, which decide proposals without asking a person."""
+
+    session: str
+    rules: Rows
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class StandingRule:
+    """A standing rule: the decision for all proposals of one kind by one proposer in a session."""
+
+    session: str
+    id: str
+    by: str
+    kind: str
+    verdict: str
+    at: float
+
+
+@frozen(eq=False, repr=False)
+class Undone:
+    """The change that was undone (``undone``), and the new change that undid it (``change``)."""
+
+    session: str
+    undone: str
+    change: str
+    turn_id: str
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Lore:
+    """The lore of a session, and when each entry was told to the narrator."""
+
+    session: str
+    world: str
+    turn: int
+    contexts: int
+    entries: Rows
+
+
+@frozen(eq=False, repr=False)
+class Library:
+    """The worlds in the library."""
+
+    worlds: Rows
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class WorldTexts:
+    """The files of a world as texts, and the problems in them, with file and line."""
+
+    name: str
+    files: Mapping[str, str]
+    writable: bool
+    problems: Rows
+    warnings: Sequence[str]
+
+
+# -- Answers of the admin API about timelines ------------------------------------------------------------------
+
+
+@frozen(eq=False, repr=False)
+class Timelines:
+    """The named timelines and the ends of all other paths."""
+
+    timelines: Rows
+
+
+@frozen(eq=False, repr=False)
+class Timeline:
+    """A named timeline. ``enter`` is the session name with which a chat request continues there."""
+
+    name: str
+    fork: str
+    head: str
+    created: float
+    enter: str
+
+
+@frozen(eq=False, repr=False)
+class ForgottenName:
+    """The name of the timeline that was removed."""
+
+    forgotten: str
+
+
+@frozen(eq=False, repr=False)
+class Ancestor:
+    """The last turn that two paths have in common."""
+
+    turn: int
+    turn_id: str
+
+
+@frozen(eq=False, repr=False)
+class ComparedSide:
+    """One of the two turns in a comparison."""
+
+    name: str
+    turn: int
+    turn_id: str
+    since: Sequence[str]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Comparison:
+    """A comparison of two turns: where their paths parted, and what differs."""
+
+    session: str
+    ancestor: Ancestor
+    one: ComparedSide
+    other: ComparedSide
+    differences: Rows
+    language: str
+    words: Sequence[str]
+
+
+@frozen(eq=False, repr=False)
+class Pruned:
+    """How many turns were removed, which timelines lost their name, and which now end earlier."""
+
+    pruned: int
+    forgotten: Sequence[str]
+    shortened: Sequence[str]
+
+
+# -- Answers of the admin API about keys, their use, and the audit log -----------------------------------------
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class KeyQuotas:
+    """The quotas of a key; 0 means no limit."""
+
+    turns_a_minute: int
+    tokens_a_day: int
+    dollars_a_day: float
+    sessions: int
+    bytes: int
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class KeyUse:
+    """What a key used: turns in the current minute, and turns, tokens and dollars today (in UTC).
+
+    ``unpriced`` counts the calls without a known price, which add no dollars. ``sessions`` and ``bytes`` are what the
+    key's owner holds; the count may be up to a minute old. ``bytes`` is null until it has been counted once.
+    """
+
+    turns_in_minute: int
+    turns: int
+    tokens: int
+    dollars: float
+    unpriced: int
+    sessions: int
+    bytes: int | None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class AccessKey:
+    """A key, without its secret. ``use`` is null if the request does not report it."""
+
+    id: str
+    name: str
+    role: str
+    owner: str
+    prefix: str
+    created: float
+    revoked: float | None
+    former_until: float | None
+    quotas: KeyQuotas
+    use: KeyUse | None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class MadeKey(AccessKey):
+    """A key with a new secret. ``secret`` is the key itself and is shown only in this answer."""
+
+    secret: str
+
+
+@frozen(eq=False, repr=False)
+class AccessKeys:
+    """All keys that were made while the server ran."""
+
+    keys: Sequence[AccessKey]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Me:
+    """The caller: its role, its owner id, to which its sessions belong, and its key.
+
+    ``key`` is null if the key was not made while the server ran. ``locked`` says whether the server requires a key.
+    """
+
+    locked: bool
+    role: str
+    owner: str
+    key: AccessKey | None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class AuditRow:
+    """An entry of the audit log: the same request, made ``times`` times between ``at`` and ``last``."""
+
+    at: float
+    last: float
+    times: int
+    key: str
+    owner: str
+    role: str
+    source: str
+    forwarded: str
+    what: str
+    session: str
+    turn: str
+    status: int
+
+
+@frozen(eq=False, repr=False)
+class Audit:
+    """Entries of the audit log, the latest first. ``next`` is the cursor for older entries; null if there are none."""
+
+    entries: Sequence[AuditRow]
+    next: str | None

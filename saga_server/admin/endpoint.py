@@ -9,7 +9,7 @@ the code that attrs generates for both takes 8 KB of memory per class, 1 MB in t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar, get_type_hints
 
 from aiohttp import web
 from attrs import NOTHING, Attribute, field, frozen
@@ -70,11 +70,11 @@ class Endpoint(Generic[P, A]):
     method: Method
     path: str
     handler: Callable[[web.Request, P], Awaitable[A]]
-    """The handler. It may raise ``SagaError``."""
-    params: type[P]
-    answer: type[A]
-    """An attrs class, or ``web.StreamResponse`` if the answer is not a JSON object."""
+    """The handler. It may raise ``SagaError``. Its annotations say what it takes and returns."""
     summary: str
+    params: type[P] = field(init=False)
+    answer: type[A] = field(init=False)
+    """An attrs class, or ``web.StreamResponse`` if the answer is not a JSON object."""
     tags: tuple[str, ...] = field(kw_only=True)
     reach: Reach = field(kw_only=True)
     """For ``own``, a session in the parameters is looked up among the player's sessions. A handler without a session
@@ -91,6 +91,14 @@ class Endpoint(Generic[P, A]):
     """Whether unknown query parameters are accepted; probes may send some."""
     if_match: str | None = field(default=None, kw_only=True)
     """For a request that changes something: the path whose ``ETag`` is compared with ``If-Match``."""
+
+    @params.default
+    def _takes(self) -> Any:
+        return next(each for name, each in get_type_hints(self.handler).items() if name not in ("request", "return"))
+
+    @answer.default
+    def _returns(self) -> Any:
+        return get_type_hints(self.handler)["return"]
 
     @property
     def open(self) -> bool:

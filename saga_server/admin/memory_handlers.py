@@ -12,7 +12,7 @@ from attrs import asdict
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, listed, world_files
-from saga_server.admin import memory_answers, parameters
+from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
@@ -22,50 +22,50 @@ _LONGEST = 20_000
 """The longest text, in characters, that may be tried or looked up."""
 
 
-async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_answers.State:
+async def show_state(request: web.Request, asked: parameters.AtTurn) -> answers.State:
     """Return the state at a turn."""
-    return memory_answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
+    return answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
 
 
-async def show_lines(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Lines:
+async def show_lines(request: web.Request, asked: parameters.AtTurn) -> answers.Lines:
     """Return the state at a turn as lines of text."""
-    return memory_answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
+    return answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
 
 
-async def show_graph(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Graph:
+async def show_graph(request: web.Request, asked: parameters.AtTurn) -> answers.Graph:
     """Return the graph at a turn."""
-    return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
+    return answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
 
 
-async def show_context(request: web.Request, asked: parameters.ToldAt) -> memory_answers.Context:
+async def show_context(request: web.Request, asked: parameters.ContextAt) -> answers.Context:
     """Explain a turn's context, or the context that a text of the player would get after the turn."""
     return await _explained(request, asked.session, asked.turn, asked.text)
 
 
-async def try_words(request: web.Request, asked: parameters.TriedWords) -> memory_answers.Context:
+async def try_words(request: web.Request, asked: parameters.TriedWords) -> answers.Context:
     """Explain the context that a text of the player, given in the body, would get after a turn."""
     return await _explained(request, asked.session, asked.turn, asked.text)
 
 
-async def _explained(request: web.Request, session: str, turn: str | None, text: str | None) -> memory_answers.Context:
+async def _explained(request: web.Request, session: str, turn: str | None, text: str | None) -> answers.Context:
     if text is not None:
         _check_length(text)
-    return memory_answers.Context(**await request.app[SAGA].views.explain(session, turn, text=text))
+    return answers.Context(**await request.app[SAGA].views.explain(session, turn, text=text))
 
 
-async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
+async def show_untold(request: web.Request, asked: parameters.TextAtTurn) -> answers.ContextLookup:
     """Explain why a turn's context did or did not include a text."""
     return await _looked_up(request, asked.session, asked.turn, asked.text)
 
 
-async def look_up(request: web.Request, asked: parameters.AskedText) -> memory_answers.Untold:
+async def look_up(request: web.Request, asked: parameters.PostedText) -> answers.ContextLookup:
     """Explain why a turn's context did or did not include a text given in the body."""
     return await _looked_up(request, asked.session, asked.turn, asked.text)
 
 
-async def _looked_up(request: web.Request, session: str, turn: str | None, text: str) -> memory_answers.Untold:
+async def _looked_up(request: web.Request, session: str, turn: str | None, text: str) -> answers.ContextLookup:
     _check_length(text)
-    return memory_answers.Untold(**await request.app[SAGA].views.why_untold(session, text, turn))
+    return answers.ContextLookup(**await request.app[SAGA].views.why_untold(session, text, turn))
 
 
 def _check_length(text: str) -> None:
@@ -73,130 +73,130 @@ def _check_length(text: str) -> None:
         raise BadInput(f"text: {len(text):,} characters are too many; give {_LONGEST:,} at most")
 
 
-async def show_lore(request: web.Request, asked: parameters.OfSession) -> memory_answers.Lore:
+async def show_lore(request: web.Request, asked: parameters.OfSession) -> answers.Lore:
     """Return the lore, and when each entry was told to the narrator."""
-    return memory_answers.Lore(**await request.app[SAGA].views.lore(asked.session))
+    return answers.Lore(**await request.app[SAGA].views.lore(asked.session))
 
 
-async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
+async def show_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
     """Return the four pages."""
     return _pages(request, *await request.app[SAGA].views.pages(asked.session))
 
 
-async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
+async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
     """Render the pages again."""
     views = request.app[SAGA].views
     await to_its_end(request, views.regenerate_pages(asked.session))
     return _pages(request, *await views.pages(asked.session))
 
 
-def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> memory_answers.Pages:
+def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> answers.Pages:
     folder = folder if request[BEARER].role == "admin" else None  # a player must not see paths of the server
     if pages is None:
-        return memory_answers.Pages(False, None, folder, {})
-    return memory_answers.Pages(True, pages.watermark, folder, dict(pages.files))
+        return answers.Pages(False, None, folder, {})
+    return answers.Pages(True, pages.watermark, folder, dict(pages.files))
 
 
-async def search(request: web.Request, asked: parameters.Search) -> memory_answers.Found:
+async def search(request: web.Request, asked: parameters.Search) -> answers.SearchResults:
     """Return the turns that match a search best."""
     results = await request.app[SAGA].views.search(asked.q, session_id=asked.session, k=asked.k)
-    return memory_answers.Found(asked.q, asked.session, results)
+    return answers.SearchResults(asked.q, asked.session, results)
 
 
-async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> memory_answers.GraphRows:
+async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> answers.GraphRows:
     """Run a query in the graph engine's own language. Raises ``NotSupported`` unless ``graph.raw_query`` is set."""
     if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
     views = request.app[SAGA].views
-    return memory_answers.GraphRows(await views.graph_query(asked.cypher, timeout=asked.timeout, limit=asked.limit))
+    return answers.GraphRows(await views.graph_query(asked.cypher, timeout=asked.timeout, limit=asked.limit))
 
 
 # -- corrections and curation ----------------------------------------------------------------------------------
 
 
-async def show_curation(request: web.Request, asked: parameters.OfSession) -> memory_answers.Curation:
+async def show_curation(request: web.Request, asked: parameters.OfSession) -> answers.Curation:
     """Return the findings and the reviews of the curators."""
-    return memory_answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
+    return answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
 
 
-async def list_entities(request: web.Request, asked: parameters.Listed) -> memory_answers.Entities:
+async def list_entities(request: web.Request, asked: parameters.Listed) -> answers.Entities:
     """List all entities with all their names."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
     rows, after = page_of(await memory.entities(session.id), _id, asked.cursor, asked.limit)
-    return memory_answers.Entities(session.id, rows, await memory.former_names(session.id), after)
+    return answers.Entities(session.id, rows, await memory.former_names(session.id), after)
 
 
-async def show_entity(request: web.Request, asked: parameters.OfEntity) -> memory_answers.Entity:
+async def show_entity(request: web.Request, asked: parameters.OfEntity) -> answers.Entity:
     """Return everything about one entity."""
-    return memory_answers.Entity(**await request.app[SAGA].memory.entity(asked.session, asked.entity, asked.turn))
+    return answers.Entity(**await request.app[SAGA].memory.entity(asked.session, asked.entity, asked.turn))
 
 
-async def list_memories(request: web.Request, asked: parameters.Memories) -> memory_answers.Memories:
+async def list_memories(request: web.Request, asked: parameters.Memories) -> answers.Memories:
     """List the records that memory strategies learned."""
     session = await request.app[SAGA].sessions.get(asked.session)
     found = await request.app[SAGA].memory.records(
         session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
     )
     rows, after = page_of(found["memories"], _id, asked.cursor, asked.limit)
-    return memory_answers.Memories(**{**found, "memories": rows}, next=after)
+    return answers.Memories(**{**found, "memories": rows}, next=after)
 
 
-async def list_changes(request: web.Request, asked: parameters.Listed) -> memory_answers.Changes:
+async def list_changes(request: web.Request, asked: parameters.Listed) -> answers.Changes:
     """List the changes by curators and by people."""
     session = await request.app[SAGA].sessions.get(asked.session)
     changes = await request.app[SAGA].memory.changes(session.id)
-    return memory_answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
+    return answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
 
 
 def _id(row: Mapping[str, Any]) -> str:
     return str(row["id"])
 
 
-async def make_change(request: web.Request, asked: parameters.Correction) -> memory_answers.Changed:
+async def make_change(request: web.Request, asked: parameters.Correction) -> answers.Changed:
     """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
     what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
     effect = await memory.preview(*what)
     if asked.dry_run:
-        return memory_answers.Changed(session=session.id, change=None, **effect)
+        return answers.Changed(session=session.id, change=None, **effect)
     change = await to_its_end(request, memory.correct(*what))
-    return memory_answers.Changed(session=session.id, change=change, **effect)
+    return answers.Changed(session=session.id, change=change, **effect)
 
 
-async def undo_change(request: web.Request, asked: parameters.OfChange) -> memory_answers.Undone:
+async def undo_change(request: web.Request, asked: parameters.OfChange) -> answers.Undone:
     """Undo a change by a curator or a person."""
     session = await request.app[SAGA].sessions.get(asked.session)
     undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
-    return memory_answers.Undone(session.id, asked.change, undoing, turn)
+    return answers.Undone(session.id, asked.change, undoing, turn)
 
 
-async def decide_change(request: web.Request, asked: parameters.Decision) -> memory_answers.Decided:
+async def decide_change(request: web.Request, asked: parameters.Decision) -> answers.Decided:
     """Accept or refuse a change that waits for a person."""
     session = await request.app[SAGA].sessions.get(asked.session)
     deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
-    return memory_answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
+    return answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
 
 
-async def list_standing(request: web.Request, asked: parameters.OfSession) -> memory_answers.Standing:
+async def list_standing(request: web.Request, asked: parameters.OfSession) -> answers.Standing:
     """List the standing rules of a session."""
     session = await request.app[SAGA].sessions.get(asked.session)
-    return memory_answers.Standing(session.id, await request.app[SAGA].memory.standing(session.id))
+    return answers.Standing(session.id, await request.app[SAGA].memory.standing(session.id))
 
 
-async def decide_always(request: web.Request, asked: parameters.Always) -> memory_answers.StandingRule:
+async def decide_always(request: web.Request, asked: parameters.Always) -> answers.StandingRule:
     """Make a standing rule that decides all proposals like the given change from now on."""
     session = await request.app[SAGA].sessions.get(asked.session)
     deciding = request.app[SAGA].memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
-    return memory_answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
+    return answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
 
 
-async def ask_again(request: web.Request, asked: parameters.OfRule) -> memory_answers.StandingRule:
+async def ask_again(request: web.Request, asked: parameters.OfRule) -> answers.StandingRule:
     """End a standing rule."""
     session = await request.app[SAGA].sessions.get(asked.session)
     ending = request.app[SAGA].memory.ask_again(session.id, asked.rule)
-    return memory_answers.StandingRule(session=session.id, **await to_its_end(request, ending))
+    return answers.StandingRule(session=session.id, **await to_its_end(request, ending))
 
 
 def _accepts(verdict: str) -> bool:
@@ -208,10 +208,10 @@ def _accepts(verdict: str) -> bool:
 # -- worlds ----------------------------------------------------------------------------------------------------
 
 
-async def show_library(request: web.Request, asked: NoParams) -> memory_answers.Library:
+async def show_library(request: web.Request, asked: NoParams) -> answers.Library:
     """List the worlds of the library, with the problems in them."""
     found = await asyncio.to_thread(listed, request.app[SAGA].worlds)
-    return memory_answers.Library(
+    return answers.Library(
         [
             {"name": each.name, "files": list(each.files), "writable": writable, "problems": each.problems}
             for each, writable in found
@@ -219,20 +219,20 @@ async def show_library(request: web.Request, asked: NoParams) -> memory_answers.
     )
 
 
-async def show_world(request: web.Request, asked: parameters.OfWorld) -> memory_answers.WorldTexts:
+async def show_world(request: web.Request, asked: parameters.OfWorld) -> answers.WorldTexts:
     """Return the files of a world."""
     return _world(await asyncio.to_thread(world_files, request.app[SAGA].worlds, asked.world))
 
 
-async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> memory_answers.WorldTexts:
+async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> answers.WorldTexts:
     """Write a file of a world if the world can be read with it. A dry run only checks that."""
     library = request.app[SAGA].worlds
     editing = asyncio.to_thread(edited, library, asked.world, asked.file, asked.text, dry_run=asked.dry_run)
     return _world(await to_its_end(request, editing))
 
 
-def _world(found: WorldFiles) -> memory_answers.WorldTexts:
-    return memory_answers.WorldTexts(
+def _world(found: WorldFiles) -> answers.WorldTexts:
+    return answers.WorldTexts(
         name=found.name,
         files=dict(found.texts),
         writable=found.writable,

@@ -43,14 +43,14 @@ class AtTurn(OfSession):
 
 
 @frozen(eq=False, repr=False)
-class ToldAt(AtTurn):
+class ContextAt(AtTurn):
     """A turn whose context is explained. With ``text``, it is the context that this text would get after the turn."""
 
     text: str | None = in_query(None)
 
 
 @frozen(eq=False, repr=False)
-class Untold(OfSession):
+class TextAtTurn(OfSession):
     """A text to look up in a turn's context. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_query(example="TEXT")
@@ -66,7 +66,7 @@ class TriedWords(OfSession):
 
 
 @frozen(eq=False, repr=False)
-class AskedText(OfSession):
+class PostedText(OfSession):
     """A text to look up in a turn's context, given in the body. Without ``turn``, it is the turn recorded last."""
 
     text: str = in_body()
@@ -355,3 +355,54 @@ class Forget(MaybeOfSession):
 
     name: str | None = in_query(None)
     owner: str | None = in_query(None)
+
+
+# -- Parameters of the endpoints of keys and of the audit log --------------------------------------------------
+
+
+def _quotas() -> Collection[str]:
+    from saga_server.hosting import QUOTAS
+
+    return QUOTAS
+
+
+@frozen(eq=False, repr=False)
+class OfKey:
+    """A key, by its id."""
+
+    key: str = in_path()
+
+
+@frozen(eq=False, repr=False)
+class NewKey:
+    """A key to make: its name, its role and its quotas. ``owner`` names an owner that already has sessions."""
+
+    name: str = in_body(remedy="say whose key it is")
+    role: str | None = in_body(None)
+    owner: str | None = in_body(None)
+    quotas: Mapping[str, str] = body_fields(_quotas)
+
+
+@frozen(eq=False, repr=False)
+class KeyChange(OfKey):
+    """The new name and the new quotas of a key; both are optional."""
+
+    name: str | None = in_body(None)
+    quotas: Mapping[str, str] = body_fields(_quotas)
+
+
+@frozen(eq=False, repr=False)
+class Rotation(OfKey):
+    """A rotation of a key. The previous secret stays valid for ``grace`` seconds."""
+
+    grace: float = in_query(0.0, example="0", most=2_592_000.0)
+
+
+@frozen(eq=False, repr=False)
+class WhichEntries:
+    """Which entries of the audit log to list: of a key (by its id or owner), of a session, behind a ``cursor``."""
+
+    limit: int = in_query(100, example="100", least=1, most=1_000)
+    cursor: str | None = in_query(None)
+    key: str | None = in_query(None)
+    session: str | None = in_query(None)

@@ -15,10 +15,10 @@ from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
 from saga_core.errors import ConfigError, NotFound, SagaError, StoreError, StoreUnavailable
 from saga_server.admin import answers, parameters
-from saga_server.admin.description.openapi import describe_api
 from saga_server.admin.endpoint import TABLE, NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
+from saga_server.admin.openapi import describe_api
 from saga_server.admin.reply import masked
 from saga_server.counted import counted
 from saga_server.http import (

@@ -1,4 +1,4 @@
-"""Handlers for sessions: list, create, rename and delete them, list their turns, and report their cost."""
+"""Handlers for sessions, their turns and their timelines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from attrs import asdict, evolve
 
 from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
-from saga_core.catalog import SessionSummary
+from saga_core.catalog import Comparison, SessionSummary, Side
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
-from saga_core.model import Session, Turn
+from saga_core.model import Session, Timeline, Turn
 from saga_server.admin import answers, parameters
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
@@ -74,12 +74,12 @@ async def reset_session(request: web.Request, asked: parameters.OfSession) -> an
     return answers.SessionRecord(**_record(await to_its_end(request, request.app[SAGA].sessions.reset(asked.session))))
 
 
-async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.Asked:
+async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.RequestedReadings:
     """Ask the extraction model about turns again, in the background."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
     asking = saga.background.reextract(session.id, asked.turn or None, below=not asked.only)
-    return answers.Asked(await to_its_end(request, asking))
+    return answers.RequestedReadings(await to_its_end(request, asking))
 
 
 def _summary(summary: SessionSummary, cost: Account | None = None) -> answers.SessionSummary:
@@ -192,3 +192,80 @@ def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
         pinned=[{"turn": bill.turn, "at": bill.at, "reason": bill.pinned} for bill in bills if bill.pinned],
         turns=[asdict(bill) for bill in bills] if turns else None,
     )
+
+
+# -- Handlers for the tree of a session: fork, rename, compare and prune timelines -----------------------------
+
+
+async def list_timelines(request: web.Request, asked: parameters.OfSession) -> answers.Timelines:
+    """List the named timelines and the ends of all other paths."""
+    return answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
+
+
+async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
+    """Return the tree, with each unbranched run of turns as one entry."""
+    return answers.Runs(**await request.app[SAGA].timelines.runs(asked.session))
+
+
+async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.WholeTurn:
+    """Return everything about one turn."""
+    return answers.WholeTurn(**await request.app[SAGA].timelines.turn(asked.session, asked.turn))
+
+
+async def fork_timeline(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
+    """Create a named timeline, at the turn recorded last if no turn is given."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    made = await to_its_end(request, saga.timelines.fork(session.id, asked.turn or None, asked.name))
+    return _timeline(session, made)
+
+
+async def rename_timeline(request: web.Request, asked: parameters.Rename) -> answers.Timeline:
+    """Rename a timeline."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    renamed = await to_its_end(request, saga.timelines.rename(session.id, asked.name, asked.new))
+    return _timeline(session, renamed)
+
+
+async def forget_timeline(request: web.Request, asked: parameters.OfTimeline) -> answers.ForgottenName:
+    """Remove a timeline's name. Its turns stay."""
+    await to_its_end(request, request.app[SAGA].timelines.forget(asked.session, asked.name))
+    return answers.ForgottenName(asked.name)
+
+
+async def compare_timelines(request: web.Request, asked: parameters.Compare) -> answers.Comparison:
+    """Compare two turns or timelines."""
+    timelines = request.app[SAGA].timelines
+    return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
+
+
+async def prune_timeline(request: web.Request, asked: parameters.Prune) -> answers.Pruned:
+    """Remove a turn and everything below it."""
+    pruned = await to_its_end(request, request.app[SAGA].timelines.prune(asked.session, asked.turn))
+    return answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
+
+
+def _timeline(session: Session, timeline: Timeline) -> answers.Timeline:
+    enter = f"{session.label or session.id}@{timeline.name}"
+    return answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
+
+
+def comparison(found: Comparison) -> answers.Comparison:
+    """Convert a comparison into an answer."""
+    return answers.Comparison(
+        session=found.session,
+        ancestor=answers.Ancestor(found.depth, found.ancestor),
+        one=_side(found.one),
+        other=_side(found.other),
+        differences=[
+            {"kind": each.kind, "subject": each.subject, "one": each.one, "other": each.other}
+            for each in found.differences
+        ],
+        language=found.language,
+        words=found.words,
+    )
+
+
+def _side(side: Side) -> answers.ComparedSide:
+    return answers.ComparedSide(side.name, side.depth, side.turn, side.since)

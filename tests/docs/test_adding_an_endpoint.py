@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from saga_server.admin import answers, dispatch, endpoints, parameters, server_handlers
-from saga_server.admin.description import endpoint_list, openapi
+from saga_server.admin import answers, dispatch, endpoint_list, endpoints, openapi, parameters, server_handlers
 from saga_server.admin.endpoint import Endpoint, in_query
 from tests.docs.pages import page
 from tests.server.client import Client

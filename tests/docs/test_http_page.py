@@ -10,7 +10,7 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from saga_core.config import load_config
-from saga_server.admin.description.endpoint_list import with_lists
+from saga_server.admin.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.http import MAX_CHOICES, Doors
 from saga_server.http.access import _EXPOSED

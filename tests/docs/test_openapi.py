@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from saga_server.admin.description.openapi import describe_api, document_text
 from saga_server.admin.endpoints import ENDPOINTS
+from saga_server.admin.openapi import describe_api, document_text
 from tests.docs.pages import ROOT, page
 from tests.server.client import Client
 

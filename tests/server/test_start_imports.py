@@ -59,7 +59,7 @@ LATER = (
     "saga_server.cli.data.data_access saga_server.cli.explain saga_server.cli.memories saga_server.cli.data.rebuild "
     "saga_server.cli.sessions saga_server.cli.data.transfer saga_server.cli.data.verify saga_server.cli.conformance "
     "saga_server.admin.maintenance saga_server.demo saga_server.admin.endpoints saga_server.doctor "
-    "saga_server.admin.answers saga_server.admin.description.openapi "
+    "saga_server.admin.answers saga_server.admin.openapi "
     "saga_server.cli.top"
 ).split()
 

@@ -11,10 +11,10 @@ from aiohttp import web
 from attrs import define, fields, frozen, has
 
 from saga_core.curation import FIELDS
-from saga_server.admin.description.schema import schemas_of
 from saga_server.admin.endpoint import JSON, Endpoint, NoParams, in_query
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.mounting import PATHS
+from saga_server.admin.openapi import schemas_of
 from saga_server.admin.read_params import ParamsReader, params_of
 from saga_server.admin.reply import to_plain, to_text
 from saga_server.http.access import _OPEN
@@ -51,7 +51,7 @@ def test_what_needs_no_key_is_what_the_guard_lets_through() -> None:
 def test_a_row_that_does_not_say_whose_its_answer_is_is_none() -> None:
     row: Any = Endpoint
     with pytest.raises(TypeError, match="reach"):
-        row("GET", "/api/x", answer, Asked, Asked, "", tags=("x",))
+        row("GET", "/api/x", answer, "", tags=("x",))
 
 
 @pytest.mark.parametrize("endpoint", ROWS)
@@ -119,7 +119,7 @@ async def answer(request: web.Request, asked: Asked) -> Asked:
 
 
 async def read(**query: str) -> Asked:
-    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, Asked, Asked, "", tags=("x",), reach="own"))
+    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, "", tags=("x",), reach="own"))
     found: Any = Query(query)
     return await reader.read(found, {})
 
@@ -161,7 +161,7 @@ async def take(request: web.Request, asked: Needed) -> Needed:
 
 
 async def test_what_is_missing_is_told_with_what_to_give() -> None:
-    reader = ParamsReader.of(Endpoint("GET", "/api/x", take, Needed, Needed, "", tags=("x",), reach="own"))
+    reader = ParamsReader.of(Endpoint("GET", "/api/x", take, "", tags=("x",), reach="own"))
     query, told = dict[str, str](), list[str]()
     for name, value in (("turns", "2"), ("pause", "1"), ("loud", "1"), ("order", "up"), ("name", "a")):
         given: Any = Query(query)

@@ -9,8 +9,8 @@ from aiohttp import web
 from attrs import asdict
 
 from saga_core.errors import BadInput, NotSupported
+from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
-from saga_server.admin.keys import answers, parameters
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, CURRENT, KEY_REQUIRED, SAGA
 from saga_server.tenancy import tenancy_of

@@ -1,6 +1,6 @@
 """Generate the list of endpoints in docs/http.md from the table.
 
-``python -m saga_server.admin.description.endpoint_list`` writes it.
+``python -m saga_server.admin.endpoint_list`` writes it.
 
 The last cell of a row explains the request. It is edited by hand on the page; a new endpoint starts with its summary.
 """
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from attrs import fields
 
-from saga_server.admin.description.openapi import document_text
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
+from saga_server.admin.openapi import document_text
 from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
 from saga_server.admin.read_params import params_of
 

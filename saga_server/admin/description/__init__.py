@@ -1,1 +1,0 @@
-"""Descriptions of the admin API: JSON schemas, the OpenAPI document, and the list in the docs."""
