@@ -22,6 +22,7 @@ from saga_core.context.packing import Labels, labels, one_field, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, WorldState
+from saga_core.world import DEFAULT_HP, World
 
 # -- the briefing ----------------------------------------------------------------------------------------------
 
@@ -61,7 +62,7 @@ class Briefing:
         """Return up to three lines and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
         # A conversation without a player character has no inventory.
-        essentials = self._essentials(state, words) if state.player else None
+        essentials = self._essentials(state, scene.request.world, words) if state.player else None
         pieces = [essentials] if essentials is not None else []
         lines = (
             (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
@@ -82,11 +83,11 @@ class Briefing:
         ]
         return pieces
 
-    def _essentials(self, state: WorldState, words: Labels) -> Piece | None:
+    def _essentials(self, state: WorldState, world: World, words: Labels) -> Piece | None:
         """Place, health, mood, and belongings where any were ever told of: what nobody said is unknown, not none."""
         player = state.entities.get(state.player)
         fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
-        if player is not None and player.get("hp") is not None:
+        if player is not None and _health_is_known(player, world):
             top = player.get("max_hp")
             fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
         mood = player.get("mood") if player is not None else None
@@ -111,6 +112,12 @@ class Briefing:
             order=Slot.ESSENTIALS,
             shorter=(*shorter, " | ".join(fields)) if fields else shorter,
         )
+
+
+def _health_is_known(player: Entity, world: World) -> bool:
+    """Whether anybody said how many hit points the player has. A player without a sheet starts with a full measure."""
+    hp = player.get("hp")
+    return hp is not None and (world.player is not None or hp != player.get("max_hp") or hp != DEFAULT_HP)
 
 
 def _inventory(state: WorldState) -> list[str]:

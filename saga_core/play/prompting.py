@@ -301,7 +301,8 @@ class Prompting:
             blocks, relocated = arranged.blocks, arranged.relocated
         plan = build_plan(
             blocks,
-            rules=prefix.rules,
+            # A model of the player's own that is told nothing needs no rules about it, and tells its story better.
+            rules=prefix.rules if start.asks_for_block or prefix.world or prefix.pages or context.text else "",
             world=prefix.world,
             pages=prefix.pages,
             context=context.text,

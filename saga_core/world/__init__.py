@@ -19,11 +19,12 @@ from saga_core.world.model import (
     SheetRelation,
     World,
 )
-from saga_core.world.opening import opening_state
+from saga_core.world.opening import DEFAULT_HP, opening_state
 from saga_core.world.parse import parse_world
 from saga_core.world.render import LaidOut, lay_out, render_world
 
 __all__ = [
+    "DEFAULT_HP",
     "EMPTY_WORLD",
     "KEEP",
     "LAYERS",

@@ -52,7 +52,9 @@ async def test_who_is_asked_for_a_block(reporting: str, reads: bool, local: bool
     turn = await begun(reporting, reader=reader, local=local, silent=silent)
     text = rules(turn)
     assert ("```state" in text) is asked
-    assert text.startswith("[SAGA: rules]") and "The dead stay dead" in text
+    # A model that is told nothing, and asked for nothing, gets the client's own prompt.
+    assert text.startswith("[SAGA: rules]") if asked or turn.context.text else text == ""
+    assert "HP" not in turn.context.text, "nobody said how many hit points there are"
     assert (turn.form != "") is asked
 
 
