@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from saga_backends.importers.lore import ANY, PLACE, entries_of, first_entry_has, item_of, keys_of, order_of, percent_of
+from saga_backends.importers.lore import (
+    ANY,
+    PLACE,
+    entries_of,
+    first_entry_has,
+    item_of,
+    key_texts,
+    keys_of,
+    order_of,
+    percent_of,
+)
 from saga_core.imports import (
     FILE_DATE,
     KEPT,
@@ -79,7 +89,7 @@ def _book(file: ForeignFile) -> Lorebook:
         entry = Fields(each, losses, where)
         entry.account(ENTRY)
         rule = LoreRule(
-            keys=keys_of(entry.texts("keywords")),
+            keys=keys_of(key_texts(entry, "keywords")),
             second_keys=keys_of(entry.texts("secondaryKeys")) if entry.flag("selective") else (),
             enabled=entry.flag("enabled") is not False,
             order=order_of(entry.whole("weight", least=ANY)),

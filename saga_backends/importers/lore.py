@@ -188,6 +188,15 @@ def item_of(
     return LoreItem(title=title, content=content, constant=constant or always, rule=rule, about=about)
 
 
+def key_texts(entry: Fields, name: str) -> tuple[str, ...]:
+    """The keys in a field. A text in place of a list is split at commas, unless it is a pattern."""
+    value = entry.plain.get(name)
+    if not isinstance(value, str) or is_pattern(value) or "," not in value:
+        return entry.texts(name)
+    entry.losses.add(name, "mapped", "a text in place of a list; it was split at commas", entry.where)
+    return entry.texts(name, split=True)
+
+
 def keys_of(keys: Iterable[str], patterns: bool = False) -> tuple[str, ...]:
     """Return the keys of an entry. With ``patterns``, all of them are regular expressions."""
     found = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from saga_backends.importers.lore import ANY, PLACE, entries_of, first_entry_has, item_of, keys_of, order_of
+from saga_backends.importers.lore import ANY, PLACE, entries_of, first_entry_has, item_of, key_texts, keys_of, order_of
 from saga_core.imports import (
     KEPT,
     OWN_EDITOR,
@@ -55,7 +55,7 @@ class NovelAi:
             entry = Fields(each, losses, where)
             entry.account(ENTRY)
             rule = LoreRule(
-                keys=keys_of(entry.texts("keys")),
+                keys=keys_of(key_texts(entry, "keys")),
                 enabled=entry.flag("enabled") is not False,
                 order=order_of(entry.inner("contextConfig").whole("budgetPriority", least=ANY)),
             )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -108,6 +111,9 @@ SUMMARY: dict[str, Fate] = {
     "categoryId": OWN_TOOL,
     "tags": OWN_TOOL,
 }
+_OF_MODULES = frozenset({"regex", "trigger", "cjs", "namespace", "customModuleToggle", "backgroundEmbedding"})
+"""Fields beside a lorebook that only a module has."""
+_IN_PAGE = re.compile(r"""class=["']?idat["']?[^>]*>""")
 _RISUM = b"\x6f\x00"
 _FOLDER = "\uf000folder:"
 _UNSAID = {"mode": "normal"}
@@ -124,20 +130,29 @@ class RisuAi:
             raise Unreadable(
                 "this is a RisuAI module (.risum), whose text is scrambled: export its lorebook from RisuAI as JSON"
             )
+        if _page(file) is not None:
+            return Fit.DECLARED
         kind = file.fields.get("type")
         known = kind in ("risuModule", "risuChat", "risuAllChats") or (kind == "risu" and "data" in file.fields)
-        return Fit.DECLARED if known else Fit.NONE
+        is_module = isinstance(file.fields.get("lorebook"), list) and not _OF_MODULES.isdisjoint(file.fields)
+        return Fit.DECLARED if known else Fit.LIKELY if is_module else Fit.NONE
 
     def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
         """See ``Importer.read``."""
         plain, losses = file.fields, file.losses
-        if plain["type"] == "risuModule":
-            module = Fields(plain, losses).inner("module")
-            module.account(MODULE)
+        page = _page(file)
+        if page is not None:
+            losses.add("page", "mapped", "the chat in it is read, and not what the page shows")
+            return [("risu_chat", each) for each in with_messages(_chats(page, file), losses)]
+        kind = plain.get("type", "risuModule")
+        if kind == "risuModule":
+            whole = Fields(plain, losses)
+            module = whole.inner("module") if "module" in plain else whole
+            module.account({**MODULE, "type": KEPT})
             return [("risu_lorebook", lorebook(module.rows("lorebook"), losses, module.text("name")))]
-        if plain["type"] == "risu":
+        if kind == "risu":
             return [("risu_lorebook", lorebook(plain.get("data"), losses))]
-        return [("risu_chat", each) for each in with_messages(_chats(file), losses)]
+        return [("risu_chat", each) for each in with_messages(_chats(plain.get("data"), file), losses)]
 
 
 def lorebook(rows: Any, losses: Losses, name: str = "") -> Lorebook:
@@ -163,8 +178,21 @@ def lorebook(rows: Any, losses: Losses, name: str = "") -> Lorebook:
     return Lorebook(name=name, items=tuple(items))
 
 
-def _chats(file: ForeignFile) -> Iterable[Chat]:
-    data, losses = file.fields.get("data"), file.losses
+def _page(file: ForeignFile) -> Any:
+    """The chat in a page that RisuAI wrote: JSON in an element of the class ``idat``; None in any other file."""
+    if not file.start.startswith("<") or (mark := _IN_PAGE.search(file.text)) is None:
+        return None
+    for text in (file.text[mark.end() :], html.unescape(file.text[mark.end() :])):
+        try:
+            found: Any = json.JSONDecoder().raw_decode(text.lstrip())[0]
+        except (ValueError, RecursionError):
+            continue
+        return found
+    return None
+
+
+def _chats(data: Any, file: ForeignFile) -> Iterable[Chat]:
+    losses = file.losses
     for number, each in enumerate(data if isinstance(data, list) else [data]):
         if not isinstance(each, dict):
             losses.add("data", "dropped", "is no chat", f"chat {number}")

@@ -152,7 +152,7 @@ class ForeignFile:
             return Unreadable(f"this is a {self.binary}, which holds no card; use PNG, JSON or zip")
         start = self.start[:200].lower()
         if start.startswith(_HTML):
-            return Unreadable("this is a web page; save the card or the chat itself, not the page that shows it")
+            return Unreadable("this is a web page; save the card or chat itself as JSON, not the page that shows it")
         if start[:1] not in ("{", "["):
             return Unreadable("this is a text, and no card, lorebook or chat: such files are JSON, PNG or zip")
         if self.json is None:

@@ -181,7 +181,7 @@ def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
     rows = list(records)
     for _, record in rows:
         _check(record)
-        if isinstance(record, Chat) and record.messages[-1].role == "user":
+        if isinstance(record, Chat) and _last_role(record) == "user":
             why = "nobody replied to them yet: the next request has them"
             file.losses.add("last words", "dropped", why, record.name)
     listed = file.losses.listed()
@@ -191,6 +191,10 @@ def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
             Found(file=file.name, kind=kind, record=each, losses=listed if kind == first else ()) for kind, each in rows
         )
     )
+
+
+def _last_role(chat: Chat) -> str:
+    return next((each.role for each in reversed(chat.messages) if each.role != "narrator"), "")
 
 
 # -- archives ----------------------------------------------------------------------------------------------------

@@ -113,7 +113,8 @@ class Card:
 class ChatMessage:
     """One message of a chat. ``swipes`` are the alternative replies that were not chosen, in order."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["user", "assistant", "narrator"]
+    """Who says it. What a narrator says is neither the player's nor the character's, and part of the story."""
     text: str
     speaker: str = ""
     at: float = 0.0

@@ -118,7 +118,7 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[R
             refused.append(Refused(file, _UNANSWERED))
             continue
         keys = tuple(identity_key(text) for text in greeting)
-        first = words_key(told[0][0])
+        first = words_key(told[0].words)
         parent = by_name.get(chat.parent) if chat.parent else None
         if parent is not None and tuple(map(identity_key, parent.greeting)) != keys:
             parent = None
@@ -147,16 +147,27 @@ def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
     return sorted(chats, key=lambda each: depth[each[1].name])
 
 
-Told = list[tuple[list[Utterance], str, ChatMessage]]
+@frozen
+class _Exchange:
+    """The player's words and the reply to them, with what a narrator said before either."""
+
+    words: list[Utterance]
+    player: str
+    reply: ChatMessage
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """What a narrator said after the last reply."""
 
 
-def _read(chat: Chat, room: MacroRoom) -> tuple[tuple[str, ...], Told, list[int]]:
-    """Return the greeting, the turns (words, player and reply), and for each message the depth of its turn.
+def _read(chat: Chat, room: MacroRoom) -> tuple[tuple[str, ...], list[_Exchange], list[int]]:
+    """Return the greeting, the turns, and for each message the depth of its turn. Words without a reply are left out.
 
-    Words without a reply are left out.
+    What a narrator says belongs to the next turn, or to the last one. Frontends send it as a system message, so it is
+    no part of what a turn is recognised by.
     """
     greeting: list[str] = []
-    told: Told = []
+    told: list[_Exchange] = []
+    narrated: list[str] = []
     depths: list[int] = []
     words: list[Utterance] = []
     player, begun = chat.user, False
@@ -168,14 +179,19 @@ def _read(chat: Chat, room: MacroRoom) -> tuple[tuple[str, ...], Told, list[int]
             swipes=tuple(_said(chat, message, text, room) for text in message.swipes),
         )
         depths.append(len(told) + 1 if begun or message.role == "user" else 0)
+        if message.role == "narrator":
+            narrated.append(message.text)
+            continue
         if message.role == "user":
             player, begun = message.speaker or chat.user, True
             words.append(Utterance("user", message.text, at))
         elif not begun:
             greeting.append(message.text)
         else:
-            told.append((words, player, message))
-            words = []
+            told.append(_Exchange(words, player, message, before=tuple(narrated)))
+            words, narrated = [], []
+    if narrated and told:
+        told[-1] = evolve(told[-1], after=tuple(narrated))
     return tuple(greeting), told, depths
 
 
@@ -188,23 +204,25 @@ def _said(chat: Chat, message: ChatMessage, text: str, room: MacroRoom) -> str:
     named = f"{message.speaker}: {text}"
     if message.role == "assistant" and chat.members and message.speaker and identity(named) == identity(text):
         return named
-    return Utterance(message.role, without_thoughts(text) if message.role == "assistant" else text, 0).text
+    if message.role == "assistant":
+        return Utterance("assistant", without_thoughts(text), 0).text
+    return Utterance("user", text, 0).text
 
 
-def _insert(story: Story, chat: Chat, told: Told, parts: Iterable[StoryPart]) -> None:
+def _insert(story: Story, chat: Chat, told: Sequence[_Exchange], parts: Iterable[StoryPart]) -> None:
     before = len(story.turns)
     at, fork = ROOT, ROOT
     path: list[int] = []
-    for words, player, message in told:
-        user = "\n".join(each.text for each in words)
+    for each in told:
+        message = each.reply
         turn = StoryTurn(
             parent=at,
-            user=user,
-            user_key=words_key(words),
-            reply=message.text,
+            user="\n".join([*each.before, *(said.text for said in each.words)]),
+            user_key=words_key(each.words),
+            reply="\n\n".join([message.text, *each.after]),
             reply_key=identity_key(message.text),
             at=message.at,
-            player=_player(player),
+            player=_player(each.player),
         )
         number = story.add(turn)
         for text in message.swipes:
@@ -217,9 +235,9 @@ def _insert(story: Story, chat: Chat, told: Told, parts: Iterable[StoryPart]) ->
         ended = story.parts.setdefault(path[part.last - 1], [])
         if part not in ended:
             ended.append(part)
-    latest = max((message.at for _, _, message in told), default=0.0)
+    latest = max((each.reply.at for each in told), default=0.0)
     name = _free(clean_name(chat.name)[:_NAME] or "chat", [line.name for line in story.lines])
-    first = tuple(each.text for each in told[0][0])
+    first = tuple(said.text for said in told[0].words)
     story.lines.append(StoryLine(name=name, fork=fork, head=at, at=latest, first=first))
 
 

@@ -71,7 +71,7 @@ def decode(raw: bytes, losses: Losses) -> str:
     good = sum(map(len, _SEQUENCE.findall(raw)))
     bad = len(_HIGH.findall(raw)) - good
     encoding = _local(raw) if good <= _SURELY * bad else ""
-    if good > bad and encoding in ("", "cp1252"):
+    if encoding in ("", "cp1252") and (good > bad or _has_whole_line(raw)):
         return _mended(raw, losses)
     if encoding:
         return _decoded(raw, encoding, losses, noted=True)
@@ -86,6 +86,18 @@ def beginning(head: bytes) -> str | None:
         return _begun(head, "utf-8")[0]
     except UnicodeDecodeError:
         return None
+
+
+def _has_whole_line(raw: bytes) -> bool:
+    """Whether a line has letters beyond ASCII, and all of them in UTF-8. No text in Western European is like that."""
+    for line in raw.split(b"\n"):
+        if not line.isascii():
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            return True
+    return False
 
 
 def _mended(raw: bytes, losses: Losses) -> str:

@@ -67,6 +67,8 @@ class Entry:
     """Whether it needs no background work."""
     told: tuple[str, ...] = ()
     """The lore entries with their own schedule that the turn's context included."""
+    reply_key: str | None = None
+    """The identity of the reply as clients send it, if that is not the turn's whole reply."""
 
 
 @frozen
@@ -92,7 +94,7 @@ def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
     node = node_of(
         turn,
         user_key=entry.user_key,
-        reply_key=identity_key(turn.reply) if turn.reply else "",
+        reply_key=entry.reply_key or (identity_key(turn.reply) if turn.reply else ""),
         episode=recordable_episode(entry.episode),
         present=entry.present,
         told=entry.told,

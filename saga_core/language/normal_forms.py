@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 _SPACES = re.compile(r"\s+")
+_ODD = re.compile(r"[^\w\s]")
 _RUN = 30
 """The maximum number of consecutive marks, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
@@ -83,11 +84,26 @@ def clean_name(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def fold_name(text: str) -> str:
-    """A name in the form used for comparison: NFKC, case folded, without white space.
+    """A name in the form used for comparison: NFKC, case folded, without white space and what nobody says aloud.
 
     ``fold_name("어둠의 숲") == fold_name("어둠의숲")``, because the spacing of Korean compounds varies by writer.
+    Joiners, direction marks, soft hyphens and variation selectors do not count, and neither do pictures beside letters:
+    ``fold_name("Mara❤") == fold_name("Mara")``.
     """
-    return _SPACES.sub("", normalized("NFKC", text)).casefold()
+    plain = normalized("NFKC", text)
+    if not plain.isascii() and _ODD.search(plain) is not None:
+        plain = _said_aloud(plain)
+    return _SPACES.sub("", plain).casefold()
+
+
+def _said_aloud(text: str) -> str:
+    heard = "".join(char for char in text if unicodedata.category(char) != "Cf" and not _is_selector(char))
+    letters = "".join(char for char in heard if unicodedata.category(char) not in ("So", "Sk"))
+    return letters if any(map(str.isalnum, letters)) else heard or text
+
+
+def _is_selector(char: str) -> bool:
+    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef" or char == "\u034f"
 
 
 @lru_cache(maxsize=16_384)

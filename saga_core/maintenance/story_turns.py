@@ -218,7 +218,7 @@ async def _entries(
         node: Node = node_of(made, user_key=turn.user_key, reply_key=turn.reply_key, episode=episode, present=None)
         tree.add(node)
         ids[number], at_hand[made.id] = made.id, state
-        found[number] = Entry(made, turn.user_key, episode)
+        found[number] = Entry(made, turn.user_key, episode, reply_key=turn.reply_key)
     return found
 
 

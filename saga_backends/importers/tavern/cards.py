@@ -76,6 +76,13 @@ V1: dict[str, Fate] = {
     "json_data": dropped("a copy of the card"),
 }
 _UNSAID: dict[str, Any] = {"talkativeness": "0.5"}
+_OLD_NAMES = {
+    "char_name": "name",
+    "char_persona": "description",
+    "char_greeting": "first_mes",
+    "world_scenario": "scenario",
+    "example_dialogue": "mes_example",
+}
 
 
 def read_card(plain: Mapping[str, Any], losses: Losses, assets: tuple[Asset, ...] = ()) -> Card:
@@ -88,9 +95,26 @@ def read_card(plain: Mapping[str, Any], losses: Losses, assets: tuple[Asset, ...
         whole.account(V1, _UNSAID)
         return _card(whole, "1", assets)
     version = "3" if plain.get("spec") == "chara_card_v3" else "2"
-    card = Fields(data, losses)
-    card.account(CARD)
+    card = Fields({**data, **_beside(plain, data, losses)}, losses)
+    card.account(CARD | {name: V1[name] for name in _OLD_NAMES})
     return _card(card, version, assets)
+
+
+def _beside(plain: Mapping[str, Any], data: Mapping[str, Any], losses: Losses) -> Mapping[str, Any]:
+    """The fields beside ``data`` that it lacks. Tools write copies of its fields there; others are noted."""
+    taken: dict[str, Any] = {}
+    for name, value in plain.items():
+        own = data.get(_OLD_NAMES.get(name, name))
+        if name in ("spec", "spec_version", "data") or value in ("", None, [], {}) or value == own:
+            continue
+        if (name in CARD or name in _OLD_NAMES) and own in ("", None, [], {}):
+            taken[name] = value
+            losses.add(name, "mapped", "it stands beside data, where a card has no such field")
+        elif name in CARD and name not in ("extensions", "avatar"):
+            losses.add(name, "dropped", "it stands beside data, which has another")
+        else:
+            Fields({name: value}, losses).account(V1, _UNSAID)
+    return taken
 
 
 def _card(card: Fields, version: str, assets: tuple[Asset, ...]) -> Card:
@@ -106,9 +130,12 @@ def _card(card: Fields, version: str, assets: tuple[Asset, ...]) -> Card:
         uri = each.get("uri") if isinstance(each, dict) else None
         if isinstance(uri, str) and uri.startswith(("http:", "https:")):
             card.losses.add("assets", "dropped", "SAGA fetches nothing from the network")
+    name = card.text("name", "char_name")
+    if not name.strip():
+        card.losses.add("name", "mapped", "the card has none; the file's name is taken")
     return Card(
         version=version,
-        name=card.text("name", "char_name"),
+        name=name,
         nickname=card.text("nickname"),
         description=card.text("description", "char_persona"),
         personality=card.text("personality"),

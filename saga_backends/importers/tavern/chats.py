@@ -102,8 +102,9 @@ EXTRA: dict[str, Fate] = {
     "isSmallSys": OWN_TOOL,
     "uses_system_ui": OWN_TOOL,
 }
-_NARRATORS = ("narrator", "comment", "assistant_note", "help", "welcome", "empty", "slash_commands", "formatting")
+_OF_THE_TOOL = ("comment", "assistant_note", "help", "welcome", "empty", "slash_commands", "formatting")
 _UNUSED = ("", "unused")
+_DECODER = json.JSONDecoder()
 
 
 def read_chat(lines: Iterable[tuple[int, str]], file: str, losses: Losses) -> Chat:
@@ -142,25 +143,41 @@ def _rows(lines: Iterable[tuple[int, str]], losses: Losses) -> Iterator[tuple[in
         if faulty:
             losses.add("line", "dropped", "a line is no JSON", f"line {faulty}")
             faulty = 0
-        try:
-            plain = json.loads(line)
-        except (ValueError, RecursionError):
+        found, is_whole = _objects(line)
+        if not is_whole:
             faulty = number  # reported below, once it is known whether it is the last line
-            continue
-        if isinstance(plain, dict):
-            yield number, plain
-        else:
-            losses.add("line", "dropped", "a line is no message", f"line {number}")
+        for plain in found:
+            if isinstance(plain, dict):
+                yield number, plain
+            else:
+                losses.add("line", "dropped", "a line is no message", f"line {number}")
+        if len(found) > 1:
+            losses.add("line", "mapped", "several messages in one line are read one by one", f"line {number}")
     if faulty:
         losses.add("line", "dropped", "the last line is cut off", f"line {faulty}")
+
+
+def _objects(line: str) -> tuple[list[Any], bool]:
+    """Return the JSON values of a line, which has one unless a line end was lost, and whether nothing is left over."""
+    found: list[Any] = []
+    at = 0
+    while at < len(line):
+        try:
+            plain, end = _DECODER.raw_decode(line, at)
+        except (ValueError, RecursionError):
+            return found, False
+        found.append(plain)
+        at = len(line) - len(line[end:].lstrip())
+    return found, True
 
 
 def _message(row: Fields) -> ChatMessage | None:
     extra = row.inner("extra")
     user, hidden = bool(row.flag("is_user")), bool(row.flag("is_system"))
     kind = extra.text("type")
-    if kind in _NARRATORS or (hidden and (extra.flag("isSmallSys") or extra.flag("uses_system_ui"))):
-        row.losses.add("mes", "dropped", "a message of the tool or its narrator is no turn of the story", row.where)
+    told = kind == "narrator"
+    if kind in _OF_THE_TOOL or (hidden and not told and (extra.flag("isSmallSys") or extra.flag("uses_system_ui"))):
+        row.losses.add("mes", "dropped", "a message of the tool is no turn of the story", row.where)
         return None
     row.account(MESSAGE)
     extra.account(EXTRA)
@@ -180,6 +197,9 @@ def _message(row: Fields) -> ChatMessage | None:
     if not text.strip():
         row.losses.add("mes", "dropped", "a blank message is nothing", row.where)
         return None
+    if told:
+        row.losses.add("mes", "mapped", "what a narrator says belongs to the next turn, or to the last one", row.where)
+        return ChatMessage(role="narrator", text=text, at=read_time(row.plain.get("send_date")))
     return ChatMessage(
         role="user" if user else "assistant",
         text=text,

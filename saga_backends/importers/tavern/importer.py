@@ -127,12 +127,9 @@ def _has_personas(settings: Any) -> bool:
 
 def _picture(file: ForeignFile) -> Card:
     texts = text_chunks(file.raw, file.losses)
-    card = card_in(texts)
-    if card is None:
+    plain = card_in(texts, file.losses)
+    if plain is None:
         raise Unreadable("this is a picture without a card in it; it may have lost it when it was saved or sent anew")
-    plain = read_json(decode(card, file.losses))
-    if not isinstance(plain, dict):
-        raise Unreadable("the picture's card is no JSON object")
     packed = packed_assets(texts, file.losses)
     return read_card(plain, file.losses, plain_files([(file.name, file.raw), *packed.items()]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from saga_backends.importers.lore import ANY, PLACE, entries_of, item_of, keys_of, order_of, percent_of
+from saga_backends.importers.lore import ANY, PLACE, entries_of, item_of, key_texts, keys_of, order_of, percent_of
 from saga_core.imports import (
     KEPT,
     OWN_EDITOR,
@@ -255,7 +255,7 @@ def _rule(
     number.
     """
     losses, where = entry.losses, entry.where
-    second = entry.texts(names["second"])
+    second = key_texts(entry, names["second"])
     if second and not entry.flag("selective"):
         losses.add(names["second"], "dropped", "selective is off, so that they did not count", where)
         second = ()
@@ -270,7 +270,7 @@ def _rule(
     if unknown:
         losses.add("triggers", "dropped", f"SAGA does not know {unknown[0][:40]!r}", where)
     return LoreRule(
-        keys=keys_of(entry.texts(names["keys"]), patterns),
+        keys=keys_of(key_texts(entry, names["keys"]), patterns),
         second_keys=keys_of(second, patterns),
         logic=LOGICS[logic],
         scan_depth=entry.whole(names["scan_depth"]),

@@ -6,10 +6,13 @@ import base64
 import binascii
 import zlib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from saga_core.imports import Losses, Unreadable
+from saga_core.imports import Losses, Unreadable, decode, read_json
 
 PNG = b"\x89PNG\r\n\x1a\n"
+CARDS = "ccv3", "chara"
+"""The keywords of cards. V3 counts before V2."""
 _ENCRYPTED = b"rcc||"
 _NO_KEY = "the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3"
 _TEXT = 128 << 20
@@ -19,7 +22,10 @@ _MANY = 100_000
 
 
 def text_chunks(raw: bytes, losses: Losses) -> dict[str, bytes]:
-    """The text chunks of a PNG by keyword. If a keyword occurs twice, the last chunk counts. Raises ``Unreadable``."""
+    """The text chunks of a PNG by keyword, those of cards in lower case. The last chunk of a keyword counts.
+
+    Raises ``Unreadable``.
+    """
     found: dict[str, bytes] = {}
     left = _TEXT
     for kind, data in _chunks(raw, losses):
@@ -36,6 +42,10 @@ def text_chunks(raw: bytes, losses: Losses) -> dict[str, bytes]:
         left -= len(rest)
         if left < 0:
             raise Unreadable(f"the picture's texts are larger than {_TEXT >> 20} MB")
+        if name.lower() in CARDS:
+            name = name.lower()  # frontends find the card in any case
+            if name in found:
+                losses.add(name, "dropped", "the picture has several such texts; the last one counts")
         found[name] = bytes(rest)
     return found
 
@@ -72,27 +82,44 @@ def _unpacked(data: bytes, most: int) -> bytes:
     return found
 
 
-def card_in(chunks: Mapping[str, bytes]) -> bytes | None:
-    """The JSON of the card in the chunks, V3 before V2; None if there is none.
+def card_in(chunks: Mapping[str, bytes], losses: Losses) -> Mapping[str, Any] | None:
+    """The card in the chunks, V3 before V2; None if there is none.
 
-    Raises ``Unreadable`` if the chunk is neither base64 nor JSON, or is encrypted.
+    A damaged card is noted if the other one can be read. Raises ``Unreadable`` otherwise.
     """
-    for keyword in ("ccv3", "chara"):
-        data = chunks.get(keyword)
-        if data is None:
+    wrong: list[tuple[str, Unreadable]] = []
+    found: Mapping[str, Any] | None = None
+    for keyword in CARDS:
+        if keyword not in chunks or found is not None:
             continue
-        if data.startswith(_ENCRYPTED):
-            raise Unreadable(_NO_KEY)
         try:
-            card = base64.b64decode(bytes(data.translate(None, b" \t\r\n")), validate=True)
-            if card.startswith(_ENCRYPTED):
-                raise Unreadable(_NO_KEY)
-            return card
-        except (binascii.Error, ValueError):
-            if data.lstrip()[:1] == b"{":
-                return bytes(data)
-            raise Unreadable(f"the picture's chunk {keyword} is no base64; it may be damaged") from None
-    return None
+            plain = read_json(decode(_decoded(keyword, chunks[keyword]), losses))
+            if not isinstance(plain, dict):
+                raise Unreadable(f"the picture's chunk {keyword} is no JSON object")
+            found = plain
+        except Unreadable as error:
+            wrong.append((keyword, error))
+    if found is None and wrong:
+        raise wrong[0][1]
+    for keyword, why in wrong:
+        losses.add(keyword, "dropped", f"{why}; the picture's other card counts")
+    return found
+
+
+def _decoded(keyword: str, data: bytes) -> bytes:
+    """The JSON of a chunk: base64 in lines or not, padded or not, also the kind for URLs, or the JSON itself."""
+    if data.startswith(_ENCRYPTED):
+        raise Unreadable(_NO_KEY)
+    if data.lstrip()[:1] == b"{":
+        return data
+    packed = data.translate(bytes.maketrans(b"-_", b"+/"), b" \t\r\n\0=")
+    try:
+        card = base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise Unreadable(f"the picture's chunk {keyword} is no base64; it may be damaged") from None
+    if card.startswith(_ENCRYPTED):
+        raise Unreadable(_NO_KEY)
+    return card
 
 
 def packed_assets(chunks: Mapping[str, bytes], losses: Losses) -> dict[str, bytes]:

@@ -165,6 +165,7 @@ def test_hidden_messages_happened_and_those_of_the_tool_did_not() -> None:
     assert said(found) == [
         ("assistant", "Hello, traveller."),
         ("user", "Hidden words."),
+        ("narrator", "A narrator."),
         ("assistant", "Hidden reply."),
     ]
     assert isinstance(found.record, Chat) and [each.hidden for each in found.record.messages] == [False, True, True]
