@@ -286,6 +286,15 @@ def unpack(place: Path) -> dict[str, Any]:
     return found
 
 
+def with_a_block(folder: Path) -> None:
+    """Ask the narrator for a state block, as that commit did of everybody.
+
+    Since then a narrator on this machine, as the one here, is asked for the story alone if a model reads the replies.
+    """
+    with (folder / "saga.yaml").open("a", encoding="utf-8") as settings:
+        settings.write("extraction:\n  reporting: block\n")
+
+
 async def next_prompt(player: Player, about: Mapping[str, Any]) -> dict[str, Any]:
     """What the provider is sent for the next words of a chat. The turn is recorded, so ask last."""
     await player.say(
@@ -391,6 +400,7 @@ async def accept() -> None:
     """Keep the prompt of the next turn as it is now."""
     with tempfile.TemporaryDirectory() as place:
         found = unpack(Path(place))
+        with_a_block(Path(place))
         prompts = {}
         async with served(Path(place)) as owner:
             for about in found["sessions"].values():

@@ -6,7 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.compat.played import EXPORT, OWNER, PROMPTS, Player, known, lay_out, lost, next_prompt, served, unpack
+from tests.compat.played import (
+    EXPORT,
+    OWNER,
+    PROMPTS,
+    Player,
+    known,
+    lay_out,
+    lost,
+    next_prompt,
+    served,
+    unpack,
+    with_a_block,
+)
 
 
 def player(owner: Player, recorded: dict[str, Any], about: dict[str, Any]) -> Player:
@@ -59,6 +71,7 @@ async def test_the_keys_are_admitted_as_before(tmp_path: Path) -> None:
 
 async def test_the_next_turn_is_asked_in_the_same_words_and_played_on(tmp_path: Path) -> None:
     recorded = unpack(tmp_path)
+    with_a_block(tmp_path)
     expected = json.loads(PROMPTS.read_text(encoding="utf-8"))
     async with served(tmp_path) as owner:
         for session, about in recorded["sessions"].items():
@@ -78,6 +91,7 @@ async def test_the_export_is_imported_into_an_empty_server_and_played_on(tmp_pat
     empty = tmp_path / "new"
     empty.mkdir()
     lay_out(empty)
+    with_a_block(empty)
     (session, about) = next(iter(recorded["sessions"].items()))
     async with served(empty) as owner:
         await owner.call("POST", "/api/import", params={"name": EXPORT.name}, data=EXPORT.read_bytes())
