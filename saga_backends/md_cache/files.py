@@ -31,7 +31,7 @@ from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo
 from saga_core.stores.validate import check_pages, check_scope
 from saga_core.values import PAGE_NAMES
 
-# --- The folder of one scope, with four readable pages and the record that makes them one consistent generati------
+# --- The folder of one scope --------------------------------------------------------------------------------------
 #
 # ::
 #

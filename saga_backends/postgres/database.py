@@ -10,23 +10,209 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import re
 import select
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
 import psycopg
 from attrs import define, field, frozen
 from psycopg import AsyncConnection
+from psycopg import errors as sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from saga_backends.key_bytes import encode
-from saga_backends.postgres.errors import AGAIN, is_lost, store_error, translated
-from saga_backends.postgres.migrations import IDENTITY, Part, check_schema, identity_of, migrate
-from saga_core.errors import BadInput, Closed, LeaseLost, StoreError
+from saga_core.errors import BadInput, Closed, LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores import Fence, FenceOf, Health
+
+# --- Translates errors of the driver into SAGA's, with a remedy in the message and without passwords --------------
+
+AGAIN = (sql.SerializationFailure, sql.DeadlockDetected)
+"""Errors of a transaction that was rolled back in favour of another one, and that may be retried."""
+
+_AUTH = (sql.InvalidPassword, sql.InvalidAuthorizationSpecification)
+_STOPPING = (sql.AdminShutdown, sql.CrashShutdown, sql.CannotConnectNow)
+_NOT_GIVEN = (PoolTimeout, TooManyRequests)
+_DAMAGED = (sql.DataCorrupted, sql.IndexCorrupted)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Return whether the connection was lost or could not be made."""
+    if isinstance(error, _STOPPING):
+        return True
+    if isinstance(error, _NOT_GIVEN):
+        return False  # the pool never gave out a connection
+    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith("08")
+
+
+def store_error(where: str, error: psycopg.Error) -> StoreError:
+    """Translate ``error`` into a ``StoreError``. ``where`` names the database in the message."""
+    told = _told(error)
+    if isinstance(error, _NOT_GIVEN):
+        return StoreUnavailable(
+            f"{where}: no connection was free in time; the database does not answer, or more is asked of it than "
+            "`options.pool` connections carry"
+        )
+    if isinstance(error, _AUTH) or "password" in told or "authentication" in told:
+        return StoreUnavailable(f"{where}: the database refuses the user ({told}); check user and password in the url")
+    if isinstance(error, sql.InvalidCatalogName) or ("database" in told and "does not exist" in told):
+        return StoreUnavailable(f"{where}: {told}; create it: createdb -E UTF8 NAME")
+    if isinstance(error, sql.DiskFull):
+        return StoreError(f"{where}: the database's disk is full, and nothing was written ({told}); make room there")
+    if isinstance(error, sql.TooManyConnections):
+        return StoreUnavailable(
+            f"{where}: the database takes no more connections; lower `options.pool`, raise max_connections, or put "
+            "PgBouncer in front"
+        )
+    if isinstance(error, sql.ReadOnlySqlTransaction):
+        return StoreUnavailable(
+            f"{where}: this server is a standby and takes no writes; name all servers in the url, with "
+            "target_session_attrs=read-write"
+        )
+    if isinstance(error, sql.InsufficientPrivilege):
+        return StoreError(f"{where}: the user may not do that ({told}); grant it, see docs/scale.md")
+    if isinstance(error, _DAMAGED):
+        return StoreCorrupt(f"{where}: the database found damaged data ({told}); restore a backup")
+    if isinstance(error, AGAIN):
+        return StoreUnavailable(f"{where}: other writers were in the way again and again ({told})")
+    if is_lost(error):
+        return StoreUnavailable(f"{where}: the connection to the database was lost, or none came about ({told})")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreUnavailable(f"{where}: {told}")
+    return StoreError(f"{where}: {type(error).__name__}: {told}")
+
+
+def _told(error: psycopg.Error) -> str:
+    """The first line of the database's message."""
+    text = error.diag.message_primary or str(error)
+    return text.strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Turn every exception of the driver into a ``StoreError``."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise store_error(where, error) from error
+
+
+# --- Versions and migrations of the schema ------------------------------------------------------------------------
+#
+# The row of a part holds its ``version`` and ``least``, which is the oldest version of SAGA's code for the part that
+# may still work with the data. A server whose code is older than ``version`` changes nothing, and a server whose code
+# is older than ``least`` refuses to open. So old and new servers can run side by side while a cluster is upgraded.
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+@frozen
+class Migration:
+    """SQL that upgrades a part from the previous version. ``{schema}`` stands for the name of the schema."""
+
+    sql: str
+    least: int = 0
+    """The oldest code version that may use the part afterwards. 0 means only code that knows this version."""
+
+
+@frozen
+class Part:
+    """The part of the schema that belongs to one store."""
+
+    name: str
+    migrations: Sequence[Migration]
+
+    @property
+    def version(self) -> int:
+        """The newest version that this code knows."""
+        return len(self.migrations)
+
+
+IDENTITY = Part(
+    "identity",
+    (
+        Migration(
+            "CREATE TABLE {schema}.identity (id uuid PRIMARY KEY);"
+            "INSERT INTO {schema}.identity SELECT gen_random_uuid();"
+        ),
+    ),
+)
+"""An id of the data. It stays the same if the database is reached at another address, and is part of a dump."""
+
+
+async def identity_of(connection: AsyncConnection, schema: str) -> str:
+    """Return the id of the data in the schema. Requires that the part ``IDENTITY`` exists."""
+    found = await connection.execute(f"SELECT id::text FROM {schema}.identity".encode())
+    row = await found.fetchone()
+    return str(row[0]) if row is not None else ""
+
+
+def check_schema(name: str) -> str:
+    """Return ``name`` if it needs no quotes in SQL. Raises ``BadInput`` otherwise."""
+    if not _NAME.fullmatch(name) or name.startswith("pg_"):
+        raise BadInput(f"options.schema: {name!r}; give small letters, digits and _, at most 63, and no pg_ in front")
+    return name
+
+
+async def migrate(connection: AsyncConnection, schema: str, part: Part, where: str) -> None:
+    """Migrate ``part``. Raises ``NewerSchema``, without changing anything, if it is too new for this code."""
+    if await _fits(connection, schema, part, where):
+        return
+    async with connection.transaction():
+        await connection.execute(_LOCK, [f"saga.{schema}"])
+        if await _fits(connection, schema, part, where):
+            return  # another server has migrated it meanwhile
+        await _prepare(connection, schema)
+        row = await _row(connection, schema, part)
+        done = row[0] if row is not None else 0
+        for number, migration in enumerate(part.migrations[done:], done + 1):
+            await connection.execute(migration.sql.replace("{schema}", schema).encode())
+            await connection.execute(
+                f"INSERT INTO {schema}.parts (part, version, least) VALUES (%s, %s, %s) ON CONFLICT (part) "
+                "DO UPDATE SET version = excluded.version, least = excluded.least".encode(),
+                [part.name, number, migration.least or number],
+            )
+
+
+async def _prepare(connection: AsyncConnection, schema: str) -> None:
+    found = await connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [schema])
+    if await found.fetchone() is None:  # CREATE SCHEMA needs a privilege that the user may lack
+        await connection.execute(f"CREATE SCHEMA {schema}".encode())
+    await connection.execute(
+        f"CREATE TABLE IF NOT EXISTS {schema}.parts "
+        "(part text PRIMARY KEY, version integer NOT NULL, least integer NOT NULL)".encode()
+    )
+
+
+async def _fits(connection: AsyncConnection, schema: str, part: Part, where: str) -> bool:
+    """Return whether the part needs no migration. Raises ``NewerSchema``."""
+    found = await connection.execute("SELECT to_regclass(%s)", [f"{schema}.parts"])
+    row = await found.fetchone()
+    if row is None or row[0] is None:
+        return False
+    held = await _row(connection, schema, part)
+    if held is None:
+        return False
+    version, least = held
+    if part.version < least:
+        raise NewerSchema(
+            f"{where}: its part {part.name!r} has version {version}, which needs code of version {least} or newer; "
+            f"this SAGA knows {part.version}: install a newer SAGA; nothing was changed"
+        )
+    return version >= part.version
+
+
+async def _row(connection: AsyncConnection, schema: str, part: Part) -> tuple[int, int] | None:
+    found = await connection.execute(f"SELECT version, least FROM {schema}.parts WHERE part = %s".encode(), [part.name])
+    row: tuple[int, int] | None = await found.fetchone()
+    return row
+
 
 T = TypeVar("T")
 

@@ -12,8 +12,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from saga_backends.postgres import exact_json
-from saga_backends.postgres.database import Database, place_of
-from saga_backends.postgres.migrations import Migration, Part
+from saga_backends.postgres.database import Database, Migration, Part, place_of
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.registry import OpenOptions

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from psycopg import AsyncConnection
 
-from saga_backends.postgres.database import Database, place_of
-from saga_backends.postgres.migrations import Migration, Part
+from saga_backends.postgres.database import Database, Migration, Part, place_of
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.registry import OpenOptions

@@ -13,8 +13,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from saga_backends.key_bytes import decode, encode, range_end
-from saga_backends.postgres.database import Database, place_of
-from saga_backends.postgres.migrations import Migration, Part
+from saga_backends.postgres.database import Database, Migration, Part, place_of
 from saga_core.capabilities import Capability
 from saga_core.errors import Conflict
 from saga_core.registry import OpenOptions

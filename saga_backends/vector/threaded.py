@@ -28,7 +28,7 @@ from saga_core.stores.validate import (
     check_where,
 )
 
-# --- Items as stored by an engine without suitable types, with 32-bit components and metadata as canonical JS------
+# --- Items with 32-bit components and metadata as canonical JSON --------------------------------------------------
 
 
 @frozen

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from saga_backends.graph import kuzu_query_child
 from saga_backends.graph.kuzu_database import KuzuDatabase
-from saga_backends.graph.kuzu_grammar import _OTHERS, FUNCTIONS, understand
-from saga_backends.graph.kuzu_tokens import Kind, tokens
+from saga_backends.graph.kuzu_grammar import _OTHERS, FUNCTIONS, Kind, tokens, understand
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import OpenOptions

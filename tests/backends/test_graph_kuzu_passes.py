@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.calls import snapshot
-from saga_backends.graph import kuzu_passes
+from saga_backends.graph import kuzu_tables
 from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import KUZU, LADYBUG, PoolFull
 from saga_backends.memory import MemoryGraph
@@ -132,22 +132,22 @@ def test_a_pass_is_for_tables_that_are_not_too_large(there: int, pays: bool) -> 
         def size(self, count: Any) -> int:
             return there
 
-    made = kuzu_passes.each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
+    made = kuzu_tables.each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
     database: Any = Counted()
-    assert kuzu_passes._pays(database, made, 100) is pays
-    assert not kuzu_passes._pays(database, made, 16)
+    assert kuzu_tables._pays(database, made, 100) is pays
+    assert not kuzu_tables._pays(database, made, 16)
     database.engine = LADYBUG
-    assert not kuzu_passes._pays(database, made, 100)
-    assert kuzu_passes._pays(database, made, 250) is pays
+    assert not kuzu_tables._pays(database, made, 100)
+    assert kuzu_tables._pays(database, made, 250) is pays
     database.engine = KUZU
     database.pool_mb = 32
-    assert not kuzu_passes._pays(database, made, 100)
+    assert not kuzu_tables._pays(database, made, 100)
 
 
 async def test_what_is_created_counts_before_it_is_counted_again(tmp_path: Path) -> None:
     store = await opened(tmp_path / "g")
     await store.apply("s", Mutation(nodes("one")))
-    database, count = store._database, kuzu_passes._COUNTS["nodes"]
+    database, count = store._database, kuzu_tables._COUNTS["nodes"]
     assert database.size(count) == COUNT
     await store.apply("t", Mutation(nodes("one"), watermark="t1"))
     assert 2 * COUNT <= database.size(count) < 2 * COUNT + 10
@@ -158,8 +158,8 @@ async def test_what_is_created_counts_before_it_is_counted_again(tmp_path: Path)
 
 
 def test_parts_are_bounded_by_rows_and_by_text() -> None:
-    parts = [len(part) for part in kuzu_passes._parts([{"pk": "x"}] * 4_500)]
+    parts = [len(part) for part in kuzu_tables._parts([{"pk": "x"}] * 4_500)]
     assert parts == [2_000, 2_000, 500]
     long = {"properties": "힣" * 400_000}
-    assert [len(part) for part in kuzu_passes._parts([long, {"properties": ""}, long, long, long, long])] == [3, 2, 1]
-    assert list(kuzu_passes._parts([])) == []
+    assert [len(part) for part in kuzu_tables._parts([long, {"properties": ""}, long, long, long, long])] == [3, 2, 1]
+    assert list(kuzu_tables._parts([])) == []

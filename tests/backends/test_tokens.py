@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.tokens import estimate, known_counts
+from saga_backends.tokens import estimate
 from saga_backends.tokens.estimate import BACKEND, EstimateCounter
 from saga_core.errors import BadInput
 from saga_core.registry import OpenOptions
@@ -104,7 +104,7 @@ def test_more_korean_is_more_tokens() -> None:
 
 
 def test_the_memory_of_counts_is_bounded_and_keeps_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_counts, "_ENTRIES", 4)
+    monkeypatch.setattr(estimate, "_ENTRIES", 4)
     computed: list[str] = []
     real = estimate._estimate
 

@@ -24,8 +24,17 @@ from hypothesis import strategies as st
 from saga_backends.tokens import auto
 from saga_backends.tokens import tiktoken as backend
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_backends.tokens.tables import NoTable, Places, encoding_named, fetch, read_table
-from saga_backends.tokens.tiktoken import BACKEND, TiktokenCounter, UncertainCounter, _pieces
+from saga_backends.tokens.tiktoken import (
+    BACKEND,
+    NoTable,
+    Places,
+    TiktokenCounter,
+    UncertainCounter,
+    _pieces,
+    encoding_named,
+    fetch,
+    read_table,
+)
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import OpenOptions
 

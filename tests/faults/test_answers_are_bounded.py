@@ -21,7 +21,7 @@ import saga_server
 from saga_backends import http_client
 from saga_backends.curator.letta_server import connect
 from saga_backends.http_client import MOST_BODY, open_http
-from saga_backends.tokens import tables
+from saga_backends.tokens import tiktoken as tables
 from saga_core.config import load_config
 from saga_core.errors import SagaError
 from saga_core.registry import OpenOptions, load

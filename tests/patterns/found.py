@@ -26,7 +26,7 @@ ELSEWHERE = (
     *("saga_server/admin/description/endpoint_list.py", "saga_server/admin/description/openapi.py"),
 )
 """What only its own operator feeds."""
-SCANNERS = ("saga_backends/graph/kuzu_tokens.py",)
+SCANNERS = ("saga_backends/graph/kuzu_grammar.py",)
 """They ask from where the last token ended, and give up where there is none."""
 WHOLE = (
     *("saga_core/state_block/amounts.py:_amounts", "saga_core/state_block/records.py:_gives"),

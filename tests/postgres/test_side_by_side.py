@@ -10,8 +10,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from saga_backends.postgres.database import Database
-from saga_backends.postgres.migrations import Migration, Part
+from saga_backends.postgres.database import Database, Migration, Part
 from saga_core.errors import NewerSchema
 from tests.postgres.test_two_servers import Player, path_of, served
 from tests.server.client import BLOCK

@@ -24,7 +24,7 @@ ASIDE = (
     "saga_backends/chat/offline/",  # a narrator of its own, in Korean and in English
     "saga_backends/embedder/",  # vectors of what they made so far must not change
     "saga_core/imports/texts.py",  # which letters texts in each encoding have
-    "saga_backends/graph/kuzu_tokens.py",  # what an engine makes of every script
+    "saga_backends/graph/kuzu_grammar.py",  # what an engine makes of every script
     "saga_server/demo/",
     "saga_server/doctor/examination.py",  # two sentences for the embedder
     "saga_server/spoken.py",  # what systems call languages
