@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_core.assembly import Given, Parts, assemble
+from saga_core.assembly import OpenArguments, Parts, assemble
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
@@ -76,7 +76,7 @@ class Saga:
         which is also used if the journal is shared and ``hosting`` is not given.
         """
         chat, reviewer = _model_or_curator(curator)
-        given = Given(
+        arguments = OpenArguments(
             extractor=extractor,
             curator=chat,
             reviewer=reviewer,
@@ -90,7 +90,7 @@ class Saga:
             tolerant=tolerant,
             hosting=hosting,
         )
-        return Opening(config, given)
+        return Opening(config, arguments)
 
     # -- the parts ---------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class Opening:
     """A ``Saga`` that is being opened. Await it, or use it in ``async with``."""
 
     source: Source
-    given: Given
+    arguments: OpenArguments
     _saga: Saga | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, Saga]:
@@ -292,4 +292,4 @@ class Opening:
         await self._saga.aclose()
 
     async def _open(self) -> Saga:
-        return Saga(await assemble(load_config(self.source), self.given))
+        return Saga(await assemble(load_config(self.source), self.arguments))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from saga_core.assembly.curators import ASKING, RULES
 from saga_core.assembly.engine import assemble
-from saga_core.assembly.parts import Given, Parts
+from saga_core.assembly.parts import OpenArguments, Parts
 from saga_core.assembly.warm_up import warm_up_steps
 
 __all__ = [
     "ASKING",
     "RULES",
-    "Given",
+    "OpenArguments",
     "Parts",
     "assemble",
     "warm_up_steps",

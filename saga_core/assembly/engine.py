@@ -1,38 +1,62 @@
-"""Assembles the engine from a configuration and resumes pending work."""
+"""Assembles the engine from a configuration, and resumes pending work."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 
-from saga_core.assembly.build_jobs import build_extraction, build_learning, build_reader, build_reviews
-from saga_core.assembly.build_play import build_play, build_prompting
-from saga_core.assembly.curators import open_curators
-from saga_core.assembly.foundations import Foundations
-from saga_core.assembly.parts import Given, Parts
-from saga_core.assembly.sharing import admission_of, connect, hosting_of, share
+from attrs import field, frozen
+
+from saga_core.assembly.curators import Reviewers, open_curators
+from saga_core.assembly.foundations import Foundations, lay_foundations
+from saga_core.assembly.host import Host, ResidentScopes, hosting_of, share
+from saga_core.assembly.parts import OpenArguments, Parts
 from saga_core.capabilities import Capability
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, Settings
-from saga_core.context import RecentContexts
+from saga_core.context import (
+    ContextReader,
+    ContextSource,
+    RecentContexts,
+    default_reader,
+    open_plugin_source,
+    own_sources,
+    plugin_source,
+)
 from saga_core.counters import Counters
 from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
-from saga_core.hosting import Admission, WriteRights
+from saga_core.hosting import Admission, HostedEngine, OwnershipListener
 from saga_core.jobs import (
     Backfill,
     Background,
     BackgroundBills,
     CollectionJob,
+    ExtractionJob,
     ForgettingJob,
+    Pace,
     PersonasJob,
     ReviewsJob,
+    TurnJobs,
     VectorsJob,
 )
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance, Tools
-from saga_core.play import Prompting
+from saga_core.play import (
+    ContextReading,
+    NarratorModels,
+    OpenCalls,
+    Places,
+    Play,
+    PrefixTexts,
+    Prompting,
+    PromptMemories,
+    Recorder,
+    TurnBills,
+)
+from saga_core.sessions import OtherSessions, SilentChats
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
-from saga_core.stores import GraphStore, VectorStore
+from saga_core.stores import Curator, GraphStore, VectorStore
 from saga_core.transcript import Matcher
 from saga_core.views import Views
 from saga_core.world import WorldLibrary, default_roots
@@ -40,28 +64,39 @@ from saga_core.world import WorldLibrary, default_roots
 log = logging.getLogger("saga")
 
 
-async def assemble(config: Config, given: Given) -> Parts:
+async def assemble(config: Config, opening: OpenArguments) -> Parts:
     """Open the stores of ``config`` and build the engine. Raises ``StoreError`` and ``BadInput`` with all closed."""
-    counters = Counters()
+    counters, settings = Counters(), Settings(config)
     async with AsyncExitStack() as stack:
+        one_machine = opening.hosting is not None and opening.hosting.one_machine
         # Never set aside damaged files that other processes have open.
-        mend = given.resume and not (given.hosting is not None and given.hosting.one_machine)
+        mend = opening.resume and not one_machine
         stores = await open_stores(
-            config, counters, stores=given.stores, embedder=given.embedder, mend=mend, tolerant=given.tolerant
+            config, counters, stores=opening.stores, embedder=opening.embedder, mend=mend, tolerant=opening.tolerant
         )
         stack.push_async_callback(stores.aclose)
-        hosting = await hosting_of(given, stores)
-        rights = share(config, given, hosting, stores, counters)
-        journal, whole = await _open_journal(config, stores, counters, given)
-        base = Foundations(Settings(config), given, stores, journal, counters)
-        admission = admission_of(base, hosting, rights)
-        parts = await _build(base, rights, admission)
-        if admission is not None:
+        hosting = await hosting_of(opening, stores)
+        rights = share(config, opening, hosting, stores, counters)
+        journal, whole = await _open_journal(config, stores, counters, opening)
+        admission = None
+        if hosting is not None:
+            engine = HostedEngine(
+                settings=settings,
+                state=stores.state,
+                journal=journal,
+                clock=opening.clock,
+                entropy=opening.entropy,
+                counters=counters,
+                shared=rights is not None,
+            )
+            admission = hosting.admission(engine)
             stack.push_async_callback(admission.aclose)
-            if whole:
-                await _read_keys(admission, given, counters)
+        host = Host(rights=rights, admission=admission, one_machine=one_machine)
+        parts = await _build(lay_foundations(settings, opening, stores, journal, counters, host))
+        if admission is not None and whole:
+            await _read_keys(admission, opening, counters)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
-        if given.resume and whole:
+        if opening.resume and whole:
             if rights is not None:
                 await rights.start()
             if admission is not None:
@@ -70,7 +105,7 @@ async def assemble(config: Config, given: Given) -> Parts:
                 await make_private_once(stores, config)
                 await _take_up(parts)
             except StoreCorrupt as error:
-                if not given.tolerant:
+                if not opening.tolerant:
                     raise
                 counters.degrade("background", f"what waited is not taken up: {error}")
         stack.pop_all()
@@ -78,47 +113,63 @@ async def assemble(config: Config, given: Given) -> Parts:
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 
 
-async def _read_keys(admission: Admission, given: Given, counters: Counters) -> None:
+async def _read_keys(admission: Admission, opening: OpenArguments, counters: Counters) -> None:
     """Read the API keys before the first request."""
     try:
         await admission.read()
     except StoreError as error:
-        if not given.tolerant:
+        if not opening.tolerant:
             raise
         counters.degrade("access", f"the keys cannot be read: {error}")
 
 
-async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
+async def _open_journal(
+    config: Config, stores: Stores, counters: Counters, opening: OpenArguments
+) -> tuple[Journal, bool]:
     """Return the journal, and whether it can be read and written."""
     try:
         journal = Journal(stores.state, counters)
         await journal.open()
-        await notice_change(stores, counters, config.data_dir, act=given.resume)
+        await notice_change(stores, counters, config.data_dir, act=opening.resume)
     except StoreError as error:
-        if not given.tolerant or isinstance(error, NewerSchema | StoreLocked):
+        if not opening.tolerant or isinstance(error, NewerSchema | StoreLocked):
             raise
         return Journal(stores.state, counters), False
     return journal, True
 
 
-async def _build(base: Foundations, rights: WriteRights | None, admission: Admission | None) -> Parts:
+# -- the parts --------------------------------------------------------------------------------------------------
+
+
+async def _build(base: Foundations) -> Parts:
     """Build all parts."""
-    config, clock, counters = base.settings.config, base.given.clock, base.counters
+    config, stores, clock, counters = base.settings.config, base.stores, base.opening.clock, base.counters
+    rights, admission = base.host.rights, base.host.admission
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
     bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, clock, counters)
     reviewers = await open_curators(
-        config, base.stores, counters, base.given.curator, base.foreground, bills, base.given.reviewer
+        config, stores, counters, base.opening.curator, base.foreground, bills, base.opening.reviewer
     )
-    learning = await build_learning(base, bills)
-    reader = await build_reader(base, learning.sources)
-    extraction = build_extraction(base, bills)
-    forgetting = ForgettingJob(reviewers.curators, base.stores.state, counters)
-    reviews = build_reviews(base, reviewers, learning, extraction, forgetting)
+    learning = await _learning(base, bills)
+    reader = await _reader(base, learning.sources)
+    extraction = _extraction(base, bills)
+    silent = SilentChats(counters, extraction.reader)
+    forgetting = ForgettingJob(reviewers.curators, stores.state, counters)
+    reviews = _reviews(base, reviewers, learning, extraction, forgetting)
     vectors = VectorsJob(
         projector=base.projector, journal=base.journal, live=base.live, locks=base.locks, counters=counters
     )
-    matcher = Matcher(base.journal, base.live.tree)
-    prompting, turn_bills = build_prompting(base)
+    matcher = Matcher(base.journal, base.live.tree, rights.ask_elsewhere if rights is not None else None)
+    memories = PromptMemories(stores.state, counters)
+    prompting = Prompting(
+        settings=base.settings,
+        models=NarratorModels(base.settings, memories),
+        memories=memories,
+        texts=PrefixTexts(config.token_budget, stores.counter, memories),
+        ledger=base.ledger,
+        counter=stores.counter,
+        counters=counters,
+    )
     sessions = Sessions(
         settings=base.settings,
         worlds=worlds,
@@ -129,7 +180,7 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
         projector=base.projector,
         supervisor=base.supervisor,
         letting_go=reviews.letting_go,
-        silent=base.silent,
+        silent=silent,
         ids=base.ids,
         clock=clock,
         counters=counters,
@@ -139,16 +190,11 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
     # Ordered by dependency.
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
-    base.views.followers += [extraction, personas, reviews, vectors]
-    play = build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction)
-    if admission is not None:
-        play.places.keyed = lambda: admission.keyed
     if rights is not None:
-        connect(rights, base, prompting, matcher)
-        play.pin, play.places.own = rights.pin, rights.own
+        rights.listen(_listener(base, memories, silent))
     return Parts(
         settings=base.settings,
-        stores=base.stores,
+        stores=stores,
         worlds=worlds,
         journal=base.journal,
         counters=counters,
@@ -162,7 +208,7 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
         ids=base.ids,
         rights=rights,
         admission=admission,
-        play=play,
+        play=_play(base, worlds, matcher, reader, prompting, contexts, silent, TurnJobs(base.views, extraction)),
         sessions=sessions,
         timelines=Timelines(
             sessions=sessions,
@@ -180,8 +226,8 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
             directory=base.directory,
             live=base.live,
             journal=base.journal,
-            graph_store=base.stores.graph,
-            cache=base.stores.cache,
+            graph_store=stores.graph,
+            cache=stores.cache,
             projector=base.projector,
             supervisor=base.supervisor,
             reader=reader,
@@ -200,7 +246,7 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
             clock=clock,
             counters=counters,
         ),
-        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts, rights, admission),
+        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts),
         background=Background(
             supervisor=base.supervisor,
             foreground=base.foreground,
@@ -211,7 +257,7 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
             reviews=reviews,
             vectors=vectors,
             forgetting=forgetting,
-            silent=base.silent,
+            silent=silent,
             backfill=Backfill(
                 settings=base.settings,
                 directory=base.directory,
@@ -223,6 +269,227 @@ async def _build(base: Foundations, rights: WriteRights | None, admission: Admis
     )
 
 
+def _listener(base: Foundations, memories: PromptMemories, silent: SilentChats) -> OwnershipListener:
+    """What happens when a session is taken over or lost, or when another server left work."""
+
+    def forget(session: str) -> None:
+        base.live.forget(session)
+        memories.forget(session)
+        silent.forget(session)
+
+    async def take_up(session: str) -> None:
+        async with base.locks.writing(session):  # a write of this server is not an interrupted one
+            if await base.journal.settle(session):
+                base.live.forget(session)
+        await base.supervisor.take_up(session)
+
+    def read_shares_again() -> None:
+        if base.shared.strategies:
+            base.live.forgotten += 1  # other servers' sessions may have new memories
+
+    def is_busy(session: str) -> bool:
+        # A process keeps the sessions it has in memory: forwarding a request is cheaper than reading the session again.
+        return base.supervisor.busy(session) or (base.host.one_machine and base.live.peek(session) is not None)
+
+    scopes = ResidentScopes(base.stores, base.settings.config.session.live_timelines)
+    return OwnershipListener(
+        is_busy=is_busy,
+        on_stale=forget,
+        on_owned=scopes.hold,
+        on_free=scopes.release,
+        on_inherited=take_up,
+        on_beat=read_shares_again,
+    )
+
+
+def _play(
+    base: Foundations,
+    worlds: WorldLibrary,
+    matcher: Matcher,
+    reader: ContextReader,
+    prompting: Prompting,
+    contexts: RecentContexts,
+    silent: SilentChats,
+    work: TurnJobs,
+) -> Play:
+    """Build the part that begins turns."""
+    clock, counters, open_calls = base.opening.clock, base.counters, OpenCalls()
+    rights, admission = base.host.rights, base.host.admission
+    return Play(
+        settings=base.settings,
+        worlds=worlds,
+        places=Places(
+            settings=base.settings,
+            directory=base.directory,
+            live=base.live,
+            journal=base.journal,
+            locks=base.locks,
+            matcher=matcher,
+            ids=base.ids,
+            clock=clock,
+            counters=counters,
+            open_calls=open_calls,
+            rights=rights,
+            admission=admission,
+        ),
+        reading=ContextReading(
+            settings=base.settings,
+            reader=reader,
+            graph=base.stores.graph,
+            projector=base.projector,
+            supervisor=base.supervisor,
+            shared=base.shared,
+            others=OtherSessions(settings=base.settings, journal=base.journal, live=base.live, counters=counters),
+            counters=counters,
+        ),
+        prompting=prompting,
+        recorder=Recorder(
+            live=base.live,
+            journal=base.journal,
+            locks=base.locks,
+            memories=prompting.memories,
+            bills=TurnBills(
+                models=prompting.models,
+                memories=prompting.memories,
+                ledger=base.ledger,
+                counter=base.stores.counter,
+                clock=clock,
+                counters=counters,
+            ),
+            work=work,
+            silent=silent,
+            ids=base.ids,
+            clock=clock,
+            counters=counters,
+            open_calls=open_calls,
+        ),
+        contexts=contexts,
+        work=work,
+        silent=silent,
+        foreground=base.foreground,
+        locks=base.locks,
+        ids=base.ids,
+        clock=clock,
+        counters=counters,
+        rights=rights,
+    )
+
+
+async def _reader(base: Foundations, more: Sequence[ContextSource]) -> ContextReader:
+    """Build the reader with ``more`` sources and those of other packages, which are closed with the stores."""
+    config = base.settings.config
+    taken, guests = {source.name for source in (*own_sources(config), *more)}, [*more]
+    for name in config.recall.sources:
+        guest = await open_plugin_source(name, config, taken)
+        guests.append(guest)
+        base.stores.keep(guest)
+    for name, source in base.opening.sources.items():
+        guests.append(plugin_source(f"sources[{name!r}]", name, source, {each.name for each in guests} | taken))
+    return default_reader(
+        config,
+        base.stores.counter,
+        clock=base.opening.clock,
+        vectors=base.stores.vector,
+        embedder=base.stores.embedder,
+        guests=guests,
+    )
+
+
+@frozen
+class Learning:
+    """The learners, paces and sources of the configured memory strategies; empty without any."""
+
+    learners: Sequence[Curator] = ()
+    paces: Mapping[str, Pace] = field(factory=dict)
+    sources: Sequence[ContextSource] = ()
+
+
+async def _learning(base: Foundations, bills: BackgroundBills) -> Learning:
+    """Build the learners, paces and sources of the memory strategies, if any are configured."""
+    config = base.settings.config
+    if not config.memory_strategies:
+        return Learning()
+    from saga_core.assembly.learners import Models, make_learners, open_strategies, paces_of, source_of  # if wanted
+
+    strategies = await open_strategies(config)
+    models = Models(config, base.opening.curator, base.opening.extractor)
+    learners = make_learners(strategies, models, base.stores, base.counters, base.foreground, bills, base.opening.clock)
+    return Learning(learners, paces_of(config), source_of(strategies))
+
+
+def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
+    """Build the job that reads unreported turns."""
+    config, opening = base.settings.config, base.opening
+    automatic = opening.extractor is None
+    chat = opening.automatic if automatic else opening.extractor
+    extractor = None
+    if chat is not None:
+        from saga_core.extraction import Extractor  # only needed with a model
+
+        extractor = Extractor(
+            chat,
+            config.models.extraction or chat.name,
+            base.stores.counter,
+            report=base.counters.add,
+            once=automatic,
+            # A model of the player's own is a small one, as far as anybody knows.
+            brief=automatic and config.extraction.automatic == "local",
+        )
+    return ExtractionJob(
+        extractor=extractor,
+        automatic=automatic,
+        asks=config.extraction.review == "ask",
+        at_head=automatic and config.extraction.automatic == "local",
+        live=base.live,
+        journal=base.journal,
+        views=base.views,
+        supervisor=base.supervisor,
+        foreground=base.foreground,
+        ids=base.ids,
+        counters=base.counters,
+        bills=bills,
+    )
+
+
+def _reviews(
+    base: Foundations, reviewers: Reviewers, learning: Learning, extraction: ExtractionJob, forgetting: ForgettingJob
+) -> ReviewsJob:
+    """Build the job for reviews by curators and memory strategies."""
+    config = base.settings.config
+    return ReviewsJob(
+        curators=(*reviewers.curators, *learning.learners),
+        live=base.live,
+        views=base.views,
+        extraction=extraction,
+        supervisor=base.supervisor,
+        foreground=base.foreground,
+        ids=base.ids,
+        clock=base.opening.clock,
+        counters=base.counters,
+        interval=config.curator.interval,
+        blocks=config.curator.memory_block_schema,
+        stand_ins=reviewers.stand_ins,
+        remote=forgetting,
+        paces=learning.paces,
+        asking=_asking(config, reviewers),
+        shared=base.shared,
+        count=base.stores.counter.count,
+    )
+
+
+def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
+    """Return the names of the curators whose proposals wait for the user. Those of the rules never wait."""
+    found = set()
+    if config.memory_strategies:
+        from saga_core.strategies import PREFIX  # only needed with strategies
+
+        found = {PREFIX + name for name, strategy in config.memory_strategies.items() if strategy.review == "ask"}
+    if config.curator.review == "ask":
+        models = (*reviewers.curators, *reviewers.stand_ins.values())
+        found |= {each.info.name for each in models if Capability.RESIDENT not in each.info.capabilities}
+    return frozenset(found)
+
+
 def _maintenance(
     base: Foundations,
     sessions: Sessions,
@@ -230,10 +497,10 @@ def _maintenance(
     vectors: VectorsJob,
     prompting: Prompting,
     contexts: RecentContexts,
-    rights: WriteRights | None,
-    admission: Admission | None,
 ) -> Maintenance:
-    def forget_at_hand() -> None:
+    rights, admission = base.host.rights, base.host.admission
+
+    def forget_resident() -> None:
         contexts.clear()
         prompting.forget()
 
@@ -251,7 +518,7 @@ def _maintenance(
             projector=base.projector,
             supervisor=base.supervisor,
             ids=base.ids,
-            clock=base.given.clock,
+            clock=base.opening.clock,
             counters=base.counters,
             queued=base.views.queued,
             finish_views=finish_views,
@@ -259,9 +526,12 @@ def _maintenance(
             own=rights.own if rights is not None else None,
             import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
             letting_go=reviews.letting_go,
-            forget_at_hand=forget_at_hand,
+            forget_at_hand=forget_resident,
         )
     )
+
+
+# -- work that was left ------------------------------------------------------------------------------------------
 
 
 async def _take_up(parts: Parts) -> None:

@@ -3,76 +3,100 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
-from attrs import define, field
+from attrs import frozen
 
-from saga_core.assembly.parts import Given
+from saga_core.assembly.host import Host, forget_unshared, hold_lore
+from saga_core.assembly.parts import OpenArguments
 from saga_core.background import Foreground, SessionLocks, Supervisor
 from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.ids import IdSource
 from saga_core.jobs import ViewsJob
 from saga_core.journal import Journal, Ledger
-from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories, SilentChats
+from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories
 from saga_core.storage import Stores
 from saga_core.views import Projector
 
 log = logging.getLogger("saga")
 
 
-@define(eq=False)
+@frozen(eq=False, kw_only=True)
 class Foundations:
-    """The foundation, made from opened stores."""
+    """What all parts build on."""
 
     settings: Settings
-    given: Given
+    opening: OpenArguments
     stores: Stores
     journal: Journal
     counters: Counters
-    ids: IdSource = field(init=False)
-    locks: SessionLocks = field(factory=SessionLocks, init=False)
-    foreground: Foreground = field(factory=Foreground, init=False)
-    supervisor: Supervisor = field(init=False)
-    live: LiveSessions = field(init=False)
-    projector: Projector = field(init=False)
-    ledger: Ledger = field(init=False)
-    views: ViewsJob = field(init=False)
-    directory: SessionDirectory = field(init=False)
-    shared: SharedMemories = field(init=False)
-    silent: SilentChats = field(init=False)
+    host: Host
+    ids: IdSource
+    locks: SessionLocks
+    foreground: Foreground
+    supervisor: Supervisor
+    live: LiveSessions
+    projector: Projector
+    ledger: Ledger
+    views: ViewsJob
+    directory: SessionDirectory
+    shared: SharedMemories
 
-    def __attrs_post_init__(self) -> None:
-        config, stores, clock = self.settings.config, self.stores, self.given.clock
-        self.silent = SilentChats(self.counters)
-        self.ids = IdSource(clock, self.given.entropy)
-        self.supervisor = Supervisor(self.counters, self.locks)
-        self.live = LiveSessions(
-            self.journal,
-            self.counters,
-            self.supervisor.busy,
-            config.session.checkpoint_every,
-            config.session.loaded,
-        )
-        self.projector = Projector(
-            stores.state,
-            stores.graph,
-            stores.vector,
-            stores.cache,
-            stores.embedder,
-            clock,
-            self.counters,
-            config.session.live_timelines,
-            self.foreground,
-        )
-        self.ledger = Ledger(stores.state, self.counters)
-        self.views = ViewsJob(self.live, self.projector, self.journal)
-        self.directory = SessionDirectory(
-            journal=self.journal,
-            live=self.live,
-            locks=self.locks,
-            ids=self.ids,
+
+def lay_foundations(
+    settings: Settings, opening: OpenArguments, stores: Stores, journal: Journal, counters: Counters, host: Host
+) -> Foundations:
+    """Build the foundations on opened stores."""
+    config, clock, locks, foreground = settings.config, opening.clock, SessionLocks(), Foreground()
+    rights, admission, ids = host.rights, host.admission, IdSource(clock, opening.entropy)
+    supervisor = Supervisor(counters, locks, host.may_work if rights is not None else None)
+    projector = Projector(
+        stores.state,
+        stores.graph,
+        stores.vector,
+        stores.cache,
+        stores.embedder,
+        clock,
+        counters,
+        config.session.live_timelines,
+        foreground,
+        hold_lore(stores) if rights is not None else (),
+    )
+    live = LiveSessions(
+        journal,
+        counters,
+        supervisor.busy,
+        config.session.checkpoint_every,
+        config.session.loaded,
+        rights,
+        partial(forget_unshared, stores, projector) if rights is not None else None,
+    )
+    views = ViewsJob(live, projector, journal)
+    return Foundations(
+        settings=settings,
+        opening=opening,
+        stores=stores,
+        journal=journal,
+        counters=counters,
+        host=host,
+        ids=ids,
+        locks=locks,
+        foreground=foreground,
+        supervisor=supervisor,
+        live=live,
+        projector=projector,
+        ledger=Ledger(stores.state, counters),
+        views=views,
+        directory=SessionDirectory(
+            journal=journal,
+            live=live,
+            locks=locks,
+            ids=ids,
             clock=clock,
-            counters=self.counters,
-            render=self.views.submit,
-        )
-        self.shared = SharedMemories(stores.state, self.live, clock, frozenset(config.memory_strategies))
+            counters=counters,
+            render=views.submit,
+            beginning=admission.begin_session if admission is not None else None,
+        ),
+        shared=SharedMemories(stores.state, live, clock, frozenset(config.memory_strategies)),
+    )

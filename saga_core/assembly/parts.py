@@ -30,7 +30,7 @@ log = logging.getLogger("saga")
 
 
 @frozen(kw_only=True)
-class Given:
+class OpenArguments:
     """The arguments of ``Saga.open``."""
 
     extractor: ChatModel | None

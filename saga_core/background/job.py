@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -56,6 +56,11 @@ DONE = Step()
 
 class Scheduler(Protocol):
     """The interface of the supervisor for its jobs."""
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """The jobs in the order of their dependencies."""
+        ...
 
     def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
         """Request a step in a session, before (``first``) or behind other sessions, in ``after`` seconds."""

@@ -10,7 +10,7 @@ from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import Pace, ReviewsJob
-from saga_core.jobs.turn_work import TurnWork
+from saga_core.jobs.turn_work import TurnJobs
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 
@@ -24,7 +24,7 @@ __all__ = [
     "Pace",
     "PersonasJob",
     "ReviewsJob",
-    "TurnWork",
+    "TurnJobs",
     "VectorsJob",
     "ViewsJob",
 ]

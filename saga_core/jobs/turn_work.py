@@ -15,7 +15,7 @@ _MANY = 12
 
 
 @frozen
-class TurnWork:
+class TurnJobs:
     """The jobs, as play sees them."""
 
     views: ViewsJob

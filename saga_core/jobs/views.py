@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
 from saga_core.errors import LeaseLost, NotFound, StoreError
@@ -23,6 +24,7 @@ PATIENCE = 600.0
 """Seconds that a batch may take. A batch that takes longer hangs in a store, and is retried."""
 
 
+@runtime_checkable
 class Follower(Protocol):
     """A job that has work once the views of turns are rendered."""
 
@@ -55,8 +57,11 @@ class ViewsJob(Job):
         self._projector = projector
         self._journal = journal
         self._turns: dict[str, dict[str, None]] = {}
-        self.followers: list[Follower] = []
-        """In the order in which they are notified."""
+
+    @cached_property
+    def followers(self) -> Sequence[Follower]:
+        """The supervisor's other jobs that have work once views are rendered, in their order."""
+        return [job for job in self.scheduler.jobs if isinstance(job, Follower)]
 
     def submit(self, session: str, turns: Sequence[str]) -> None:
         """Queue the views of ``turns`` for rendering."""

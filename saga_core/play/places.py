@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field
 from cachetools import LRUCache
@@ -12,6 +12,7 @@ from saga_core.background import SessionLocks
 from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
+from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Entry, Journal
 from saga_core.log_context import set_log_context
@@ -240,11 +241,10 @@ class Places:
     counters: Counters
     open_calls: OpenCalls
     usual: UsualNotes = field(factory=UsualNotes)
-    keyed: Callable[[], bool] = lambda: False
-    """Whether there are API keys besides those of the settings."""
-    own: Callable[[str], Awaitable[bool]] | None = None
-    """Makes this server the writer of a session, if several share the journal. Returns whether others wrote the session
-    meanwhile. Raises ``OwnedElsewhere``."""
+    rights: WriteRights | None = None
+    """Decides which sessions this engine writes, if several programs share the journal."""
+    admission: Admission | None = None
+    """Admits sessions; None if every session is."""
 
     async def find(self, request: Request, transcript: Transcript, world: WorldChoice) -> Place | None:
         """Find the place of a request; None for a side request that shows nothing of a known story.
@@ -304,7 +304,7 @@ class Places:
             located = await self._nearest(request.owner, transcript, world, only)
             named = only.id if only is not None else None
             session = named if located.match.session is None else located.match.session
-            if self.own is None or session is None or located.outside or not await self.own(session):
+            if self.rights is None or session is None or located.outside or not await self.rights.own(session):
                 return located  # otherwise others wrote the session meanwhile: look again
 
     async def _nearest(self, owner: str, transcript: Transcript, world: WorldChoice, only: Session | None) -> Located:
@@ -314,7 +314,7 @@ class Places:
         every chat belongs to one.
         """
         own = await locate(self.matcher, transcript, owner=owner, only=only, world=world.name)
-        keyed = self.settings.config.server.api_keys or self.keyed()
+        keyed = self.settings.config.server.api_keys or (self.admission is not None and self.admission.keyed)
         if not own.match.unknown or only is not None or not owner or keyed:
             return own
         other = await locate(self.matcher, transcript, owner="", only=None, world=world.name)

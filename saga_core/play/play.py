@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ from saga_core.config import Settings
 from saga_core.context import RecentContexts, TurnContext
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
+from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.language import detect
 from saga_core.log_context import set_log_context
@@ -60,8 +61,8 @@ class Play:
     counters: Counters
     elsewhere: Elsewhere | None = None
     """Searches long texts outside the event loop, if set."""
-    pin: Callable[[str, PendingTurn], None] | None = None
-    """Keeps a session with this server while one of its turns is under way, if several share the journal."""
+    rights: WriteRights | None = None
+    """Decides which sessions this engine writes, if several programs share the journal."""
 
     async def begin(self, request: Request) -> PendingTurn:
         """See ``Saga.begin``."""
@@ -156,8 +157,8 @@ class Play:
             counted_by=self.prompting.counter.id,
         )
         self.contexts.keep(pending.id, context)
-        if self.pin is not None:
-            self.pin(place.session, pending)
+        if self.rights is not None:
+            self.rights.pin(place.session, pending)
         return pending
 
     def _asks_for_block(self, request: Request, silence: Silence | None) -> bool:

@@ -60,7 +60,8 @@ class Projector(VectorViews):
     counters: Counters
     slots: int = 4
     foreground: Foreground = field(factory=Foreground)
-    on_lore: list[Callable[[str], None]] = field(factory=list)
+    on_lore: Sequence[Callable[[str], None]] = ()
+    """Called with each scope of lore that is complete."""
     _ready_lore: set[str] = field(factory=set)
     _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
     _whole: set[str] = field(factory=set)

@@ -37,7 +37,7 @@ class VectorViews:
     vectors: VectorStore
     embedder: Embedder | None
     counters: Counters
-    on_lore: list[Callable[[str], None]]
+    on_lore: Sequence[Callable[[str], None]]
     """Called with each complete scope of lore. The contents of a scope are determined by its name."""
     _ready_lore: set[str]
     _lore_left: dict[str, dict[str, LoreEntry]]

@@ -49,7 +49,7 @@ async def test_turns_that_wait_together_are_rendered_together_in_order_and_cross
     session, turns = await played(saga)
     job: ViewsJob = saga.background.views
     watcher = Watcher(saga)
-    job.followers.append(watcher)
+    job.followers = (*job.followers, watcher)
     await saga.parts.journal.add_jobs(session, turns)
     for turn in (turns[1], turns[0], turns[1]):
         job.submit(session, [turn])
