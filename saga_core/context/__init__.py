@@ -9,9 +9,7 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.connections import Connections
 from saga_core.context.lore import Lorebook
-from saga_core.context.memories import Memories
 from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
 from saga_core.context.reader import (
     USEFUL_HOPS,
@@ -24,6 +22,7 @@ from saga_core.context.reader import (
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source, plugin_source
+from saga_core.context.sources import Connections, Memories
 
 __all__ = [
     "NOTHING_GIVEN",

@@ -6,11 +6,10 @@ from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.collection import CollectionJob
-from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.extraction import ExtractionJob, TurnJobs
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import Pace, ReviewsJob
-from saga_core.jobs.turn_work import TurnJobs
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from saga_core.play.bills import TurnBills
-from saga_core.play.context_reading import ContextReading
 from saga_core.play.pending_turn import MARKER, PendingTurn, Reply
 from saga_core.play.places import OpenCalls, Places
-from saga_core.play.play import Play
+from saga_core.play.play import ContextReading, Play
 from saga_core.play.prompt_memories import KeptPage, NarratorModels, PromptMemories
 from saga_core.play.prompting import PrefixTexts, Prompting
 from saga_core.play.recording import Recorder

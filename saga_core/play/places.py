@@ -15,10 +15,11 @@ from saga_core.errors import NotFound
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Entry, Journal
+from saga_core.language import detect, language_of
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Session, Status, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.play.prompting import is_thin
-from saga_core.play.request import Place, Request, WorldChoice
+from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
@@ -37,6 +38,7 @@ from saga_core.transcript import (
     locate,
     words_key,
 )
+from saga_core.world import EMPTY_WORLD, World, WorldLibrary
 
 # -- chats with pending tool calls -----------------------------------------------------------------------------
 
@@ -224,6 +226,38 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequenc
 
 
 # -- places ----------------------------------------------------------------------------------------------------
+
+_HEARD = 8
+"""Last messages of a chat without a world from which its language is detected."""
+
+
+@define
+class WorldChoice:
+    """The world for a new session. Its files are read only if needed, because a known session has its own world."""
+
+    worlds: WorldLibrary
+    explicit: str | None
+    transcript: Transcript
+    default: str | None
+    _world: World | None = field(default=None, init=False)
+
+    async def get(self) -> World:
+        """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does.
+
+        The empty world gets the language of the chat.
+        """
+        if self._world is None:
+            chosen = await self.worlds.chosen(self.explicit, self.transcript.system_text, self.default)
+            self._world = evolve(chosen, language=self._language(chosen)) if chosen == EMPTY_WORLD else chosen
+        return self._world
+
+    async def name(self) -> str:
+        """The world's name. Raises as ``get`` does."""
+        return (await self.get()).name
+
+    def _language(self, world: World) -> str:
+        last = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])
+        return language_of(detect(last, detect(self.transcript.system_text, world.language))).tag
 
 
 @define(eq=False, kw_only=True)

@@ -84,7 +84,7 @@ class Recorder:
         Raises ``StoreError``, and ``NotFound`` if the session was deleted, reset or pruned since the turn began. In
         both cases nothing was recorded.
         """
-        session = start.place.session
+        session = start.place.live.session.id
         async with self.locks.writing(session):
             turns = await self._record(start, context, pending, finish, model)
             await self.bills.failed(session, pending)
@@ -97,7 +97,7 @@ class Recorder:
         """
         if pending.usage is None and not pending.failed:
             return
-        session = start.place.session
+        session = start.place.live.session.id
         try:
             async with self.locks.writing(session):
                 live = await self.live.get(session)
@@ -111,7 +111,7 @@ class Recorder:
         self, start: TurnStart, context: TurnContext, pending: PendingTurn, finish: str, model: str
     ) -> tuple[Turn, ...]:
         place, transcript = start.place, start.place.transcript
-        session, parent, side = place.session, place.parent, place.kind is TurnKind.SIDE
+        session, parent, side = place.live.session.id, place.parent, place.kind is TurnKind.SIDE
         live = await self.live.get(session)
         # What is known of the turns above may have been amended since the turn began.
         state = await live.state(parent)
@@ -220,7 +220,7 @@ class _Records:
         instructions = transcript.asked
         child = Turn(
             reply.turn_id,
-            place.session,
+            place.live.session.id,
             place.parent,
             above.depth + 1,
             self.clock.now(),

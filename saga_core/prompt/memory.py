@@ -13,8 +13,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_core.messages import CacheLifetime
 from saga_core.prompt.caching import CacheBook, Entry, Request, SessionPrompts, pack, unpack
-from saga_core.prompt.prefix import AccruedCost, Begin, Cuts, PagePins, Pin
-from saga_core.prompt.volatile_text import Known, Note, VolatileText
+from saga_core.prompt.prefix import AccruedCost, Begin, Cuts, Known, Note, PagePins, Pin, VolatileText
 
 T = TypeVar("T", bound=Hashable)
 

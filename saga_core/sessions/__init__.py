@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from saga_core.sessions.directory import SessionDirectory, timeline_named, turn_named
-from saga_core.sessions.live_session import LiveSession, amend, parts_with, remarks_by_hand, seal
-from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.sessions.live_sessions import LiveSession, LiveSessions, amend, parts_with, remarks_by_hand, seal
 from saga_core.sessions.missing_reports import (
     SILENT_FROM,
     SILENT_MODE,

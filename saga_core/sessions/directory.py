@@ -15,8 +15,7 @@ from saga_core.journal import Journal, make_root
 from saga_core.language import clean_name
 from saga_core.model import Session, Timeline
 from saga_core.ports import Clock
-from saga_core.sessions.live_session import LiveSession
-from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Key
 from saga_core.world import World
 

@@ -1,20 +1,428 @@
-"""The sessions in memory. Each is loaded once, and evicted when others are played."""
+"""The sessions in memory, as requests and jobs use them. Each is loaded once, and evicted when others are played."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable
+import logging
+from collections import Counter, OrderedDict, deque
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Protocol
 
-from attrs import define, field
+from attrs import define, evolve, field, frozen
+from cachetools import LRUCache
 
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import Journal
-from saga_core.model import Tree
-from saga_core.sessions.live_session import LiveSession, PreparedWorld, restore
+from saga_core.model import (
+    Delta,
+    Node,
+    Review,
+    Session,
+    Source,
+    Status,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    WorldState,
+    deltas,
+    fold,
+    sharing,
+    undoings,
+)
+from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
+from saga_core.recall import SIZE, LexicalIndex, LoreIndex, Segment, mark_of, unpack
+from saga_core.world import World, opening_state
+
+# -- a session -------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False, repr=False)
+class PreparedWorld:
+    """A world and the data derived from it. It is made once and shared by its sessions to save memory."""
+
+    world: World
+    lore: LoreIndex
+    lore_graph: LoreGraph
+    opening: WorldState
+    """The state that sessions begin with, before it is assigned to a turn."""
+    image: GraphImage
+    """The graph of that state, with its caches cleared."""
+
+    @classmethod
+    def of(cls, world: World) -> PreparedWorld:
+        """Prepare ``world``. This takes a tenth of a second for a large one."""
+        lore_graph, opening = LoreGraph.of(world), opening_state(world, "")
+        return cls(world, LoreIndex(world.lore), lore_graph, opening, render_graph(opening, world, lore=lore_graph))
+
+
+_STATES = 64
+_TURNS = 16
+_IMAGES = 4
+_FOLDED = 128
+"""Turns that are folded before the event loop gets control again."""
+_INDEXED = 32
+"""Episodes that are indexed before the event loop gets control again."""
+
+
+@define(eq=False, repr=False)
+class LiveSession:
+    """A session as requests and jobs use it. Made by ``LiveSessions``."""
+
+    session: Session
+    prepared: PreparedWorld
+    tree: Tree
+    journal: Journal
+    amendments: dict[str, tuple[Delta, ...]]
+    checkpoint_every: int
+    episodes: LexicalIndex = field(factory=LexicalIndex)
+    _states: LRUCache[str, WorldState] = field(factory=lambda: LRUCache(_STATES))
+    _images: LRUCache[str, GraphImage] = field(factory=lambda: LRUCache(_IMAGES))
+    _drawn: tuple[str, GraphImage] | None = None
+    """The newest image and its turn. The next image is rendered from it."""
+    _turns: LRUCache[str, Turn] = field(factory=lambda: LRUCache(_TURNS))
+    slots: dict[int, float] = field(factory=dict)
+    """Timeline slot -> time of its last use."""
+    timelines: dict[str, Timeline] = field(factory=dict)
+    """The named timelines, by name."""
+    reviews: dict[str, tuple[Review, ...]] = field(factory=dict)
+    """Turn -> reviews made at it."""
+    touched: float = 0.0
+    """The time of the last request that read it, in seconds since the epoch."""
+    revision: int = 0
+    """Grows with each amendment. States folded before an amendment may be outdated."""
+    _unindexed: deque[str] = field(factory=deque)
+    """Turns whose episodes are not in the index yet, oldest first."""
+    unsealed: list[str] = field(factory=list)
+    """Turns whose episodes are in the index but in no stored segment."""
+    stale: list[str] = field(factory=list)
+    """First turns of stored segments that are outdated."""
+
+    @property
+    def world(self) -> World:
+        """The world as it was when the session began."""
+        return self.prepared.world
+
+    @property
+    def lore(self) -> LoreIndex:
+        """The index of the world's lore."""
+        return self.prepared.lore
+
+    def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
+        """Add a journaled turn. With ``indexed`` false, or while others wait, its episode waits for ``index``."""
+        self.tree.add(node)
+        self._turns[turn.id] = turn
+        if node.episode:
+            if indexed and not self._unindexed:
+                self._add(node)
+            else:
+                self._unindexed.append(node.id)
+        if state is not None:
+            self.remember(state)
+
+    async def index(self, turns: Sequence[str]) -> None:
+        """Index all waiting episodes, a few at a time, if one of ``turns`` is among them."""
+        if not set(turns).isdisjoint(self._unindexed):
+            await self._index()
+
+    async def index_all(self) -> None:
+        """Index all episodes of the tree that are not in the index yet, after the tree was loaded."""
+        self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self.episodes))
+        await self._index()
+
+    async def _index(self) -> None:
+        while self._unindexed:
+            for _ in range(min(_INDEXED, len(self._unindexed))):
+                node = self.tree.nodes.get(self._unindexed.popleft())
+                if node is not None and node.episode:
+                    self._add(node)
+            await asyncio.sleep(0)
+
+    def _add(self, node: Node) -> None:
+        self.episodes.add(node.id, node.episode)
+        self.unsealed.append(node.id)
+
+    def amend(self, node: Node, later: tuple[Delta, ...]) -> None:
+        """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
+        old = self.tree.get(node.id)
+        self.amendments[node.id] = later
+        self.tree.replace(node)
+        if node.id in self.episodes and old.episode != node.episode:
+            self.episodes.remove(node.id, old.episode)
+            self._add(node)
+        self.revision += 1
+        for kept in (self._states, self._images):
+            for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
+                del kept[turn]
+        if self._drawn and self._drawn[0] not in self._images:
+            self._drawn = None
+
+    def reviewed(self, review: Review) -> None:
+        """Add a journaled review."""
+        self.reviews[review.turn] = (*self.reviews.get(review.turn, ()), review)
+
+    async def turn(self, turn_id: str) -> Turn:
+        """Return a complete turn, from the cache if it was used or recorded recently. ``NotFound``."""
+        found = self._turns.get(turn_id)
+        if found is None:
+            self.tree.get(turn_id)
+            (found,) = await self.journal.turns(self.session.id, [turn_id])
+        self._turns[found.id] = found
+        return found
+
+    def remember(self, state: WorldState) -> None:
+        """Keep a state in the cache of the 64 most recently used."""
+        self._states[state.turn] = state
+
+    def effective(self, turn: Turn) -> Delta:
+        """Return the turn's delta with its later amendments."""
+        later = self.amendments.get(turn.id)
+        return turn.delta.amended(later) if later else turn.delta
+
+    async def state(self, turn_id: str) -> WorldState:
+        """Return the state at a turn, from the cache or folded from the nearest checkpoint above it. ``NotFound``."""
+        found = self._states.get(turn_id)
+        if found is not None:
+            return found
+        while True:
+            revision = self.revision
+            states = await self._folded(turn_id)
+            if revision == self.revision:  # otherwise a turn above was amended meanwhile
+                for state in states:
+                    self.remember(state)
+                return states[-1]
+
+    async def _folded(self, turn_id: str) -> deque[WorldState]:
+        """Return the state at a turn, preceded by the last few states that were folded for it."""
+        chain, base = await self._base(turn_id)
+        states = deque((base,), maxlen=_STATES)
+        for start in range(0, len(chain), _FOLDED):
+            part = chain[start : start + _FOLDED]
+            for turn, delta in zip(part, await self._deltas(part), strict=True):
+                base = fold(base, delta, turn=turn, depth=self.tree.get(turn).depth)
+                states.append(base)
+            if start + _FOLDED < len(chain):
+                await asyncio.sleep(0)
+        return states
+
+    async def _deltas(self, turns: Sequence[str]) -> list[Delta]:
+        """Return the effective deltas of turns. Turns that an extraction replaces are not read from the journal."""
+        found = {turn: self._turns[turn] for turn in turns if turn in self._turns}
+        missing = [turn for turn in turns if turn not in found and not self._replaced(turn)]
+        found |= {turn.id: turn for turn in await self.journal.turns(self.session.id, missing)}
+        return [
+            self.effective(found[turn]) if turn in found else Delta().amended(self.amendments[turn]) for turn in turns
+        ]
+
+    def extracted(self, turn: str) -> bool:
+        """Whether an extraction model reported the turn's changes, even if they wait for the user or were undone."""
+        return any(delta.source is Source.EXTRACTION for delta in self.amendments.get(turn, ()))
+
+    def _replaced(self, turn: str) -> bool:
+        """Whether an extraction replaces the turn's own delta."""
+        later = self.amendments.get(turn, ())
+        gone = undoings(later)
+        return any(delta.source is Source.EXTRACTION and (not delta.id or delta.id not in gone) for delta in later)
+
+    def unread(self, head: str) -> int:
+        """Return the number of turns on the path to ``head`` that were not fully reported and not read by a model."""
+        return sum(
+            node.status in (Status.FALLBACK, Status.CUT)
+            and node.kind not in (TurnKind.ROOT, TurnKind.SIDE)
+            and not self.extracted(node.id)
+            for node in self.tree.upwards(head)
+        )
+
+    async def _base(self, turn_id: str) -> tuple[list[str], WorldState]:
+        """Return the turns below the nearest cached state, checkpoint or opening, and that state."""
+        chain: list[str] = []
+        base: WorldState | None = None
+        for node in self.tree.upwards(turn_id):
+            base = self._states.get(node.id)
+            if base is None and node.depth and node.depth % self.checkpoint_every == 0:
+                base = await self.journal.checkpoint(self.session.id, [node.id])
+                base = base and sharing(base, self.prepared.opening)
+            if base is not None:
+                break
+            chain.append(node.id)
+        if base is None:
+            root = chain.pop()
+            base = evolve(self.prepared.opening, turn=root)
+            later = self.amendments.get(root)
+            if later:
+                base = fold(base, Delta().amended(later), turn=root, depth=0)
+        return chain[::-1], base
+
+    async def image(self, turn_id: str) -> GraphImage:
+        """Return the graph at a turn, rendered from its state. The last few are cached."""
+        found = self._images.get(turn_id)
+        if found is None:
+            near = self._drawn[1] if self._drawn else self.prepared.image
+            found = render_graph(await self.state(turn_id), self.world, lore=self.prepared.lore_graph, near=near)
+            self._images[turn_id] = found
+            self._drawn = turn_id, found
+        return found
+
+    def rest(self) -> None:
+        """Free what an idle session does not need: all images except the last, from which the next is rendered."""
+        self._images.clear()
+        if self._drawn:
+            turn, image = self._drawn
+            image.rest()
+            self._images[turn] = image
+
+    @property
+    def head(self) -> str:
+        """The active head: the turn recorded last."""
+        return self.session.head or self.tree.root
+
+
+# -- amending a turn -------------------------------------------------------------------------------------------
+
+
+async def amend(
+    live: LiveSession,
+    turn_id: str,
+    delta: Delta,
+    number: str,
+    *more: tuple[str, Delta],
+    review: Review | None = None,
+) -> None:
+    """Record ``delta``, then ``more``, as later deltas of a turn. ``number`` orders it after the earlier ones.
+
+    The same commit contains the ``review``, the turn's updated episode, the removal of the checkpoints below, and a job
+    for the turn's views. The caller must hold the session exclusively and queue the turn's views. Raises ``NotFound``
+    and ``StoreError``; then nothing changed.
+    """
+    turn = await live.turn(turn_id)
+    later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
+    whole = turn.delta.amended(later)
+    node = evolve(live.tree.get(turn_id), status=whole.status)
+    if node.episode and turn.parent is not None:
+        before = await live.state(turn.parent)
+        after = fold(before, whole, turn=turn.id, depth=turn.depth)
+        episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
+        node = evolve(node, episode=episode, present=witnesses(before, after))
+    stale = [
+        below.id
+        for below in live.tree.nodes.values()
+        if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
+    ]
+    await live.journal.amend(live.session.id, number, delta, node, stale, more=more, review=review)
+    live.amend(node, later)
+    if review is not None:
+        live.reviewed(review)
+
+
+# -- notes that the user added ---------------------------------------------------------------------------------
+
+
+def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[str, ...]:
+    """Return the added notes that are valid at ``state`` and that ``pages`` do not show, oldest first."""
+    if not state.notes or not live.amendments:
+        return ()
+    oldest, held = state.notes[0][0], {text for _, text in state.notes}
+    found: list[str] = []
+    for node in live.tree.upwards(state.turn):
+        if node.depth < oldest:
+            break
+        later = live.amendments.get(node.id)
+        if not later:
+            continue  # as for almost all turns of a path
+        gone = undoings(later)
+        said = [
+            event.text
+            for delta in later
+            if delta.source is Source.EDIT and delta.id not in gone
+            for event in delta.events
+            if isinstance(event, deltas.Noted) and event.text in held and event.text not in pages
+        ]
+        found += reversed(said)
+    return tuple(dict.fromkeys(reversed(found)))
+
+
+# -- the stored index ------------------------------------------------------------------------------------------
+#
+# Index segments: the index of a session's episodes, stored in parts so that a long session loads without reading them.
+#
+# A segment is checked against the episodes from which it was made. If it no longer matches, it is ignored, its episodes
+# are indexed again, and it is removed when the next segment is written.
+
+log = logging.getLogger("saga.live")
+
+_AT_ONCE = 32
+"""Episodes that are indexed before the event loop gets control again."""
+
+
+async def restore(live: LiveSession) -> None:
+    """Load the stored segments into the session's index, which must be empty."""
+    for first, raw in await live.journal.segments(live.session.id):
+        try:
+            segment = unpack(raw)
+        except ValueError as error:
+            log.info("session %s: a segment of its index is rebuilt: %s", live.session.id, error)
+            live.stale.append(first)
+            continue
+        texts = _texts(live, segment)
+        if texts is None:
+            live.stale.append(first)
+        else:
+            live.episodes.take(segment, texts)
+        await asyncio.sleep(0)
+
+
+def _texts(live: LiveSession, segment: Segment) -> list[str] | None:
+    """Return the episodes of a segment, or None if they no longer match it."""
+    texts: list[str] = []
+    for turn, mark in zip(segment.ids, segment.marks, strict=True):
+        node = live.tree.nodes.get(turn)
+        if node is None or not node.episode or turn in live.episodes or mark_of(node.episode) != mark:
+            return None
+        texts.append(node.episode)
+    return texts
+
+
+async def parts_with(live: LiveSession, turns: Collection[str]) -> list[str]:
+    """Return the first turns of the stored segments that contain one of ``turns`` or cannot be read."""
+    found = []
+    for first, raw in await live.journal.segments(live.session.id):
+        try:
+            kept = unpack(raw).ids
+        except ValueError:
+            kept = tuple(turns)
+        if not set(turns).isdisjoint(kept):
+            found.append(first)
+    return found
+
+
+async def seal(live: LiveSession) -> None:
+    """Store the complete segments of the index: runs of 256 episodes."""
+    if len(live.unsealed) < SIZE:
+        return
+    waiting = [turn for turn in dict.fromkeys(live.unsealed) if turn in live.tree]
+    live.unsealed = []
+    try:
+        while len(waiting) >= SIZE:
+            await _seal(live, waiting[:SIZE])
+            del waiting[:SIZE]
+    finally:
+        live.unsealed[:0] = waiting
+
+
+async def _seal(live: LiveSession, run: list[str]) -> None:
+    part, texts = LexicalIndex(), [live.tree.get(turn).episode for turn in run]
+    for start in range(0, len(run), _AT_ONCE):
+        for turn, text in zip(run[start : start + _AT_ONCE], texts[start : start + _AT_ONCE], strict=True):
+            part.add(turn, text)
+        await asyncio.sleep(0)
+    stale = list(live.stale)
+    await live.journal.put_segment(live.session.id, run[0], part.packed(texts), stale)
+    live.stale = [turn for turn in live.stale if turn not in stale]
+
+
+# -- all sessions ----------------------------------------------------------------------------------------------
 
 _WORLDS = 16
 """The number of worlds from which on worlds without a session in memory are removed."""

@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from saga_core.counters import Counters
 from saga_core.model import Status, Tree, TurnKind
-from saga_core.sessions.live_session import LiveSession
+from saga_core.sessions.live_sessions import LiveSession
 
 SILENT_FROM = 3
 """The number of replies in a row without a block from which on the narrator counts as silent."""

@@ -15,8 +15,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.journal import Journal, keys
 from saga_core.model import MemoryRecord, Node, Session, WorldState, crosses, newest
 from saga_core.ports import Clock
-from saga_core.sessions.live_session import LiveSession
-from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Batch, Key, StateKV
 
 # -- other stories ---------------------------------------------------------------------------------------------

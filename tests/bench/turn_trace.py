@@ -35,8 +35,8 @@ _CORE = str(Path(saga_core.__file__).parent) + "/"
 _PACKAGES = (_CORE, str(Path(_CORE).parent / "saga_backends") + "/")
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _PLAIN = (str, bytes, int, float, bool, type(None))
-_PLAYED = 23
-"""Turns before the traced one. It is no swipe, branch, edit or continuation."""
+_PLAYED = 24
+"""Turns before the traced one, which is no swipe, branch, edit or continuation, and after which nothing is reviewed."""
 
 
 @define

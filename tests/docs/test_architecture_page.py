@@ -9,8 +9,8 @@ import tomllib
 from saga_core import Saga
 from saga_core.background import foreground
 from saga_core.config import Config
-from saga_core.context.memories import Memories
 from saga_core.context.reader import PATIENCE, own_sources
+from saga_core.context.sources import Memories
 from saga_core.extraction import question
 from saga_core.jobs import extraction, remote_state
 from saga_core.jobs.views import ViewsJob
@@ -22,7 +22,7 @@ from saga_core.model.turn_delta import Status
 from saga_core.model.world_state import WorldState
 from saga_core.projection.describe import render_kv
 from saga_core.recall import fusion
-from saga_core.sessions import live_session, live_sessions
+from saga_core.sessions import live_sessions
 from saga_core.transcript import INHERIT, matching
 from saga_core.transcript import identities as identity
 from saga_core.views import projector
@@ -72,7 +72,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"A reply of {matching.SHORT} characters or more" in PROSE
     assert f"at least {INHERIT:.0%} alike".replace("%", " %") in PROSE
     assert f"The sessions used last, {live_sessions.LiveSessions.__attrs_attrs__.limit.default} of them" in PROSE
-    assert f"its last {live_session._STATES} turns" in PROSE
+    assert f"its last {live_sessions._STATES} turns" in PROSE
     assert f"at most {projector._NEAR} turns away" in PROSE
     assert f"(`session.live_timelines`, {config.session.live_timelines})" in PROSE
     assert f"Every {config.session.checkpoint_every}nd turn (`session.checkpoint_every`)" in PROSE

@@ -15,7 +15,7 @@ from saga_core.model.deltas import HpChanged
 from saga_core.model.turn import TurnKind
 from saga_core.model.turn_delta import Delta, Source
 from saga_core.play.pending_turn import PendingTurn
-from saga_core.sessions import live_session as sealing
+from saga_core.sessions import live_sessions as sealing
 from saga_core.stores.state_kv import Batch, Key
 from saga_core.transcript.identities import identity, identity_key, prefix_keys
 from tests.core.catalog.test_timelines import heads, scene, walk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.context.now import _unnoted
+from saga_core.context.sources import _unnoted
 from saga_core.model import MAX_NOTES, WorldState
 
 Note = tuple[int, str]

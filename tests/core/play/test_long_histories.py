@@ -19,8 +19,8 @@ from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.model.turn_delta import Delta, Source, Status
 from saga_core.play import places as adoption
-from saga_core.sessions import live_session
-from saga_core.sessions.live_session import amend
+from saga_core.sessions import live_sessions as live_session
+from saga_core.sessions.live_sessions import amend
 from saga_core.views import projector
 from tests.core.frontend import Frontend, memory_config
 from tests.core.jobs.unreported import AWAY, playing, settled, told

@@ -10,7 +10,8 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import NotFound, StoreError
 from saga_core.model import TurnKind
-from saga_core.play.request import Place, Request, WorldChoice
+from saga_core.play.places import WorldChoice
+from saga_core.play.request import Place, Request
 from saga_core.transcript import read_transcript
 from tests.core.frontend import Frontend, memory_config
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from saga_core.errors import NotFound
-from saga_core.play.request import Lap, WorldChoice
+from saga_core.play.places import WorldChoice
+from saga_core.play.play import Lap
 from saga_core.transcript import read_transcript
 from saga_core.world import EMPTY_WORLD, World, WorldLibrary
 

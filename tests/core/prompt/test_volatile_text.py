@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from saga_core.messages import Block
 from saga_core.prompt.plan import client_blocks
-from saga_core.prompt.volatile_text import VolatileText, _units
+from saga_core.prompt.prefix import VolatileText, _units
 
 RULES = "\n".join(f"Rule {n}: the narrator keeps to what was said before, and says it well." for n in range(40))
 

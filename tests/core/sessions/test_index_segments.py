@@ -11,8 +11,8 @@ from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.model.deltas import EventTriggered
 from saga_core.model.turn_delta import Delta, Source, Status
-from saga_core.sessions import live_session as sealing
-from saga_core.sessions.live_session import LiveSession, amend
+from saga_core.sessions import live_sessions as sealing
+from saga_core.sessions.live_sessions import LiveSession, amend
 from saga_core.stores.state_kv import Batch
 from tests.core.frontend import Frontend
 

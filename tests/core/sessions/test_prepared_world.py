@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from saga_core.projection import render_graph
-from saga_core.sessions.live_session import PreparedWorld
+from saga_core.sessions.live_sessions import PreparedWorld
 from saga_core.world import EMPTY_WORLD
 from tests.core.sessions.stage import WORLD
 

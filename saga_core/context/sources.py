@@ -1,12 +1,12 @@
-"""The situation now: the briefing, the dead, and events."""
+"""The smaller sources of context: the situation now, the graph around the scene, memories, and other stories."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import ClassVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.context.model import (
     CHANGED,
@@ -14,14 +14,19 @@ from saga_core.context.model import (
     MUST_DEAD,
     MUST_ESSENTIALS,
     MUST_SURROUNDINGS,
+    OtherStory,
     Piece,
     Section,
     Slot,
 )
 from saga_core.context.packing import Labels, labels, one_field, one_line
+from saga_core.context.recollection import Remembering
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, WorldState
+from saga_core.language import content_words
+from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
+from saga_core.recall import Sought, Walk, weight_of, without_other_story
+from saga_core.stores import Edge
 from saga_core.world import DEFAULT_HP, World
 
 # -- the briefing ----------------------------------------------------------------------------------------------
@@ -265,7 +270,7 @@ def _entity_changes(was: Entity, now: Entity, player: str, words: Labels) -> Ite
 
 # -- the dead --------------------------------------------------------------------------------------------------
 
-_MOST = 12
+_MOST_DEAD = 12
 
 
 @frozen
@@ -292,7 +297,7 @@ class Deaths:
         matter = dict.fromkeys(id_ for id_ in (*near, *sorted(scene.named), *sorted(new)) if id_ in dead)
         return [
             Piece(self.name, f"dead:{id_}", Section.NOW, _line(dead[id_], words.since_turn), MUST_DEAD, order=Slot.DEAD)
-            for id_ in list(matter)[:_MOST]
+            for id_ in list(matter)[:_MOST_DEAD]
         ]
 
 
@@ -365,3 +370,284 @@ def _newest(happenings: Sequence[Happening], named: Collection[str]) -> list[tup
         if len(found) < _RECENT or event in named:
             found[event] = (len(found), happening)
     return list(found.values())
+
+
+# -- connections -----------------------------------------------------------------------------------------------
+
+_MOST_LINES = 8
+_EDGES = 48
+_TARGETS = 6
+_UNIT = 4.0
+_PER_HOP = 0.5
+_BETWEEN = 1.0
+_ASKED = 1.4
+
+_AMONG_LORE = frozenset({"RELATED", "HAS_LORE", "ITEM_LORE"})
+_LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
+
+_Found = tuple[float, tuple[str, str, str, str], Edge]
+"""The negative score of an edge, its identity, and the edge."""
+
+
+@frozen
+class Connections:
+    """Typed edges met on the walk, by source and type: ``에르겐 → 아리아: trusts (+2)``, ``크룩 → 불꽃 검 (has)``.
+
+    Facts in the briefing are left out (the player's place, inventory and ways), and so are edges among lore, which
+    count in the lorebook. Edges that the state does not confirm are left out. An edge is relevant if it connects two
+    seeds of the scene, or touches an entity that the player's words name or an absent one that the last two messages
+    name. Other edges are left out, so that unchanged facts are not repeated every turn.
+
+    The score of an edge is 4 times its type's weight, halved for each hop of its nearer end and once more if its
+    farther end is two hops away, plus 1 between two seeds, times 1.4 if the player's words name an end.
+    """
+
+    name: str = "connections"
+    needs: tuple[str, ...] = ()
+
+    def prepare(self, scene: Scene) -> None:
+        """Start the walk over the graph."""
+        scene.ask_graph()
+
+    def ready(self, scene: Scene) -> bool:
+        """Whether the graph was read."""
+        return scene.answered
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return the best 8 lines, made of the 48 best edges."""
+        found = await scene.walked()
+        hops = found.distance
+        groups: dict[tuple[str, str, str], _Group] = {}
+        told = 0
+        for loss, _, edge in _by_worth(found, scene.asked, _subjects(scene)):
+            if told == _EDGES:
+                break
+            if not _tells(edge, scene):
+                continue
+            told += 1
+            source, target = edge.source, edge.target
+            if edge.type == "ADJACENT" and hops[target] < hops[source]:
+                # A way has no direction. It is written from the end that is nearer to the scene.
+                source, target = target, source
+            key = (source, edge.type, target if edge.type == "RELATES_TO" else "")
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(edge, key, -loss)
+            group.targets.append(target)
+        # Already sorted: the score of a group is that of its first edge.
+        words = labels(scene.request.language)
+        return [group.piece(self.name, scene, words) for group in list(groups.values())[:_MOST_LINES]]
+
+
+@frozen
+class _Group:
+    """The edges of one type from one source. Each relation is a group of its own."""
+
+    edge: Edge
+    key: tuple[str, str, str]
+    score: float
+    targets: list[str] = field(factory=list)
+
+    def piece(self, origin: str, scene: Scene, words: Labels) -> Piece:
+        source, type_, target = self.key
+        names = [_name(id_, scene) for id_ in self.targets[:_TARGETS]]
+        if len(self.targets) > _TARGETS:
+            names.append(words.more.format(count=len(self.targets) - _TARGETS))
+        head = f"{_name(source, scene)} → {', '.join(names)}"
+        if type_ == "RELATES_TO":
+            text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
+        else:
+            text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"
+        return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})
+
+
+def _subjects(scene: Scene) -> frozenset[str]:
+    """Return the entities that the player's words name, and other named entities that are not present."""
+    state = scene.state
+    here = {state.player, state.location, *state.present}
+    return (scene.asked - {state.player}) | (scene.named - here)
+
+
+def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> list[_Found]:
+    """Return the relevant edges, best first, ties by identity."""
+    hops = found.distance
+    scored: list[_Found] = []
+    for key, edge in found.met.items():
+        start, type_, end, _ = key
+        source, target = hops[start], hops[end]
+        if (source or target) and start not in subjects and end not in subjects:
+            continue
+        near, far = (source, target) if source < target else (target, source)
+        worth = _UNIT * weight_of(type_) * _PER_HOP**near
+        if far > 1:
+            worth *= _PER_HOP
+        elif far == 0:
+            worth += _BETWEEN
+        if start in asked or end in asked:
+            worth *= _ASKED
+        scored.append((-worth, key, edge))
+    scored.sort()
+    return scored
+
+
+def _tells(edge: Edge, scene: Scene) -> bool:
+    """Whether the edge connects known entities, is confirmed by the state and is not part of the briefing."""
+    state, source, target = scene.state, edge.source, edge.target
+    if edge.type in _AMONG_LORE or not (_known(source, scene) and _known(target, scene)):
+        return False
+    if edge.type == "RELATES_TO":
+        return (source, target) in state.relations
+    if edge.type == "LOCATED_AT":
+        there = state.whereabouts.get(source)
+        if there is None or there.place != target or target == state.location:
+            return False
+        return source != state.player and source not in scene.dead
+    if edge.type == "OWNS":
+        return source != state.player and target in state.belongings.get(source, ())
+    if edge.type in _LINKS:
+        if (source, edge.type, target) not in state.links:
+            return False
+        return edge.type != "ADJACENT" or state.location not in (source, target)
+    return True
+
+
+def _known(id_: str, scene: Scene) -> bool:
+    return scene.entity(id_) is not None or id_ in scene.request.lore.nodes
+
+
+def _name(id_: str, scene: Scene) -> str:
+    entity = scene.entity(id_)
+    return one_field(entity.name if entity else scene.request.lore.nodes.get(id_, id_))
+
+
+def _relation(edge: Edge, scene: Scene) -> str:
+    relation = scene.state.relations[edge.source, edge.target]
+    return f"{one_field(relation.type)} ({relation.strength:+d})"
+
+
+# -- memories --------------------------------------------------------------------------------------------------
+
+_TOUCH = 2.0
+"""Maximum score for words that a record shares with the scene. A record gets all of it if the scene has all its words.
+"""
+_LEAST = 0.2
+"""Minimum part of a record's words that the scene must have for the record to be included."""
+_BY_HAND = (6.0, True)
+
+
+@frozen
+class Memories:
+    """The request's memory records. Records of some kinds are included only if the last two messages share their words.
+
+    ``worth`` maps (strategy, kind) to the base score, and to whether such records are always included. Records that a
+    user added are always included.
+    """
+
+    worth: Mapping[tuple[str, str], tuple[float, bool]] = field(factory=dict)
+    name: str = "memories"
+    needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return a line for each record."""
+        request = scene.request
+        if not request.memories:
+            return []
+        words = labels(request.language)
+        said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
+        pieces = []
+        for record in request.memories:
+            worth, always = self.worth.get((record.strategy, record.kind), _BY_HAND)
+            own = content_words(" ".join((record.text, *record.details.values())))
+            touch = sum(word in said for word in own) / max(1, len(own))
+            if not always and touch < _LEAST:
+                continue
+            pieces.append(
+                Piece(
+                    self.name,
+                    f"memory:{record.id}",
+                    Section.REMEMBERED,
+                    one_line(_told(record, words)),
+                    worth + _TOUCH * touch,
+                    why={"kind": worth, "touch": _TOUCH * touch},
+                    order=record.depth,
+                )
+            )
+        return pieces
+
+
+def _told(record: MemoryRecord, words: Labels) -> str:
+    if record.kind == "preference":
+        return f"{words.limit if record.details.get('category') == 'limit' else words.wish}: {record.text}"
+    topic = record.details.get("topic", "")
+    return f"{topic}: {record.text}" if topic else record.text
+
+
+# -- other stories ---------------------------------------------------------------------------------------------
+
+_FOUND = 6
+"""Maximum turns of a story that are found by the words of the question."""
+_ENDING = 2
+"""Last turns of the most recently played story that are always offered, because "remember our last story?" has no words
+to search for."""
+_BEST, _STORY_STEP, _WORST = 4.0, 0.2, 2.0
+
+
+@frozen
+class OtherStories:
+    """Turns of other stories by their words, and the end of the most recently played one.
+
+    Each line starts with the story's name and the day on which it was last played. All pieces are in the section
+    ``ELSEWHERE``, because they are not about this story.
+    """
+
+    name: str = "other_stories"
+    needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Return the pieces, ordered by story and turn."""
+        request = scene.request
+        asked = without_other_story(request.player_words) if request.elsewhere else None
+        if asked is None:
+            return []
+        wanted = content_words(asked)
+        pieces: list[Piece] = []
+        for number, story in enumerate(request.elsewhere):
+            found = story.episodes.search(" ".join(wanted), _FOUND, frozenset()) if wanted else {}
+            if not number:
+                ending = range(max(1, story.episodes.last + 1 - _ENDING), story.episodes.last + 1)
+                last = (turn for depth in ending if (turn := story.episodes.at(depth)) is not None)
+                found = {**dict.fromkeys(last, 0.0), **found}
+            pieces += _pieces(self.name, story, number, found, wanted, request.language)
+        return pieces
+
+
+def _pieces(
+    source: str, story: OtherStory, number: int, found: Mapping[str, float], wanted: Sequence[str], language: str
+) -> list[Piece]:
+    """Return a line for each found turn. ``found`` has the scores by words; ``number`` orders the stories."""
+    episodes = story.episodes
+    best = sorted(found, key=lambda turn: (-found[turn], episodes.depth(turn)))
+    remembering = Remembering(episodes, Sought(wanted), best, language, brief=False)
+    under = " · ".join(filter(None, (one_field(story.name), story.day)))
+    pieces: list[Piece] = []
+    for rank, turn in enumerate(best):
+        told = remembering.of(turn)
+        if told is None:
+            continue
+        line = one_line(" — ".join(filter(None, (told.facts, told.said))))
+        pieces.append(
+            Piece(
+                source,
+                f"story:{story.session}:{turn}",
+                Section.ELSEWHERE,
+                f"{under} — {line}" if under else line,
+                max(_WORST, _BEST - _STORY_STEP * rank - number / 10),
+                why={"words": found[turn]} if found[turn] else {"ending": 1.0},
+                order=number + episodes.depth(turn) / (episodes.last + 1),
+                under=under,
+                bare=line,
+            )
+        )
+    return pieces
