@@ -166,7 +166,7 @@ class Play:
         replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
         start = await self._start(request, place, state, replies[0].turn_id, asks)
-        self.prompting.record_request(start)
+        self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
         if side:
             context = NOTHING
             plan, planned = await self.prompting.plan_aside(start)

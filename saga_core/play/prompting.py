@@ -15,7 +15,7 @@ from saga_core.errors import StoreError
 from saga_core.journal import Ledger
 from saga_core.language import detect, language_of
 from saga_core.messages import Block, Origin, PromptPlan
-from saga_core.model import Turn, WorldState
+from saga_core.model import Tree, Turn, WorldState
 from saga_core.play.prompt_memories import HeldMemory, KeptPage, NarratorModels, PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import TokenCounter
@@ -97,13 +97,16 @@ class Prompting:
         self.memories.forget()
         self.texts.forget()
 
-    def record_request(self, start: TurnStart) -> None:
-        """Note that a request came now. A session that was just loaded gets the times of its last turns."""
-        prompts, tree = start.memory.prompts, start.place.live.tree
+    def record_request(self, memory: HeldMemory, tree: Tree, parent: str, now: float) -> None:
+        """Note that a request that continues ``parent`` came ``now``.
+
+        A session that was just loaded gets the times of its last turns.
+        """
+        prompts = memory.prompts
         if not prompts.moments:
-            path = zip(tree.upwards(start.place.parent), range(_SEEDED), strict=False)
+            path = zip(tree.upwards(parent), range(_SEEDED), strict=False)
             prompts.moments.extend(sorted(node.at for node, _ in path if node.depth))
-        prompts.record_request(start.now)
+        prompts.record_request(now)
 
     # -- the history -------------------------------------------------------------------------------------------
 

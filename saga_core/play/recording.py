@@ -135,7 +135,7 @@ class Recorder:
                 await self._expect(live, opening_key(transcript))
             return ()
         bill = self.bills.bill(pending)
-        beside = self._beside(live, bill)
+        beside = self.beside(live, bill)
         entries = [entry for entry, *_ in made]
         moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], place.timeline)
         # A continued reply becomes a sibling of the reply that it continues, maybe under words that were edited since.
@@ -173,7 +173,7 @@ class Recorder:
             self.counters.emit("recorded", session=session, turn=entry.turn.id, depth=entry.turn.depth)
         return tuple(entry.turn for entry in entries)
 
-    def _beside(self, live: LiveSession, bill: Bill | None) -> Batch:
+    def beside(self, live: LiveSession, bill: Bill | None) -> Batch:
         """The records to write with a turn: its bill, and the memory of the session's prompts."""
         session = live.session.id
         changes = self.memories.changes(session, live.tree.nodes.__contains__)

@@ -27,7 +27,7 @@ class Record:
         self.unrecorded: list[str] = []
 
     async def __call__(self, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
-        self.calls.append((pending.replies[0].told, finish, model))
+        self.calls.append((pending.replies[0].story_text, finish, model))
         return (Turn(pending.id, "s", "t0", 1, 0.0),)
 
     async def nothing_came(self, pending: PendingTurn) -> None:
@@ -152,7 +152,7 @@ def test_what_is_billed_last_counts_and_what_failed_is_kept_apart() -> None:
     assert turn.usage is None, "nothing of it is billed for the next model"
     turn.billed(Usage(30), model="b", provider="q")
     assert turn.failed == ((Usage(20), "a", "p"),)
-    assert (turn.usage, turn.asked) == (Usage(30), ("b", "q"))
+    assert (turn.usage, turn.billed_model) == (Usage(30), ("b", "q"))
 
 
 def test_room_for_the_block_is_added_to_short_limits_alone() -> None:

@@ -103,10 +103,11 @@ async def test_when_requests_came_is_remembered_and_seeded_by_the_path(saga: Sag
     prompting.forget()
     clock.at += 60
     live = await saga.parts.live.get(session)
-    await prompting.note_request(live, live.head)
-    assert (await prompting.memories.of(session)).prompts.moments == [*times, clock.at], "the root's time is no turn's"
-    await prompting.note_request(live, live.head)
-    assert (await prompting.memories.of(session)).prompts.moments == [*times, clock.at, clock.at]
+    memory = await prompting.memories.of(session)
+    prompting.record_request(memory, live.tree, live.head, clock.at)
+    assert memory.prompts.moments == [*times, clock.at], "the root's time is no turn's"
+    prompting.record_request(memory, live.tree, live.head, clock.at)
+    assert memory.prompts.moments == [*times, clock.at, clock.at]
 
 
 def _without(key: tuple[str, ...]) -> Batch:
@@ -116,20 +117,20 @@ def _without(key: tuple[str, ...]) -> Batch:
 async def test_a_bill_and_the_memory_are_written_beside_the_turn_and_once(saga: Saga) -> None:
     chat = Frontend(saga, system=RULES)
     begun = await chat.begin("숲으로 간다.", **MODEL)
-    session, prompting = begun.session.id, saga.parts.prompting
+    session, recorder = begun.session.id, saga.play.recorder
     live = await saga.parts.live.get(session)
     begun.billed(Usage(4_000, 100), **MODEL)
-    bill = saga.play.recorder.bills.bill(begun)
-    batch = prompting.beside(live, bill)
+    bill = recorder.bills.bill(begun)
+    batch = recorder.beside(live, bill)
     assert set(batch.puts) == {
         keys.bill(session, begun.id),
         keys.prompt(session, "memory"),
         keys.prompt(session, "floating"),
         keys.pinned_page(session, begun.parent.id, "ko"),
     }
-    assert prompting.beside(live, None).puts.keys() == batch.puts.keys() - {keys.bill(session, begun.id)}
-    prompting.written(session, batch)
-    assert prompting.beside(live, None).puts == {}
+    assert recorder.beside(live, None).puts.keys() == batch.puts.keys() - {keys.bill(session, begun.id)}
+    recorder.memories.stored(session, batch)
+    assert recorder.beside(live, None).puts == {}
 
 
 async def test_what_was_forgotten_is_read_again(saga: Saga) -> None:

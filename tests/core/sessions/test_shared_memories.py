@@ -24,7 +24,7 @@ async def learned(stage: Stage, *records: MemoryRecord, owner: str = "mina", tur
 
 
 async def told(memories: SharedMemories, live: LiveSession) -> list[str]:
-    return [each.text for each in await memories.told(live, await live.state(live.head))]
+    return [each.text for each in await memories.at(live, await live.state(live.head))]
 
 
 async def test_what_crosses_sessions_is_told_in_those_of_its_owner_alone() -> None:
