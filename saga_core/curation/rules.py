@@ -74,7 +74,7 @@ def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
     for sentence in narrated(text):
         if not _real(sentence):
             continue
-        if verbs.search(sentence) or (not fighting and any(words.does(sentence, found) for words in _WORDS)):
+        if verbs.search(sentence) or (not fighting and any(each.grammar.does(sentence, found) for each in every())):
             return sentence
     if not fighting:
         inverted = re.search("|".join(words.saying(named) for words in _WORDS), text)

@@ -17,7 +17,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_core.errors import QUOTES
-from saga_core.language import every, normalized, terms
+from saga_core.language import all_of, every, normalized, terms
 from saga_core.model import Kind, WorldState
 from saga_core.state_block import (
     THINK_END,
@@ -38,7 +38,7 @@ _NAME, _WORD, _NOTE = 60, 24, 160
 _PEOPLE, _THINGS, _FEW = 8, 6, 4
 """The longest lists that an answer may hold."""
 _DEGREE = 20
-_NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
+_NOTHING = all_of(lambda each: each.values.unchanged)
 """The answers that models give instead of an empty one, squashed."""
 
 
@@ -262,7 +262,7 @@ def _is_grounded(name: str, evidence: frozenset[str]) -> bool:
 
 @cache
 def _spelled_numbers() -> tuple[tuple[re.Pattern[str], int], ...]:
-    words = {**{w: n for each in every() for w, n in (*each.block.numbers.items(), *each.block.plurals.items())}}
+    words = {**{w: n for each in every() for w, n in (*each.amounts.numbers.items(), *each.amounts.plurals.items())}}
     return tuple((re.compile(rf"(?<!\w){re.escape(word)}"), number) for word, number in words.items())
 
 
@@ -273,4 +273,4 @@ def _says_number(text: str, number: int) -> bool:
     if any(value == number and word.search(plain) for word, value in _spelled_numbers()):
         return True
     runs = re.findall(r"[一二两三四五六七八九十百零〇]+|[가-힣]+|[a-z-]+", plain)
-    return any(each.block.value(run) == number for each in every() for run in runs)
+    return any(each.grammar.number(run) == number for each in every() for run in runs)

@@ -12,7 +12,7 @@ from functools import cache
 
 from attrs import evolve
 
-from saga_core.language import every
+from saga_core.language import any_of
 from saga_core.model import Kind
 from saga_core.naming import Names
 from saga_core.state_block import BlockFields
@@ -75,16 +75,16 @@ def _says(pattern: re.Pattern[str], name: str) -> bool:
 @cache
 def _unreal() -> re.Pattern[str]:
     """Matches remarks that something is dreamed, remembered or imagined. Compiled on first use."""
-    return re.compile("|".join(each.block.unreal for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.statuses.unreal), re.I)
 
 
 @cache
 def _remote() -> re.Pattern[str]:
     """Matches remarks that somebody is not there, but only heard or seen from elsewhere. Compiled on first use."""
-    return re.compile("|".join(each.block.remote for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.statuses.remote), re.I)
 
 
 @cache
 def _calling() -> re.Pattern[str]:
     """Matches remarks that somebody makes a call, from here or from elsewhere. Compiled on first use."""
-    return re.compile("|".join(each.block.calling for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.statuses.calling), re.I)

@@ -8,7 +8,7 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import every
+from saga_core.language import any_of, every
 from saga_core.model import Event, Kind, deltas
 from saga_core.naming import Names, unmasked_in
 
@@ -19,7 +19,7 @@ _CLAUSE = re.compile(r"[^,，、;；:：]+")
 @cache
 def _same() -> re.Pattern[str]:
     """Sentences that tell that several are one person, with a group of each language. Made when first needed."""
-    return re.compile("|".join(each.names.same.replace("?P<names>", f"?P<{each.tag}>") for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.names.same.replace("?P<names>", f"?P<{each.tag}>")), re.I)
 
 
 @cache

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from saga_core.language import every, fold_name
+from saga_core.language import all_of, any_of, fold_name
 from saga_core.model import ALIVE, DEAD
 
-_DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
-_DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
-_WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
-_ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
-_NO_DEATH = re.compile("|".join(f"{each.block.supposed}|{each.block.averted}" for each in every()))
+_DEAD_WORDS = all_of(lambda each: each.statuses.dead)
+_DEAD_ENDS = tuple(sorted(all_of(lambda each: each.statuses.dead_ends)))
+_WELL_WORDS = frozenset(map(fold_name, all_of(lambda each: each.statuses.well)))
+_ALIVE_WORDS = all_of(lambda each: each.statuses.alive)
+_NO_DEATH = re.compile(any_of(lambda each: f"{each.statuses.supposed}|{each.statuses.averted}"))
 _PARTS = re.compile(r"[,，、;；]")
 
 
@@ -50,4 +50,4 @@ def _told_dead() -> re.Pattern[str]:
 @cache
 def _supposed() -> re.Pattern[str]:
     """Matches words that say that a death is a rumour or a guess. Compiled on first use."""
-    return re.compile("|".join(each.block.supposed for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.statuses.supposed), re.I)

@@ -12,7 +12,7 @@ from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.extraction.statuses import is_supposed_death, status_of
-from saga_core.language import Says, every, is_debt, is_settled, settled, telling
+from saga_core.language import Says, any_of, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
@@ -92,9 +92,9 @@ def _people(fields: BlockFields) -> Iterator[str]:
     yield from (status.name for status in fields.status_changes)
 
 
-_REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
-_BROKEN = re.compile("|".join(each.block.broken for each in every()))
-_GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
+_REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>", f"?P<{each.tag}>")), re.I)
+_BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
+_GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 

@@ -9,11 +9,32 @@ from saga_core.language.han import simplified
 from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
-from saga_core.language.language import Language
+from saga_core.language.language import DEFAULT, UNSAID, Language, all_of, any_of, every, known, language_of, primary
 from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
-from saga_core.language.normal_forms import caseless, caseless_letter, clean_name, fold_name, nfc, normalized, pieces
-from saga_core.language.persona import NAME_PATTERN
-from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
+from saga_core.language.normal_forms import (
+    caseless,
+    caseless_letter,
+    clean_name,
+    fold_name,
+    nfc,
+    normalized,
+    pieces,
+    without_signs,
+)
+from saga_core.language.tables import (
+    NAME_PATTERN,
+    NEVER,
+    Comparison,
+    CurationWords,
+    ExtractionWords,
+    Findings,
+    Labels,
+    NameWords,
+    PastWords,
+    StoryWords,
+    Table,
+    Texts,
+)
 from saga_core.language.tokens import (
     content_words,
     folded_terms,
@@ -28,12 +49,6 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, sentences_of, settled, telling
-    from saga_core.language.labels import Labels, without_signs
-    from saga_core.language.names import NameWords
-    from saga_core.language.past import PastWords
-    from saga_core.language.questions import CurationWords, ExtractionWords
-    from saga_core.language.story import NEVER, StoryWords
-    from saga_core.language.texts import Comparison, Findings, Texts
 
 __all__ = [
     "DEFAULT",
@@ -50,7 +65,10 @@ __all__ = [
     "PastWords",
     "Says",
     "StoryWords",
+    "Table",
     "Texts",
+    "all_of",
+    "any_of",
     "as_it_stands",
     "caseless",
     "caseless_letter",
@@ -108,16 +126,5 @@ __getattr__ = lazy_face(
         "sentences_of": "saga_core.language.debts:sentences_of",
         "settled": "saga_core.language.debts:settled",
         "telling": "saga_core.language.debts:telling",
-        "Labels": "saga_core.language.labels:Labels",
-        "without_signs": "saga_core.language.labels:without_signs",
-        "NameWords": "saga_core.language.names:NameWords",
-        "PastWords": "saga_core.language.past:PastWords",
-        "CurationWords": "saga_core.language.questions:CurationWords",
-        "ExtractionWords": "saga_core.language.questions:ExtractionWords",
-        "NEVER": "saga_core.language.story:NEVER",
-        "StoryWords": "saga_core.language.story:StoryWords",
-        "Comparison": "saga_core.language.texts:Comparison",
-        "Findings": "saga_core.language.texts:Findings",
-        "Texts": "saga_core.language.texts:Texts",
     }
 )

@@ -6,8 +6,7 @@ import re
 from enum import Flag, auto
 from functools import cache, lru_cache
 
-from saga_core.language.language import Language
-from saga_core.language.registry import every
+from saga_core.language.language import Language, every
 from saga_core.language.tokens import languages_in
 
 _SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
@@ -68,9 +67,9 @@ def _says(sentence: str, languages: tuple[Language, ...]) -> Says:
 
 # Kinds of relation
 
-_DEBT = {each: re.compile(each.block.debt) for each in every()}
-_PAID = re.compile("|".join(each.block.paid for each in every()))
-_OVER = re.compile("|".join(each.block.over for each in every()))
+_DEBT = {each: re.compile(each.statuses.debt) for each in every()}
+_PAID = re.compile("|".join(each.statuses.paid for each in every()))
+_OVER = re.compile("|".join(each.statuses.over for each in every()))
 _PARTLY = re.compile("|".join(each.story.partly for each in every()), re.I)
 
 
@@ -88,7 +87,7 @@ def is_debt(kind: str) -> bool:
 
 def settled(kind: str) -> str:
     """The relation type that replaces a settled debt, in the language of ``kind``; "" if ``kind`` is no debt."""
-    return next((each.block.settled for each, debt in _DEBT.items() if debt.search(kind.casefold())), "")
+    return next((each.statuses.settled for each, debt in _DEBT.items() if debt.search(kind.casefold())), "")
 
 
 def as_it_stands(kind: str, status: str) -> str:

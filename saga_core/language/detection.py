@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from saga_core.language.registry import DEFAULT, language_of
+from saga_core.language.language import DEFAULT, language_of
 
 _TOLD_BY = 16_000
 """The number of characters of a text that are examined."""
@@ -53,7 +53,7 @@ def _detected(text: str, default: str) -> str:
 def _latin(default: str) -> str:
     """The tag of ``default`` if it is written in Latin letters, otherwise that of English."""
     found = language_of(default)
-    return found.tag if found.words.is_latin else DEFAULT
+    return found.tag if found.grammar.is_latin else DEFAULT
 
 
 def _count(letters: re.Pattern[str], text: str) -> int:

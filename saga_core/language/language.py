@@ -1,102 +1,164 @@
-"""A language is one folder, whose modules each define one record. A module is imported on first access."""
+"""The languages that SAGA knows. Each is a folder beside this file, with two tables and a grammar."""
 
 from __future__ import annotations
 
-from functools import cached_property
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from saga_core.language.block import BlockWords
-    from saga_core.language.labels import Labels
-    from saga_core.language.names import NameWords
-    from saga_core.language.past import PastWords
-    from saga_core.language.persona import PersonaWords
-    from saga_core.language.questions import Questions
-    from saga_core.language.requests import RequestWords
-    from saga_core.language.story import StoryWords
-    from saga_core.language.texts import Texts
-    from saga_core.language.words import WordRules
-    from saga_core.language.world import WorldWords
+from saga_core.language import tables
+from saga_core.language.tables import Table
 
-PARTS = ("block", "labels", "names", "past", "persona", "questions", "requests", "story", "texts", "words", "world")
-"""The modules of a language's folder. Each defines one constant with its own name in capitals."""
+if TYPE_CHECKING:
+    from saga_core.language.grammar import Grammar
+
+DEFAULT = "en"
+"""The language used for a text in no known language."""
+UNSAID = "ko"
+"""The language of a ``World`` that code makes without one. World files that state none have that of their script."""
+
+WORDS: Mapping[str, type[Table]] = {
+    "block": tables.BlockWords,
+    "values": tables.ValueWords,
+    "amounts": tables.AmountWords,
+    "statuses": tables.StatusWords,
+    "names": tables.NameWords,
+    "persona": tables.PersonaWords,
+    "requests": tables.RequestWords,
+    "story": tables.StoryWords,
+    "past": tables.PastWords,
+    "world": tables.WorldWords,
+}
+"""The sections of ``words.toml``. Those that a language leaves out are empty."""
+TEXTS: Mapping[str, type[Table]] = {
+    "request": tables.BlockRequest,
+    "labels": tables.Labels,
+    "texts": tables.Texts,
+    "questions": tables.Questions,
+}
+"""The sections of ``texts.toml``."""
+_FRAGMENT = re.compile("«([^«»]+)»")
 
 
 class Language:
-    """The records of one language. ``tag`` is its primary subtag by BCP 47 and the name of its folder."""
+    """One language. ``tag`` is its primary subtag by BCP 47 and the name of its folder.
+
+    A file is read when one of its sections is used for the first time.
+    Raises ``ValueError`` with the file, the section and the row if a table is wrong.
+    """
+
+    block: tables.BlockWords
+    values: tables.ValueWords
+    amounts: tables.AmountWords
+    statuses: tables.StatusWords
+    names: tables.NameWords
+    persona: tables.PersonaWords
+    requests: tables.RequestWords
+    story: tables.StoryWords
+    past: tables.PastWords
+    world: tables.WorldWords
+    request: tables.BlockRequest
+    labels: tables.Labels
+    texts: tables.Texts
+    questions: tables.Questions
+    grammar: Grammar
+    """How words become index terms, and what only code can say of the language."""
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
+        self._read: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"Language({self.tag!r})"
 
-    @cached_property
-    def block(self) -> BlockWords:
-        """The state block: the request to the narrator, and the words that a model may use in it."""
-        found: BlockWords = self._part("block")
+    def __getattr__(self, name: str) -> Any:
+        """A part that is used for the first time."""
+        if name == "grammar":
+            found = import_module(f"{__package__}.{self.tag}.grammar").GRAMMAR
+        elif name in WORDS or name in TEXTS:
+            found = self._section(name)
+        else:
+            raise AttributeError(f"a language has no {name!r}")
+        setattr(self, name, found)
         return found
 
-    @cached_property
-    def labels(self) -> Labels:
-        """The words of the context block."""
-        found: Labels = self._part("labels")
-        return found
+    def _section(self, name: str) -> Table:
+        file, known = ("words.toml", WORDS) if name in WORDS else ("texts.toml", TEXTS)
+        if name not in self._read:
+            read = self._file(file)
+            unknown = read.keys() - known.keys()
+            if unknown:
+                raise ValueError(
+                    f"{self.tag}/{file} has a section {min(unknown)!r}, which is none of {', '.join(known)}"
+                )
+            self._read.update({section: read.get(section, {}) for section in known})
+        return known[name](self._read.pop(name), f"{self.tag}/{file}: [{name}]")
 
-    @cached_property
-    def names(self) -> NameWords:
-        """Titles, honorifics, and words for the player."""
-        found: NameWords = self._part("names")
-        return found
+    def _file(self, name: str) -> dict[str, Any]:
+        folder = import_module(f"{__package__}.{self.tag}")
+        found = tomllib.loads((Path(folder.__path__[0]) / name).read_text(encoding="utf-8"))
+        fragments = {**tables.FRAGMENTS, **found.pop("fragments", {})}
+        if name == "words.toml" and "«" in str(found):
+            fragments |= self.grammar.fragments
+        return _whole(found, fragments, f"{self.tag}/{name}")
 
-    @cached_property
-    def past(self) -> PastWords:
-        """Words for time and for remembering, in messages of players and in stories."""
-        found: PastWords = self._part("past")
-        return found
 
-    @cached_property
-    def persona(self) -> PersonaWords:
-        """The phrases by which frontends, cards and players name the player's character."""
-        found: PersonaWords = self._part("persona")
-        return found
+def _whole(value: Any, fragments: Mapping[str, str], where: str) -> Any:
+    """A value with the fragments in its patterns."""
+    if isinstance(value, dict):
+        return {key: _whole(each, fragments, f"{where}: {key}") for key, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each, fragments, where) for each in value]
+    if not isinstance(value, str) or "«" not in value:
+        return value
+    unknown = set(_FRAGMENT.findall(value)) - fragments.keys()
+    if unknown:
+        raise ValueError(
+            f"{where} has «{min(unknown)}», which is no fragment; there are {', '.join(sorted(fragments))}"
+        )
+    return _FRAGMENT.sub(lambda found: fragments[found[1]], value)
 
-    @cached_property
-    def questions(self) -> Questions:
-        """The questions to small models."""
-        found: Questions = self._part("questions")
-        return found
 
-    @cached_property
-    def requests(self) -> RequestWords:
-        """The instructions that frontends add to requests."""
-        found: RequestWords = self._part("requests")
-        return found
+@cache
+def known() -> tuple[str, ...]:
+    """The tags of the known languages, in order."""
+    import saga_core.language as room
 
-    @cached_property
-    def story(self) -> StoryWords:
-        """Patterns for events in prose: actions, deaths, important facts."""
-        found: StoryWords = self._part("story")
-        return found
+    return tuple(sorted(found.name for found in iter_modules(room.__path__) if found.ispkg))
 
-    @cached_property
-    def texts(self) -> Texts:
-        """Pages, rules, findings, and other texts for players and narrators."""
-        found: Texts = self._part("texts")
-        return found
 
-    @cached_property
-    def words(self) -> WordRules:
-        """The rules for index terms."""
-        found: WordRules = self._part("words")
-        return found
+@cache
+def every() -> tuple[Language, ...]:
+    """The known languages, in the order of their tags."""
+    return tuple(map(Language, known()))
 
-    @cached_property
-    def world(self) -> WorldWords:
-        """The keys and words of world files."""
-        found: WorldWords = self._part("world")
-        return found
 
-    def _part(self, name: str) -> Any:
-        return getattr(import_module(f"{__package__}.{self.tag}.{name}"), name.upper())
+def primary(tag: str) -> str:
+    """The primary subtag of a tag by BCP 47, in lower case: ``ko`` of "ko-KR" and of "ko_KR"."""
+    return tag.replace("_", "-").partition("-")[0].casefold()
+
+
+def language_of(tag: str) -> Language:
+    """The language of a tag, by its primary subtag; English for an unknown tag."""
+    found = _by_tag().get(tag)
+    return found if found is not None else _by_tag().get(primary(tag), _by_tag()[DEFAULT])
+
+
+def any_of(rows: Callable[[Language], str]) -> str:
+    """A pattern that matches what the pattern of any language matches."""
+    return "|".join(dict.fromkeys(pattern for each in every() if (pattern := rows(each))))
+
+
+def all_of(rows: Callable[[Language], Iterable[str]]) -> frozenset[str]:
+    """The words of all languages."""
+    return frozenset(word for each in every() for word in rows(each))
+
+
+@cache
+def _by_tag() -> dict[str, Language]:
+    return {each.tag: each for each in every()}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from saga_core.language.registry import every
+from saga_core.language.language import every
 from saga_core.language.tokens import match_text
 
 _WORD = re.compile(r"[^\W_]+")
@@ -15,12 +15,12 @@ _WORD = re.compile(r"[^\W_]+")
 @cache
 def particles() -> frozenset[str]:
     """The particles that may be attached to a name, in languages with spaces between words."""
-    return frozenset(particle for each in every() for particle in each.words.particles)
+    return frozenset(particle for each in every() for particle in each.grammar.particles)
 
 
 @cache
 def _particles_of_long() -> frozenset[str]:
-    return frozenset(particle for each in every() for particle in each.words.particles_of_long)
+    return frozenset(particle for each in every() for particle in each.grammar.particles_of_long)
 
 
 def hangs_on(tail: str, name: str) -> bool:
@@ -59,7 +59,7 @@ def standing(name: str) -> Callable[[str, int, int], bool] | None:
 
 @cache
 def _unspaced() -> tuple[tuple[re.Pattern[str], Callable[[str, int, int], bool]], ...]:
-    rules = [each.words for each in every()]
+    rules = [each.grammar for each in every()]
     return tuple((re.compile(rule.named), rule.stands) for rule in rules if rule.stands is not None)
 
 

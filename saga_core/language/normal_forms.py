@@ -10,6 +10,9 @@ from typing import Literal
 
 _SPACES = re.compile(r"\s+")
 _ODD = re.compile(r"[^\w\s]")
+_SIGN = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
+_TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
+"""The first character of a token in a model's template, such as ``<|im_end|>``."""
 _RUN = 30
 """The maximum number of consecutive marks, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
@@ -125,3 +128,13 @@ class _Caseless(dict[str, bool]):
 caseless_letter = _Caseless().__getitem__
 """Whether a character is a letter of a script without capitals. The index asks about every term of one letter, and an
 ``lru_cache`` reads and writes several places of memory to say which it answered last."""
+
+
+def without_signs(text: str) -> str:
+    """Text of a story or a world with SAGA's own markers and tokens of a model's template made harmless.
+
+    A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may interpret
+    it as a template token.
+    """
+    text = _SIGN.sub("(", text) if "[" in text else text
+    return _TOKEN.sub("(", text) if "<|" in text else text

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import chain
 
+from saga_core.language.grammar import Grammar
 from saga_core.language.han import simplified
-from saga_core.language.language import Language
+from saga_core.language.language import DEFAULT, Language, every
 from saga_core.language.normal_forms import nfc
-from saga_core.language.registry import DEFAULT, every
-from saga_core.language.words import NEVER, WordRules
+from saga_core.language.tables import NEVER
 
 _SHORT = 1_000
 """The maximum length of a text whose languages are cached."""
@@ -82,25 +82,25 @@ def _written_in(text: str) -> tuple[Language, ...]:
 
 @cache
 def _letters() -> tuple[tuple[Language, re.Pattern[str] | None], ...]:
-    words = ((each, each.words) for each in every())
+    words = ((each, each.grammar) for each in every())
     return tuple((each, None if rules.is_latin else re.compile(f"[{rules.letters}]")) for each, rules in words)
 
 
 @cache
 def _latin() -> tuple[Language, ...]:
-    return tuple(each for each in every() if each.words.is_latin)
+    return tuple(each for each in every() if each.grammar.is_latin)
 
 
 @cache
 def function_terms() -> frozenset[str]:
     """The terms of the function words of all languages."""
-    return frozenset(term for each in every() for term in each.words.function)
+    return frozenset(term for each in every() for term in each.grammar.function)
 
 
 @cache
 def telling_nothing() -> frozenset[str]:
     """The ``content_words`` that carry no content: function words and question words."""
-    return function_terms() | frozenset(word for each in every() for word in each.words.asking)
+    return function_terms() | frozenset(word for each in every() for word in each.grammar.asking)
 
 
 class _Terms(dict[str, tuple[str, ...]]):
@@ -129,16 +129,16 @@ _terms_in = _Terms().__getitem__
 
 @cache
 def _picking() -> re.Pattern[str]:
-    """Matches a letter of a language that defines ``WordRules.particular``."""
-    letters = "".join(each.words.letters for each in every() if each.words.particular is not None)
+    """Matches a letter of a language that defines ``Grammar.particular``."""
+    letters = "".join(each.grammar.letters for each in every() if each.grammar.particular is not None)
     return re.compile(f"[{letters}]" if letters else NEVER)
 
 
 @cache
-def _runs() -> tuple[re.Pattern[str], dict[str, WordRules]]:
+def _runs() -> tuple[re.Pattern[str], dict[str, Grammar]]:
     """A pattern with one group per language, named by its tag, and the rules by tag. A match outside these groups is a
     number or a word of another script."""
-    rules = {each.tag: each.words for each in sorted(every(), key=lambda each: each.tag == DEFAULT)}  # English last
+    rules = {each.tag: each.grammar for each in sorted(every(), key=lambda each: each.tag == DEFAULT)}  # English last
     groups = [f"(?P<{tag}>{rule.run})" for tag, rule in rules.items()]
     letters = "".join(rule.letters for rule in rules.values())
     return re.compile("|".join((*groups, "[0-9]+", rf"[^\W_0-9{letters}]+"))), rules

@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache
 
 from attrs import define
 
-from saga_core.language import caseless, every, fold_name, is_hangul, particle_stems
+from saga_core.language import all_of, any_of, caseless, fold_name, is_hangul, particle_stems
 from saga_core.naming.forms import remarked
 from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
@@ -152,7 +152,7 @@ def _nicknames_in(text: str) -> tuple[tuple[int, int], ...]:
 
 @cache
 def _nicknames() -> frozenset[str]:
-    return frozenset(word for each in every() for word in each.names.nicknames)
+    return all_of(lambda each: each.names.nicknames)
 
 
 def _pairs(one: str, other: str) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _apposed(title: str, name: str) -> Iterator[str]:
 
 @cache
 def _appositions() -> frozenset[str]:
-    return frozenset(each for language in every() for each in language.names.appositions)
+    return all_of(lambda each: each.names.appositions)
 
 
 def _spaced(text: str) -> bool:
@@ -246,7 +246,7 @@ def _are_names(clause: str) -> bool:
 @cache
 def _group() -> re.Pattern[str]:
     """Matches headings under which several people are listed."""
-    return re.compile("|".join(each.names.group for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.names.group), re.I)
 
 
 def _is_label(heading: str) -> bool:
@@ -273,18 +273,18 @@ def _looks_like_a_name(text: str) -> bool:
 @cache
 def _role() -> re.Pattern[str]:
     """Matches headings that say what somebody is."""
-    return re.compile("|".join(each.names.role for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.names.role), re.I)
 
 
 @cache
 def _title_words() -> frozenset[str]:
-    return frozenset(fold_name(word) for each in every() for word in (*each.names.titles, *each.names.titles_around))
+    return frozenset(map(fold_name, all_of(lambda each: each.names.titles | each.names.titles_around)))
 
 
 @cache
 def _mine() -> re.Pattern[str]:
     """Matches the remark in parentheses at the end of the heading about the player's own character."""
-    return re.compile(rf"[(（](?:{'|'.join(each.persona.mine for each in every())})[)）]\Z", re.I)
+    return re.compile(rf"[(（](?:{any_of(lambda each: each.persona.mine)})[)）]\Z", re.I)
 
 
 def _words(text: str) -> Iterable[str]:

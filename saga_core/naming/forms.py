@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from saga_core.language import (
-    NameWords,
+    all_of,
+    any_of,
     clean_name,
     every,
     fold_name,
@@ -31,21 +32,17 @@ _PART = re.compile(r"[・·,，、/:：>»–—]\s*|(?<=[^\x00-\x7f]) (?=[^\x00
 _NICKNAME = re.compile(r"(?P<before>\S.*?)\s+[\"'“‘](?P<inner>[^\"'“”‘’]{2,})[\"'”’]\s*(?P<after>\S.*)")
 
 
-def _all_of(words: Callable[[NameWords], Iterable[str]]) -> frozenset[str]:
-    return frozenset(word for each in every() for word in words(each.names))
-
-
-_TITLES = _all_of(lambda names: names.titles)
-_TITLES_AROUND = _all_of(lambda names: names.titles_around)
-_TITLE_SUFFIXES = tuple(suffix for each in every() for suffix in each.names.title_suffixes)
-_MANY = _all_of(lambda names: names.many)
-_WOMEN = _all_of(lambda names: names.women)
-_MEN = _all_of(lambda names: names.men)
-_FAMILIES = _all_of(lambda names: names.families)
-_LONG_FAMILIES = _all_of(lambda names: names.long_families)
-_BETWEEN = _all_of(lambda names: names.between)
-_ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
-_ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
+_TITLES = all_of(lambda each: each.names.titles)
+_TITLES_AROUND = all_of(lambda each: each.names.titles_around)
+_TITLE_SUFFIXES = tuple(sorted(all_of(lambda each: each.names.title_suffixes)))
+_MANY = all_of(lambda each: each.names.many)
+_WOMEN = all_of(lambda each: each.names.women)
+_MEN = all_of(lambda each: each.names.men)
+_FAMILIES = all_of(lambda each: each.names.families)
+_LONG_FAMILIES = all_of(lambda each: each.names.long_families)
+_BETWEEN = all_of(lambda each: each.names.between)
+_ORDINAL = re.compile(any_of(lambda each: each.names.ordinal))
+_ANY_HONORIFIC = all_of(lambda each: each.names.honorifics)
 _LEAST_FUZZY = 7
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 _SYLLABLES = 3
@@ -61,7 +58,7 @@ def _honorifics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
 @cache
 def _joined() -> re.Pattern[str]:
     """Matches the conjunctions between names. Compiled on first use."""
-    return re.compile(r"(?<!\s)\s*&\s*|" + "|".join(each.names.joint for each in every()))
+    return re.compile(r"(?<!\s)\s*&\s*|" + any_of(lambda each: each.names.joint))
 
 
 def parts(names: str) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import islice
 from attrs import define, field
 
 from saga_core.ids import entity_id
-from saga_core.language import caseless, clean_name, every, fold_name, mentions
+from saga_core.language import all_of, caseless, clean_name, fold_name, mentions
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
 from saga_core.naming.apart import differ_in_han, told_apart
 from saga_core.naming.by_name import ByName, by_name, folded_once, note
@@ -37,7 +37,7 @@ from saga_core.naming.things import may_be, same_thing
 from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
 
-PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
+PLAYER_WORDS = frozenset(map(fold, all_of(lambda each: each.names.player)))
 
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _COMMON, _NEAR = 64, 128

@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from itertools import takewhile
 
-from saga_core.language import every, fold_name, is_hangul, is_unspaced, match_text
+from saga_core.language import all_of, fold_name, is_hangul, is_unspaced, match_text
 from saga_core.naming.forms import is_full_name, is_title, words_of
 
 _LEAST = 2
@@ -72,4 +72,4 @@ def _is_entitled_in_latin(name: str, known: str, parts: list[str]) -> bool:
 
 @cache
 def _diminutives() -> frozenset[str]:
-    return frozenset(word for each in every() for word in each.names.diminutives)
+    return all_of(lambda each: each.names.diminutives)

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import every, fold_name, is_hangul, is_kana, is_unspaced, match_text
+from saga_core.language import all_of, fold_name, is_hangul, is_kana, is_unspaced, match_text
 
 _LONGEST_FULL = 5
 """The maximum number of letters of a full name in Han characters or in Hangul."""
@@ -140,19 +140,18 @@ def _unaddressed(title: str) -> str:
 
 @cache
 def _addresses() -> frozenset[str]:
-    return frozenset(fold_name(word) for each in every() for word in each.names.addresses)
+    return frozenset(map(fold_name, all_of(lambda each: each.names.addresses)))
 
 
 @cache
 def _long_families() -> frozenset[str]:
-    return frozenset(family for each in every() for family in each.names.long_families)
+    return all_of(lambda each: each.names.long_families)
 
 
 @cache
 def _titles() -> frozenset[str]:
-    return frozenset(
-        match_text(fold_name(word)) for each in every() for word in (*each.names.titles_around, *each.names.honorifics)
-    )
+    words = all_of(lambda each: each.names.titles_around.union(each.names.honorifics))
+    return frozenset(match_text(fold_name(word)) for word in words)
 
 
 @cache
@@ -164,7 +163,7 @@ def _ordered() -> tuple[str, ...]:
 
 @cache
 def _diminutives() -> tuple[str, ...]:
-    return tuple(word for each in every() for word in each.names.diminutives)
+    return tuple(sorted(all_of(lambda each: each.names.diminutives)))
 
 
 def _is_korean(text: str) -> bool:

@@ -75,7 +75,7 @@ def _languages() -> tuple[_Language, ...]:
             each.past,
             re.compile(each.past.ago),
             re.compile(each.past.later),
-            tuple((re.compile(pattern), days) for pattern, days in each.past.named_days),
+            tuple((re.compile(pattern), days) for pattern, days in each.past.named_days.items()),
         )
         for each in sorted(every(), key=lambda each: each.tag == DEFAULT)
     ]

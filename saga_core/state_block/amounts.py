@@ -5,28 +5,27 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from saga_core.language import clean_name, every, normalized
+from saga_core.language import any_of, clean_name, every, normalized
 from saga_core.state_block.flow import Node, Scalar, unquote
 from saga_core.state_block.values import MAX_NAME, MAX_QUANTITY, Unreadable, is_nothing, shown
 
-_WORDS = tuple(each.block for each in every())
 _MAX_WRITTEN = 200
 """Characters of a quantity as it is written."""
-_COUNTERS = "|".join(each.counters for each in _WORDS)
-_BEHIND = "|".join((_COUNTERS, *(each.counters_behind for each in _WORDS)))
-_MONEY = "|".join(each.money for each in _WORDS)
-_NATIVE = {word: number for each in _WORDS for word, number in each.numbers.items()}
-_PLURALS = {word: number for each in _WORDS for word, number in each.plurals.items()}
-_COUNTED = "|".join(each.counted for each in _WORDS)
-_NUMBERED = "|".join(each.numbered for each in _WORDS)
+_COUNTERS = any_of(lambda each: each.amounts.counters)
+_BEHIND = f"{_COUNTERS}|{any_of(lambda each: each.amounts.counters_behind)}"
+_MONEY = any_of(lambda each: each.amounts.money)
+_NATIVE = {word: number for each in every() for word, number in each.amounts.numbers.items()}
+_PLURALS = {word: number for each in every() for word, number in each.amounts.plurals.items()}
+_COUNTED = any_of(lambda each: each.amounts.counted)
+_NUMBERED = any_of(lambda each: each.amounts.numbered)
 _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
-_SPELLED = "|".join(dict.fromkeys(each.spelled for each in _WORDS))
-_JOINED = "|".join(dict.fromkeys(each.joined for each in _WORDS))
-_NAMED = "|".join(each.named for each in _WORDS)
-_COUNTABLE = "|".join(dict.fromkeys(each.countable for each in _WORDS))
-_CURRENCY = "|".join(each.currency for each in _WORDS)
+_SPELLED = any_of(lambda each: each.grammar.spelled)
+_JOINED = any_of(lambda each: each.grammar.joined)
+_NAMED = any_of(lambda each: each.amounts.named)
+_COUNTABLE = f"{any_of(lambda each: each.amounts.countable)}|{any_of(lambda each: each.grammar.countable)}"
+_CURRENCY = any_of(lambda each: each.amounts.currency)
 _NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 
 
@@ -97,7 +96,7 @@ def _is_number(written: str) -> bool:
     """Whether that is one: words that look like a number may say none, 三八."""
     if written in _NATIVE or written in _PLURALS or written.replace(",", "").isdecimal():
         return True
-    return any(each.value(written) is not None for each in _WORDS)
+    return any(each.grammar.number(written) is not None for each in every())
 
 
 def _quantity(written: str) -> int:
@@ -105,7 +104,7 @@ def _quantity(written: str) -> int:
         return _NATIVE[written]
     if written in _PLURALS:
         return _PLURALS[written]
-    spelled = next((found for each in _WORDS if (found := each.value(written)) is not None), None)
+    spelled = next((found for each in every() if (found := each.grammar.number(written)) is not None), None)
     if spelled is not None:
         written = str(spelled)
     digits = written.replace(",", "").lstrip("0")

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from attrs import frozen
 
-from saga_core.language import every, normalized
+from saga_core.language import all_of, every, normalized
 from saga_core.state_block.form import SLOTS
 from saga_core.state_block.placeholders import Placeholders
 from saga_core.state_block.spelling import squash
@@ -171,7 +171,7 @@ def _slots(field: Field) -> tuple[str, ...]:
 
 def _placeholders(field: Field) -> Placeholders:
     """The placeholders of a field: the slot names and template words of each language, and aliases containing them."""
-    slots = [getattr(each.block.request, slot) for each in every() for slot in _slots(field)]
+    slots = [each.block.slots[slot] for each in every() for slot in _slots(field)]
     alike = {field.name, *(name for slot in _slots(field) for name in _NAMED_BY.get(slot, ()))}
     others = [word for each in every() for name in alike for word in each.block.templates.get(name, "").split()]
     words = {squash(word) for word in (*slots, *others)}
@@ -184,7 +184,6 @@ def _placeholders(field: Field) -> Placeholders:
 
 _TEMPLATES = {each.name: _placeholders(each) for each in FIELDS}
 
-_WORDS = tuple(each.block for each in every())
 # If two fields have the same alias, the first field wins: "hp" is a change, unless its value is a level.
 _BY_ALIAS: dict[str, Field] = {
     alias: field for field in reversed(FIELDS) for alias in (squash(field.name), *field.aliases.split())
@@ -194,17 +193,17 @@ _RECORD_KEYS = {
     kind: {
         key: frozenset(
             alias
-            for each in _WORDS
+            for each in every()
             for source in ((key, WHOM) if key == "name" and kind in _OF_PEOPLE else (key,))
-            for alias in each.keys.get(source, "").split()
+            for alias in each.block.keys.get(source, "").split()
         )
         for key in keys
     }
     for kind, keys in RECORD_KEYS_OF.items()
 }
-_HEADERS = frozenset(header for each in _WORDS for header in each.headers.split())
+_HEADERS = all_of(lambda each: each.block.headers)
 # Under these keys, an unsigned number may be the hit points left and not a change.
-_LEVELS = frozenset(level for each in _WORDS for level in each.levels.split())
+_LEVELS = all_of(lambda each: each.block.levels)
 _MAX_KEY = 60
 
 

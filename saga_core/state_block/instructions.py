@@ -50,15 +50,14 @@ def instruction(language: str = DEFAULT, *, tools: bool = False) -> str:
 
 @cache
 def _instruction(tag: str, tools: bool) -> str:
-    asked = language_of(tag).block.request
+    asked = language_of(tag).request
     told = f"{asked.lead}\n\n{block_form(tag)}"
     return f"{told}\n\n{asked.tools}" if tools and asked.tools else told
 
 
 def block_form(language: str = DEFAULT) -> str:
     """The form of the block in a language, including its fences."""
-    asked = language_of(language).block.request
-    return FORM.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
+    return FORM.format(**language_of(language).block.slots)
 
 
 def render_block(fields: BlockFields) -> str:

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from saga_core.language import every, normalized
+from saga_core.language import all_of, every, normalized
 from saga_core.state_block.spelling import squash
 
 _LONGEST = 60
@@ -19,7 +19,7 @@ _NUMBERED = re.compile(
     rf"|(?P<native>.*[^\W\d_\x00-\x7f])[\s_]?[A-Za-z{_ENUMERATORS}]",
     re.S,
 )
-_FILLERS = frozenset(word for each in every() for word in each.block.fillers.split())
+_FILLERS = all_of(lambda each: each.block.fillers)
 
 
 @frozen

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeVar
 
-from saga_core.language import DEFAULT, Language, as_it_stands, every
+from saga_core.language import DEFAULT, Language, all_of, any_of, as_it_stands, every
 from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
@@ -39,7 +39,7 @@ MAX_ENTRIES = 100
 MAX_DELTA = 1_000
 _LONGEST_SENTENCE = 120
 """The maximum number of characters of a sentence about a transfer. Longer ones can be split in too many ways."""
-_NOBODY = frozenset(squash(word) for each in every() for word in each.block.nobody.split(",") if word)
+_NOBODY = frozenset(map(squash, all_of(lambda each: each.values.nobody)))
 
 T = TypeVar("T")
 Complain = Callable[[str], None]
@@ -52,11 +52,10 @@ def _default_last(language: Language) -> bool:
 _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+)[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])(?:[+\-−–]\s*)?\d+(?![\w.])")
-_WORDS = tuple(each.block for each in every())
 _STATUS = re.compile(
     rf"(?P<name>.*?\S)\s*(?:[:：=]|{ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
-_TELLS = re.compile("|".join(each.tells_giving for each in _WORDS))
+_TELLS = re.compile(any_of(lambda each: each.block.tells_giving))
 _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
@@ -71,7 +70,7 @@ _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)�
 
 @cache
 def _labels() -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(each.labels for each in _WORDS)})\s*[:=]?", re.IGNORECASE)
+    return re.compile(rf"(?:{any_of(lambda each: each.block.labels)})\s*[:=]?", re.IGNORECASE)
 
 
 @cache
@@ -82,15 +81,15 @@ def _gives() -> tuple[re.Pattern[str], ...]:
 @cache
 def _ended() -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<name>\S.*?)(?:\s+|(?:{'|'.join(each.subject for each in _WORDS)})\s+)"
-        rf"(?P<status>{'|'.join(each.statuses for each in _WORDS)})\.?",
+        rf"(?P<name>\S.*?)(?:\s+|(?:{any_of(lambda each: each.block.subject)})\s+)"
+        rf"(?P<status>{any_of(lambda each: each.block.statuses)})\.?",
         re.I,
     )
 
 
 @cache
 def _supposed() -> re.Pattern[str]:
-    return re.compile(rf"\s(?:{'|'.join(each.supposed for each in _WORDS)})\Z", re.I)
+    return re.compile(rf"\s(?:{any_of(lambda each: each.statuses.supposed)})\Z", re.I)
 
 
 def read_destination(node: Node, templates: Placeholders) -> str | None:

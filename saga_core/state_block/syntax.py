@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from saga_core.language import every
+from saga_core.language import all_of
 
 FENCE_CHARS = "`~"
 MIN_FENCE = 3
@@ -36,7 +36,7 @@ NEWLINES = "\r\n"
 QUOTE_MARK = ">"
 
 _COLONS = ":："
-OPENERS = ("state", *(opener for each in every() for opener in each.block.openers))
+OPENERS = ("state", *sorted(all_of(lambda each: each.block.openers)))
 _WORDS = frozenset(unicodedata.normalize(form, opener) for opener in OPENERS for form in ("NFC", "NFD"))
 _BEGINNINGS = frozenset(word[:length] for word in _WORDS for length in range(1, len(word) + 1))
 _WORD_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from saga_core.language import caseless, clean_name, every, normalized
+from saga_core.language import all_of, any_of, caseless, clean_name, normalized
 from saga_core.state_block.fields import HitPoints
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.placeholders import NONE, Placeholders
@@ -33,13 +33,12 @@ def shown(value: str | Node) -> str:
 
 # Nothing
 
-_WORDS = tuple(each.block for each in every())
-_NOTHING_WORDS = frozenset(squash(word) for each in _WORDS for word in each.nothing.split(",") if word)
-_UNKNOWN_WORDS = frozenset(squash(word) for each in _WORDS for word in each.unknown.split(",") if word)
+_NOTHING_WORDS = frozenset(map(squash, all_of(lambda each: each.values.nothing)))
+_UNKNOWN_WORDS = frozenset(map(squash, all_of(lambda each: each.values.unknown)))
 _QUESTION_MARKS = frozenset("?？")
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>|.*?\S)\s*+[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
-_NOTHING_SAID = re.compile("|".join(each.nothing_said for each in _WORDS), re.I)
+_NOTHING_SAID = re.compile(any_of(lambda each: each.values.nothing_said), re.I)
 _PICTURE = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]"
 _PICTURES = re.compile(rf"^(?:{_PICTURE}++\s*+)++|(?<!\s)(?:\s*+{_PICTURE}++)+$")
 _WHOLE = re.compile(r"「([^「」]+)」|『([^『』]+)』|《([^《》]+)》|〈([^〈〉]+)〉|\[\[([^\[\]|]+)\]\]")
@@ -106,8 +105,8 @@ def sole(node: Node) -> Node:
 
 _HALF_QUOTED = re.compile(r'["“”][^"“”]*|[^"“”]*["“”]')
 _TWO_QUOTED = re.compile(r'["”][ \t]+["“]')
-NO_WORDS = frozenset(word for each in _WORDS for word in each.no.split())
-YES_WORDS = frozenset(word for each in _WORDS for word in each.yes.split())
+NO_WORDS = all_of(lambda each: each.values.no)
+YES_WORDS = all_of(lambda each: each.values.yes)
 
 
 def read_name(
@@ -160,8 +159,8 @@ def read_text(node: Node, templates: Placeholders, *, one_name: bool) -> str | N
 
 # Flags
 
-_TRUE = YES_WORDS | {word for each in _WORDS for word in each.true.split()}
-_FALSE = NO_WORDS | {word for each in _WORDS for word in each.false.split()}
+_TRUE = YES_WORDS | all_of(lambda each: each.values.true)
+_FALSE = NO_WORDS | all_of(lambda each: each.values.false)
 _TICKS, _CROSSES = "✓✔✅⭕", "✗✘❌"
 
 
@@ -186,30 +185,30 @@ def read_flag(node: Node) -> bool | None:
 # Signed changes
 
 _MINUSES = dict.fromkeys(map(ord, "−‐‑‒–—﹣"), "-")
-_ARROW_WORDS = rf"(?:-{{1,3}}>|={{1,3}}>|→|➔|➜|➡|⇒|{'|'.join(each.becomes for each in _WORDS)})"
-_MINUS = "|".join(each.minus for each in _WORDS if each.minus)
-_PLUS = "|".join(each.plus for each in _WORDS if each.plus)
+_ARROW_WORDS = rf"(?:-{{1,3}}>|={{1,3}}>|→|➔|➜|➡|⇒|{any_of(lambda each: each.values.becomes)})"
+_MINUS = any_of(lambda each: each.values.minus)
+_PLUS = any_of(lambda each: each.values.plus)
 _SIGNS = (
     (re.compile(rf"^\s*(?:[↓⬇▼▽🔻📉]\ufe0f?|{_MINUS})\s*(?=\d)"), "-"),
     (re.compile(rf"^\s*(?:[↑⬆▲△🔺📈]\ufe0f?|{_PLUS})\s*(?=\d)"), "+"),
 )
 _SUM = re.compile(r"(\d{1,9})\s*([+-])\s*(\d{1,9})\s*=\s*(\d{1,9})(?:\s*/\s*\d+)?")
 _ARROWS = re.compile("[↓↑⬇⬆▼▽▲△🔻🔺📉📈]")
-_HIT_POINTS = "|".join(each.hit_points for each in _WORDS)
+_HIT_POINTS = any_of(lambda each: each.values.hit_points)
 _LEVELS = re.compile(
     rf"(?:{_HIT_POINTS})?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}"
-    rf"\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:{'|'.join(each.became for each in _WORDS)})?"
+    rf"\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:{any_of(lambda each: each.values.became)})?"
 )
 _NUMBER = re.compile(r"(?<![\d.])([+-]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\d.])")
-_LOSS = re.compile("|".join(each.loss for each in _WORDS))
-_GAIN = re.compile("|".join(each.gain for each in _WORDS))
-_NEGATION = re.compile("|".join(each.negation for each in _WORDS))
-_UNITS = re.compile("|".join(each.units for each in _WORDS))
+_LOSS = re.compile(any_of(lambda each: each.values.loss))
+_GAIN = re.compile(any_of(lambda each: each.values.gain))
+_NEGATION = re.compile(any_of(lambda each: each.values.negation))
+_UNITS = re.compile(any_of(lambda each: each.values.units))
 _STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]|\x00(?!(?:hp|hit|health|pts?|points?|p|dmg)\b)[a-z]")
 
 
 _LEVEL = re.compile(
-    rf"(?:hp|{'|'.join(each.hit_points for each in _WORDS)})?\s*"
+    rf"(?:hp|{any_of(lambda each: each.values.hit_points)})?\s*"
     r"(?P<now>\d{1,9})\s*(?:/|out of|of)\s*(?P<top>\d{1,9})\s*(?:hp)?"
 )
 _BARE_LEVEL = re.compile(r"(?P<now>\d{1,9})\s*(?:hp|%)?")

@@ -35,7 +35,7 @@ _NEUTRAL: Mapping[str, Any] = _DATA["neutral"]
 
 @frozen
 class Rule:
-    """One rule. ``name`` is ``ko.block.counters`` for a table, ``naming.forms:_REMARK`` for what a module defines."""
+    """One rule. ``name`` is ``ko.amounts.counters`` for a table, ``naming.forms:_REMARK`` for what a module defines."""
 
     name: str
     lines: int

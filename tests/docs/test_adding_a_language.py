@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
-
-from attrs import evolve
 
 from saga_core.config import Config, TokenBudget
 from saga_core.context import Section
 from saga_core.context.reader import own_sources
 from saga_core.language import every, known, language_of
-from saga_core.language.language import PARTS
+from saga_core.language.language import TEXTS, WORDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/contribute.md").read_text(encoding="utf-8")
 
 
-def test_the_modules_of_a_language_are_those_of_the_code() -> None:
-    rows = re.findall(r"^\| `(\w+)\.py` \| `([\w/]+)/(\w+)\.py` \| `([A-Z]+)` \|", TEXT, re.M)
-    assert {module for module, *_ in rows} == set(PARTS)
-    for module, folder, record, constant in rows:
-        assert module == record and (ROOT / folder / f"{record}.py").exists()
-        for tag in known():
-            assert hasattr(import_module(f"saga_core.language.{tag}.{module}"), constant)
+def test_the_files_of_a_language_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| `(\w+\.\w+)` \| (.+?) \|", TEXT, re.M)
+    assert [name for name, _ in rows] == ["texts.toml", "words.toml", "grammar.py"]
+    sections = [re.findall(r"`\[(\w+)\]`", told) for _, told in rows]
+    assert sections == [list(TEXTS), list(WORDS), []]
+    for tag, (name, _) in ((tag, row) for tag in known() for row in rows):
+        assert (ROOT / "saga_core/language" / tag / name).exists()
 
 
 def test_a_section_is_one_line() -> None:
@@ -37,7 +34,7 @@ def test_a_section_is_one_line() -> None:
     assert weather.ceiling(TokenBudget()) == 80
     for language in every():
         assert weather.headed(language.labels) == "[Weather]"
-    assert weather.headed(evolve(language_of("ko").labels, sections={"weather": "[날씨]"})) == "[날씨]"
+    assert weather.headed(language_of("ko").labels.with_rows(sections={"weather": "[날씨]"})) == "[날씨]"
 
 
 def test_sources_of_others_are_told_the_sections_and_the_own_sources() -> None:

@@ -69,7 +69,7 @@ async def test_calls_results_and_the_reply_are_one_turn(name: str, provider: str
         sent = [body.get("messages") or body["contents"] for body in bodies]
         marked = json.dumps(sent[0])
         assert json.dumps(sent[-1]).startswith(marked[: marked.rindex("I roll the die")]), "the same prompt, and more"
-        told = language_of("en").block.request.tools
+        told = language_of("en").request.tools
         assert told in upstream.requests[-1].text
         assert len({answer.session for answer in (first, second, last)}) == 1
         (turn,) = await saga.turns(last.session)
@@ -124,7 +124,7 @@ async def test_without_tools_nothing_is_said_of_them() -> None:
         words = [{"role": "user", "content": "I roll the die at the gate."}]
         for more in ({}, {"tools": [], "tool_choice": "auto"}, {"tools": OPENAI_TOOLS, "tool_choice": "none"}):
             await saga.post("/v1/chat/completions", json={"model": model, "messages": words, **more})
-            assert language_of("en").block.request.tools not in upstream.requests[-1].text
+            assert language_of("en").request.tools not in upstream.requests[-1].text
 
 
 async def test_the_next_speaker_of_a_group_may_call_tools() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 from string import ascii_letters, digits
 
-from saga_core.language import every, normalized
+from saga_core.language import all_of, every, normalized
 from saga_core.state_block.fields import FIELDS, field_of, is_header
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import BLANKS
@@ -65,8 +65,8 @@ def _first_letters(words: Iterable[str]) -> str:
     return "".join(sorted(found))
 
 
-_HEADS = {header for each in every() for header in each.block.headers.split()}
-_LETTERS = "A-Z" + "".join(each.words.letters for each in every())
+_HEADS = all_of(lambda each: each.block.headers)
+_LETTERS = "A-Z" + "".join(each.grammar.letters for each in every())
 begins_story = re.compile(rf"<|[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[{_LETTERS}]").match
 """Matches the beginning of a line that cannot begin a report, as nearly every line of a reply does. No match proves
 nothing."""

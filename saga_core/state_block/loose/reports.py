@@ -24,7 +24,7 @@ from enum import Enum
 
 from attrs import evolve
 
-from saga_core.language import every
+from saga_core.language import any_of
 from saga_core.state_block import syntax
 from saga_core.state_block.fences import JOINTS, RawBlock
 from saga_core.state_block.fields import is_header
@@ -39,7 +39,7 @@ _blank_lines = re.compile(rf"(?:[{syntax.BLANKS}\r{syntax.QUOTE_MARK}]{{0,40}}+\
 """Matches lines of white space and quote marks. There may be millions of them, so they are not read one by one."""
 _HALTS = re.compile(r"[<>\n]")
 """Matches a character that may begin a tag or that ends the line."""
-_NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
+_NOTHING_ENDS = any_of(lambda each: each.values.nothing_ends)
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
 
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from saga_core.language.language import PARTS
+import saga_core.language.en as english
 
-OWN = {
-    "labels": 'LABELS = evolve(LABELS, opening="[SAGA: was jetzt wahr ist]")',
-    "texts": 'TEXTS = evolve(TEXTS, rules=TEXTS.rules.replace("what is true now", "was jetzt wahr ist"))',
-    "past": 'PAST = evolve(PAST, asking=r"\\b(?:gestern|damals)\\b", asking_unmarked="(?!)")',
-    "words": """
+GRAMMAR = """
+from attrs import evolve
+from saga_core.language.en.grammar import GRAMMAR
+
 def _terms(run):
     return (run.removesuffix("n"),)
 
-WORDS = evolve(WORDS, letters="a-zȝ", run="[a-z]*ȝ[a-zȝ]*", terms=_terms, function=frozenset())
-""",
-}
-"""The lines of a module that make its record another one than the English."""
+GRAMMAR = evolve(GRAMMAR, letters="a-zȝ", run="[a-z]*ȝ[a-zȝ]*", terms=_terms, function=frozenset())
+"""
+PAST = """
+[past]
+asking = '\\b(?:gestern|damals)\\b'
+turn = "Turn"
+dated = '(?P<rest>\\d{1,2} [A-Z][a-z]+) (?P<year>\\d{1,9})'
+"""
 PLAY = """
 import asyncio, sys
 from pathlib import Path
@@ -47,13 +51,14 @@ async def play():
 
 def played(tmp_path: Path, tag: str, test: str) -> None:
     """Run ``test`` in a process of its own in which the language exists: what is known of languages is kept."""
-    folder = tmp_path / "languages" / tag
+    folder, like = tmp_path / "languages" / tag, Path(english.__path__[0])
     folder.mkdir(parents=True)
     (folder / "__init__.py").touch()
-    for part in PARTS:
-        name = part.upper()
-        lines = ("from attrs import evolve", f"from saga_core.language.en.{part} import {name}", OWN.get(part, ""))
-        (folder / f"{part}.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "grammar.py").write_text(GRAMMAR, encoding="utf-8")
+    words, texts = ((like / name).read_text(encoding="utf-8") for name in ("words.toml", "texts.toml"))
+    words = re.sub(r"^\[past\]\n.*?(?=^\[(?!past))", lambda _: PAST.lstrip(), words, flags=re.M | re.S)
+    (folder / "words.toml").write_text(words, encoding="utf-8")
+    (folder / "texts.toml").write_text(texts.replace("what is true now", "was jetzt wahr ist"), encoding="utf-8")
     world = tmp_path / "worlds" / "hain"
     world.mkdir(parents=True)
     told = f"---\ntitle: Der Hain\nlanguage: {tag}\n---\nEin Dorf im Wald.\n"

@@ -9,11 +9,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from attrs import fields, has
 
-from saga_core.language import DEFAULT, Language, detect, every, known, language_of, nfc
+from saga_core.language import DEFAULT, Language, Table, detect, every, known, language_of, nfc
 from saga_core.language.detection import language_of_files
-from saga_core.language.language import PARTS
+from saga_core.language.language import TEXTS, WORDS
 from saga_core.recall.excerpts import STAMP, year_of
 from saga_core.state_block import BlockStatus, instruction, read_reply
 from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, WHOM
@@ -40,10 +39,9 @@ def test_a_language_is_a_folder() -> None:
 
 
 @TAGS
-def test_it_fills_every_record(language: Language) -> None:
+def test_it_fills_every_table(language: Language) -> None:
     english = language_of(DEFAULT)
-    for part in PARTS:
-        assert type(getattr(language, part)) is type(getattr(english, part)), part
+    assert {type(getattr(language, name)) for name in (*WORDS, *TEXTS)} == {*WORDS.values(), *TEXTS.values()}
     assert set(language.texts.pages) == set(english.texts.pages)
     assert set(language.texts.comparison.labels) == set(english.texts.comparison.labels)
     assert set(language.texts.episode) == set(english.texts.episode)
@@ -53,12 +51,12 @@ def test_it_fills_every_record(language: Language) -> None:
 
 @TAGS
 def test_its_patterns_can_be_made(language: Language) -> None:
-    for part in ("block", "names", "past", "requests", "story"):
-        record = getattr(language, part)
-        for each in fields(type(record)):
-            value = getattr(record, each.name)
-            for pattern in value if isinstance(value, tuple) else (value,):
-                re.compile(pattern[0] if isinstance(pattern, tuple) else pattern if isinstance(pattern, str) else "")
+    for name in WORDS:
+        table = getattr(language, name)
+        for row, kind in type(table).__annotations__.items():
+            value = getattr(table, row)
+            for pattern in (value,) if kind == "Pattern" else value if kind == "Phrases" else ():
+                re.compile(pattern)
     story = language.story
     for made in (
         story.acting("A|B", True),
@@ -69,6 +67,32 @@ def test_its_patterns_can_be_made(language: Language) -> None:
         story.you_fighting("A|B"),
     ):
         re.compile(made)
+        assert not re.search("NAMED|VERBS|WHERE", made)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ({"titels": "Dr"}, "words.toml: [names] has a row 'titels', which is none of its rows: player, titles,"),
+        ({"titles": ["Dr"]}, "words.toml: [names]: titles is ['Dr'], where str belongs"),
+        ({"titles": True}, "words.toml: [names]: titles is True, where str belongs"),
+    ],
+)
+def test_a_wrong_row_is_refused(rows: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        WORDS["names"](rows, "words.toml: [names]")
+
+
+def test_a_missing_text_is_refused() -> None:
+    with pytest.raises(ValueError, match=re.escape("[request] lacks the row 'lead'; copy it from the file of another")):
+        TEXTS["request"]({}, "[request]")
+
+
+def test_tables_are_read_only() -> None:
+    names = language_of(DEFAULT).names
+    with pytest.raises(AttributeError, match="read-only"):
+        names.titles = frozenset()
+    assert names.with_rows(titles=frozenset()).titles == frozenset() != names.titles
 
 
 @TAGS
@@ -88,18 +112,16 @@ def test_what_is_filled_in_is_there(language: Language) -> None:
     assert labels.opening.strip("[]").removeprefix("SAGA: ") in texts.rules
 
 
-def _sentences(record: object, name: str = "") -> dict[str, str]:
-    """The texts of a record that contain several words, by the path of their field."""
-    if isinstance(record, str):
-        return {name: record} if len(re.findall(r"[^\W\d_]+", re.sub(r"\{.*?\}", "", record))) > 3 else {}
-    within = record.items() if isinstance(record, Mapping) else ()
-    if has(type(record)):
-        within = ((each.name, getattr(record, each.name)) for each in fields(type(record)))
+def _sentences(table: object, name: str = "") -> dict[str, str]:
+    """The texts of a table that contain several words, by the path of their row."""
+    if isinstance(table, str):
+        return {name: table} if len(re.findall(r"[^\W\d_]+", re.sub(r"\{.*?\}", "", table))) > 3 else {}
+    within = table.items() if isinstance(table, Mapping) else table if isinstance(table, Table) else ()
     return {path: text for key, value in within for path, text in _sentences(value, f"{name}.{key}").items()}
 
 
 @pytest.mark.parametrize("language", [each for each in every() if each.tag != DEFAULT], ids=lambda each: each.tag)
-@pytest.mark.parametrize("part", ["questions", "texts", "labels", "block"])
+@pytest.mark.parametrize("part", ["questions", "texts", "labels", "request"])
 def test_its_texts_are_translated(language: Language, part: str) -> None:
     english, found = _sentences(getattr(language_of(DEFAULT), part)), _sentences(getattr(language, part))
     assert [name for name, text in found.items() if english.get(name) == text] == [], "these texts are in English"
@@ -118,7 +140,7 @@ def test_its_block_is_asked_for_and_read(language: Language) -> None:
     for alias in language.block.fields.get("location", "").split():
         reading = read_reply(f"…\n```state\n{alias}: X\n```")
         assert (reading.status, reading.fields.location) == (BlockStatus.OK, "X"), alias
-    for word in filter(None, language.block.nothing.split(",")):
+    for word in language.values.nothing:
         assert read_reply(f"…\n```state\nmood: {word}\n```").fields.mood is None, word
 
 

@@ -126,7 +126,7 @@ async def test_ten_turns(tag: str, play: Play) -> None:
         await tenth.abandon()
         assert tenth.session.id == turn.session.id and tenth.session.world == "empty"
 
-        assert words.block.request.lead in prompt and words.texts.rules in prompt
+        assert words.request.lead in prompt and words.texts.rules in prompt
         told = prompt.partition(f"{words.labels.opening}\n")[2].partition(words.labels.closing)[0]
         assert f"{words.labels.place}: {play.place}" in told
         assert f"{words.labels.inventory}: {play.potion}" in told

@@ -20,7 +20,7 @@ from tests.core.state_block import test_fences
 S = " \t\u00a0\u3000\r>"
 WHITE = " \t\u00a0\u3000\r\n"
 NAMES = {field.name for field in FIELDS}
-HEADERS = sorted({header for each in every() for header in each.block.headers.split()})
+HEADERS = sorted({header for each in every() for header in each.block.headers})
 KEYS = sorted({key for field in FIELDS for key in (field.name, *field.aliases.split())} | set(HEADERS))
 DRESS = re.compile(
     rf"[{S}]{{0,40}}+(?:[-*+•][ \t]{{1,9}}+)?+(?:#{{1,6}}+[ \t]{{0,9}}+)?+[*_`\"'{{｛\[［【(（ ]{{0,9}}+"

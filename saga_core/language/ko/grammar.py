@@ -6,10 +6,12 @@ that the forms of a verb ("끊겨서", "끊어져") or of a noun of one syllable
 
 from __future__ import annotations
 
+from saga_core.language.grammar import Grammar
 from saga_core.language.ko.behind_names import BEHIND_LONG_NAMES, BEHIND_NAMES
+from saga_core.language.ko.numbers import SPELLED, value
 from saga_core.language.ko.particles import bigrams
+from saga_core.language.ko.predicates import does
 from saga_core.language.ko.stripping import stripped
-from saga_core.language.words import WordRules
 
 _NUMBERS = {
     **dict(zip("둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 열하나 열둘".split(), map(str, range(2, 13)), strict=True)),
@@ -35,7 +37,20 @@ def _content(word: str) -> tuple[str, ...]:
     return (stripped(word),)
 
 
-WORDS = WordRules(
+_NUMBERED_WORDS = "호 번 층 권 장 편 화 회 부 급 역 방 문 판 탄 동 반 조 제 실 구 선".split()
+_NUMBERED_ENDS = (
+    "호실 번호 코드 강의실 교실 객실 병실 사물함 보관함 챕터 레벨 단계 등급 구역 게이트 노선 버스 출구 라운드 "
+    "시즌 모델 타입 버전 넘버 트랙 채널 플랫폼 승강장 호기 열차 부두 에피소드 스테이지"
+).split()
+_NOT_NUMBERED = "".join(
+    [rf"(?<!(?<![가-힣]){word})" for word in _NUMBERED_WORDS] + [f"(?<!{end})" for end in ("호", "번", *_NUMBERED_ENDS)]
+)
+_NO_KEY = r"(?:(?<!열쇠)(?<!카드)(?<!키)|(?!\s+\d{3}))"
+"""Together with ``_NOT_NUMBERED``, excludes words with a number of their own: 방 3 and 3번 are no counts, but 가방 3 is
+one. 열쇠 101 is the key of a room."""
+
+
+GRAMMAR = Grammar(
     letters="가-힣",
     run="[가-힣]+",
     terms=_terms,
@@ -49,6 +64,10 @@ WORDS = WordRules(
     asking=frozenset(
         "무슨 뭐 뭘 뭔 무엇 누가 누구 어디 어디서 언제 언제까지 왜 어떻게 얼마 얼마나 몇 어느 어떤".split()
     ),
+    does=does,
+    spelled=SPELLED,
+    number=value,
+    countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}{_NO_KEY}",
     particles=BEHIND_NAMES,
     particles_of_long=BEHIND_LONG_NAMES,
 )

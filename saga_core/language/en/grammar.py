@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from saga_core.language.en.predicates import does
 from saga_core.language.en.stemmer import stem
-from saga_core.language.words import WordRules
+from saga_core.language.grammar import Grammar
 
 _COUNTS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
@@ -42,10 +43,11 @@ def _content(run: str) -> tuple[str, ...]:
     return (found,)
 
 
-WORDS = WordRules(
+GRAMMAR = Grammar(
     letters="a-zß-öø-ɏ",
     run="[a-zß-öø-ɏ]+(?:['’][a-z]+)?",
     terms=_terms,
     content=_content,
     function=_FUNCTION,
+    does=does,
 )

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+from saga_core.language.grammar import Grammar
 from saga_core.language.han import LETTERS as _HAN
 from saga_core.language.han import numbers_in, simplified
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
 from saga_core.language.ja.kana import folded
-from saga_core.language.words import WordRules
 
 _KANA = "\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f"
 _IS_HAN = re.compile(f"[{_HAN}]")
@@ -69,7 +70,7 @@ def _stands(text: str, start: int, end: int) -> bool:
     return True
 
 
-WORDS = WordRules(
+GRAMMAR = Grammar(
     letters=_KANA,
     run=f"[{_HAN}]*[{_KANA}][{_KANA}{_HAN}]*",
     terms=_terms,
@@ -86,4 +87,9 @@ WORDS = WordRules(
     ),
     stands=_stands,
     named=f"[{_KANA}]",
+    spelled=SPELLED,
+    joined=f"{BEHIND}{SPELLED}",
+    number=value,
+    countable=COUNTABLE,
+    fragments={"spelled": SPELLED},
 )

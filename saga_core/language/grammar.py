@@ -1,19 +1,26 @@
-"""The rules by which text becomes index terms, and by which a name is recognized as a word of its own."""
+"""What only code can say of a language: how its words become index terms, its numbers in words, and who does what."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
-NEVER = "(?!)"
-"""A pattern that never matches."""
+from saga_core.language.tables import NEVER
+
+
+def _no_number(written: str) -> int | None:
+    return None
+
+
+def _nobody(sentence: str, names: Sequence[str]) -> bool:
+    return False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class WordRules:
-    """The rules of one language. A text is split into runs of letters, each of which belongs to one language."""
+class Grammar:
+    """The code of one language. A text is split into runs of letters, each of which belongs to one language."""
 
     letters: str
     """The letters of the script in lower case, as they are written inside brackets in a pattern."""
@@ -41,6 +48,18 @@ class WordRules:
     spaces between words."""
     named: str = NEVER
     """A pattern of a letter that shows that a name belongs to this language. Only used together with ``stands``."""
+    spelled: str = NEVER
+    """A pattern of numbers in several words, before a counter."""
+    joined: str = NEVER
+    """The same pattern for numbers directly behind a name, in languages without spaces."""
+    number: Callable[[str], int | None] = _no_number
+    """Returns the number that such a text means; None for a text in any other language."""
+    countable: str = NEVER
+    """A pattern of a whole name after which a bare number is a quantity and not a part of the name."""
+    does: Callable[[str, Sequence[str]], bool] = _nobody
+    """Takes a sentence and names, and returns whether such a character does something, judging by the grammar."""
+    fragments: Mapping[str, str] = field(factory=dict)
+    """Patterns for ``words.toml``."""
 
     @property
     def is_latin(self) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+from saga_core.language.grammar import Grammar
 from saga_core.language.han import LETTERS, numbers_in, simplified
-from saga_core.language.words import WordRules
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
 
 _FUNCTION = frozenset(
     "的了吗呢吧啊呀哦嘛是在我你您他她它们这那哪什么谁怎样为过着来就都也还和与跟及有把被给要会能可以之其此得地很又再才却而但或到从向对于里上下中个些"
@@ -54,7 +55,7 @@ def _stands(text: str, start: int, end: int) -> bool:
     return all(_HAN.match(char) is None or _BOUNDS.match(char) for char in beside)
 
 
-WORDS = WordRules(
+GRAMMAR = Grammar(
     letters=LETTERS,
     run=f"[{LETTERS}]+",
     terms=_terms,
@@ -63,4 +64,9 @@ WORDS = WordRules(
     function=_FUNCTION | frozenset(_FUNCTION_PAIRS.split()),
     stands=_stands,
     named=f"[{LETTERS}]",
+    spelled=SPELLED,
+    joined=f"{BEHIND}{SPELLED}",
+    number=value,
+    countable=COUNTABLE,
+    fragments={"spelled": SPELLED},
 )
