@@ -19,7 +19,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import attrs
 import yaml
 from attrs import frozen
 
@@ -28,7 +27,6 @@ NEVER_SAID = "zqxj"
 """A word and a pattern that no text contains."""
 _NEVER = re.compile(NEVER_SAID)
 _DATA = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
-_TABLES: tuple[str, ...] = tuple(_DATA["tables"])
 _NO_RULES: tuple[str, ...] = tuple(_DATA["no_rules"])
 _NEUTRAL: Mapping[str, Any] = _DATA["neutral"]
 
@@ -51,14 +49,12 @@ class Rule:
     @property
     def reads_replies(self) -> bool:
         """Whether it may decide how a single reply is read."""
-        return ".block." in self.name or self.name.startswith("state_block")
+        return _is_one_of(self.name, _DATA["of_replies"])
 
     @property
     def only_reads(self) -> bool:
         """Whether it decides nothing but how replies are read."""
-        rooms = ("state_block", "naming", "extraction")
-        tables = any(f".{table}." in self.name for table in _DATA["only_read"])
-        return (tables or self.name.startswith(rooms)) and not _is_one_of(self.name, _DATA["read_elsewhere"])
+        return _is_one_of(self.name, _DATA["only_read"]) and not _is_one_of(self.name, _DATA["read_elsewhere"])
 
 
 def rooms() -> Iterator[types.ModuleType]:
@@ -80,26 +76,20 @@ def rules() -> list[Rule]:
 
 def _in_tables() -> Iterator[Rule]:
     from saga_core.language import every
+    from saga_core.language.language import WORDS
 
     for language in every():
-        for part in _TABLES:
-            table = getattr(language, part)
-            lines = _lines_of_fields(f"saga_core.language.{language.tag}.{part}")
-            for field in attrs.fields(type(table)):
-                value = getattr(table, field.name)
-                name = f"{language.tag}.{part}.{field.name}"
-                if _is_left_out(name) or value == _neutral_value(field, value):
+        lines = _lines_of_rows(language.tag)
+        for section in WORDS:
+            for row, value in getattr(language, section):
+                name = f"{language.tag}.{section}.{row}"
+                if _is_left_out(name) or value == _empty(type(getattr(language, section)), row, value):
                     continue
                 if isinstance(value, Mapping) and all(isinstance(each, str) for each in value.values()):
                     for key, words in value.items():
-                        yield Rule(f"{name}[{key}]", _share(lines.get(field.name, 1), value, key), words)
+                        yield Rule(f"{name}[{key}]", lines.get(f"{section}.{row}.{key}", 1), words)
                 else:
-                    yield Rule(name, lines.get(field.name, 1), _words_in(value))
-
-
-def _share(lines: int, table: Mapping[str, str], key: str) -> int:
-    whole = sum(map(len, table.values()))
-    return max(1, round(lines * len(table[key]) / max(1, whole)))
+                    yield Rule(name, lines.get(f"{section}.{row}", 1), _words_in(value))
 
 
 def _words_in(value: Any) -> str:
@@ -108,30 +98,31 @@ def _words_in(value: Any) -> str:
     if isinstance(value, Mapping):
         return " ".join(map(str, value))
     if isinstance(value, tuple | frozenset) and all(isinstance(each, str) for each in value):
-        return " ".join(sorted(value))
+        return ("|" if isinstance(value, tuple) else " ").join(sorted(value))
     return ""
 
 
-def _neutral_value(field: attrs.Attribute[Any], value: Any) -> Any:
-    if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]
-        return field.default.factory()
-    if field.default is not attrs.NOTHING:
-        return field.default
-    return NEVER_SAID if isinstance(value, str) else type(value)()
+def _empty(table: type, row: str, value: Any) -> Any:
+    """The row as it is when it is left out."""
+    return getattr(table, row, NEVER_SAID if isinstance(value, str) else type(value)())
 
 
 @functools.cache
-def _lines_of_fields(module: str) -> dict[str, int]:
-    """How many lines each keyword of the calls in a module takes."""
-    path = Path(str(import_module(module).__file__))
-    if path.suffix != ".py":
-        return {}
+def _lines_of_rows(tag: str) -> dict[str, int]:
+    """How many lines each row of a language's words takes, its comments included."""
+    path = Path(import_module(f"saga_core.language.{tag}").__path__[0]) / "words.toml"
     found: dict[str, int] = {}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        for keyword in node.keywords if isinstance(node, ast.Call) else ():
-            if keyword.arg:
-                lines = (keyword.value.end_lineno or 0) - keyword.lineno + 1
-                found[keyword.arg] = max(lines, found.get(keyword.arg, 0))
+    section, row = "", ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if header := re.fullmatch(r"\[+([\w.]+)\]+", line):
+            section, row = header[1], ""
+        elif begun := re.match(r"\"?([^\s=\"]+)\"? = ", line):
+            row = f"{section}.{begun[1]}"
+        if row and line:
+            found[row] = found.get(row, 0) + 1
+            outer = row.rpartition(".")[0]
+            if "." in outer:
+                found[outer] = found.get(outer, 0) + 1
     return found
 
 
@@ -236,21 +227,20 @@ def take_out(rule: Rule) -> None:
 def _take_out_of_table(name: str) -> None:
     from saga_core.language.language import Language
 
-    tag, part, field = name.split(".", 2)
-    field, _, key = field.partition("[")
-    made = Language._part
+    tag, section, row = name.split(".", 2)
+    row, _, key = row.partition("[")
+    made = Language._section
 
-    def _part(self: Language, asked: str) -> Any:
+    def _section(self: Language, asked: str) -> Any:
         table = made(self, asked)
-        if (self.tag, asked) != (tag, part):
+        if (self.tag, asked) != (tag, section):
             return table
-        value = getattr(table, field)
+        value = getattr(table, row)
         if key:
-            left = {each: words for each, words in value.items() if each != key.rstrip("]")}
-            return attrs.evolve(table, **{field: left})
-        return attrs.evolve(table, **{field: _neutral_value(getattr(attrs.fields(type(table)), field), value)})
+            return table.with_rows(**{row: {each: words for each, words in value.items() if each != key.rstrip("]")}})
+        return table.with_rows(**{row: _empty(type(table), row, value)})
 
-    Language._part = _part  # type: ignore[method-assign]
+    Language._section = _section  # type: ignore[method-assign]
 
 
 def _take_out_of_module(name: str) -> None:
