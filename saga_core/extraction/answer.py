@@ -272,5 +272,8 @@ def _says_number(text: str, number: int) -> bool:
         return True
     if any(value == number and word.search(plain) for word, value in _spelled_numbers()):
         return True
-    runs = re.findall(r"[一二两三四五六七八九十百零〇]+|[가-힣]+|[a-z-]+", plain)
-    return any(each.grammar.number(run) == number for each in every() for run in runs)
+    return any(
+        each.grammar.number(run.group()) == number
+        for each in every()
+        for run in re.finditer(each.grammar.spelled, plain)
+    )
