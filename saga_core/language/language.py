@@ -105,7 +105,7 @@ class Language:
         fragments = {**tables.FRAGMENTS, **found.pop("fragments", {})}
         if name == "words.toml" and "«" in str(found):
             fragments |= self.grammar.fragments
-        return _whole(found, fragments, f"{self.tag}/{name}")
+        return {section: _whole(rows, fragments, f"{self.tag}/{name}: [{section}]") for section, rows in found.items()}
 
 
 def _whole(value: Any, fragments: Mapping[str, str], where: str) -> Any:

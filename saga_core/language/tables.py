@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from string import Formatter
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from attrs import frozen
 
@@ -34,8 +34,6 @@ _NO_NUMBERS: Mapping[str, int] = {}
 
 class Table:
     """One section of a file, with its rows as attributes. Read-only."""
-
-    rows: ClassVar[Mapping[str, Any]]
 
     def __init__(self, rows: Mapping[str, Any], where: str = "") -> None:
         """Take the rows of a section. ``where`` names the file and the section in errors.
@@ -67,9 +65,9 @@ class Table:
         return other
 
 
-@cache
 def _kinds(table: type[Table]) -> dict[str, str]:
-    return {name: str(kind) for name, kind in table.__annotations__.items() if name != "rows"}
+    """The rows of a table with their kinds."""
+    return table.__annotations__
 
 
 def _read(kind: str, value: Any, where: str) -> Any:
@@ -90,7 +88,7 @@ def _pattern(value: str) -> str:
 def _phrases(value: str | list[str]) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(" ".join(each.split()) for each in value.split(",") if each.strip())
-    return tuple(_pattern(each) if isinstance(each, str) else each for each in value)
+    return tuple(map(_pattern, value))
 
 
 class _Filling(Formatter):
