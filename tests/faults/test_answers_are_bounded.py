@@ -156,7 +156,7 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "Google's list of models": ("saga_backends/chat/client.py", _models_of_google),
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
-    "a table of tokens": ("saga_backends/tokens/tables.py", _table),
+    "a table of tokens": ("saga_backends/tokens/tiktoken.py", _table),
     "a command": ("saga_server/cli/data/data_access.py", _command),
     "who only reads": ("saga_server/process/running_server.py", _reading),
     "saga top": ("saga_server/cli/top.py", _top),
