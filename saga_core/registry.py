@@ -8,14 +8,16 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from attrs import field, frozen
 
 from saga_core.errors import BadInput, StoreUnavailable
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "saga.backends"
 _DISTRIBUTION = "saga-rp"
@@ -242,6 +244,13 @@ def _extra_with(package: str, point: EntryPoint) -> str | None:
         if found is not None and found[1].replace("-", "_") == package and found[2] not in ("all", "dev"):
             return found[2]
     return None
+
+
+def entry_points(*, group: str) -> Iterable[EntryPoint]:
+    """Search the installed packages. The module for that imports thirteen others, which opening alone needs."""
+    from importlib.metadata import entry_points as search
+
+    return search(group=group)
 
 
 def _points() -> tuple[EntryPoint, ...]:
