@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from saga_core.imports import (
     KEPT,
@@ -28,6 +29,10 @@ STORY: dict[str, Fate] = {
     "savedsettings": OWN_TOOL,
     "gamestarted": OWN_TOOL,
 }
+Role = Literal["user", "assistant"]
+_ADVENTURE, _CHAT, _INSTRUCT = 2, 3, 4
+"""Values of ``savedsettings.opmode``."""
+_BETWEEN_NAMES = "||$||"
 _MARKS = re.compile(r"\{\{\[(INPUT|OUTPUT|SYSTEM)(_END)?\]\}\}")
 
 
@@ -45,13 +50,48 @@ class KoboldLite:
         story = Fields(file.fields, file.losses)
         story.account(STORY)
         pieces = [story.text("prompt"), *story.texts("actions")]
-        if any(_MARKS.search(piece) for piece in pieces):
-            messages = _marked("".join(pieces), file)
-        else:
+        text = "".join(pieces)
+        saved = story.inner("savedsettings")
+        is_marked = _MARKS.search(text) is not None
+        messages = _marked(text, file) if is_marked else _in_mode(text, saved)
+        if not is_marked and not any(each.role == "user" for each in messages):
             why = "a story without marks: each piece is a reply without words before it"
             file.losses.add("actions", "mapped", why)
             messages = [ChatMessage(role="assistant", text=piece.strip()) for piece in pieces if piece.strip()]
-        return [("kobold_chat", Chat.of(stem(file.name), messages))]
+        name = saved.text("chatname") if saved.whole("opmode") == _CHAT else ""
+        return [("kobold_chat", Chat.of(stem(file.name), messages, user=name))]
+
+
+def _in_mode(text: str, saved: Fields) -> list[ChatMessage]:
+    """The messages of a story without marks, by the mode in which it was played. None in story mode."""
+    mode = saved.whole("opmode")
+    if mode == _CHAT and (name := saved.text("chatname")):
+        others = [each.strip() for each in saved.text("chatopponent").split(_BETWEEN_NAMES) if each.strip()]
+        names = "|".join(map(re.escape, sorted([name, *others], key=len, reverse=True)))
+        pieces = re.split(rf"^({names}): ?", text, flags=re.MULTILINE)
+        return _alternating(pieces, lambda speaker: ("user" if speaker == name else "assistant", speaker))
+    if mode == _ADVENTURE:
+        pieces = re.split(r"^>[ \t]*(.+)$", text, flags=re.MULTILINE)
+        found = [ChatMessage(role="assistant", text=pieces[0].strip())] if pieces[0].strip() else []
+        for action, told in zip(pieces[1::2], pieces[2::2], strict=True):
+            found.append(ChatMessage(role="user", text=action.strip()))
+            found += [ChatMessage(role="assistant", text=told.strip())] if told.strip() else []
+        return found
+    tags = [saved.text(each).replace("\\n", "\n") for each in ("instruct_starttag", "instruct_endtag")]
+    if mode == _INSTRUCT and all(each.strip() for each in tags):
+        pieces = re.split("(" + "|".join(map(re.escape, tags)) + ")", text)
+        return _alternating(pieces, lambda tag: ("user" if tag == tags[0] else "assistant", ""))
+    return []
+
+
+def _alternating(pieces: list[str], who: Callable[[str], tuple[Role, str]]) -> list[ChatMessage]:
+    """The messages of a text that was split at marks: what precedes the first mark, and each mark with its text."""
+    found = [ChatMessage(role="assistant", text=pieces[0].strip())] if pieces[0].strip() else []
+    for mark, said in zip(pieces[1::2], pieces[2::2], strict=True):
+        role, speaker = who(mark)
+        if said.strip():
+            found.append(ChatMessage(role=role, text=said.strip(), speaker=speaker))
+    return found
 
 
 def _marked(text: str, file: ForeignFile) -> list[ChatMessage]:

@@ -199,7 +199,7 @@ def _message(row: Fields) -> ChatMessage | None:
         return None
     if told:
         row.losses.add("mes", "mapped", "what a narrator says belongs to the next turn, or to the last one", row.where)
-        return ChatMessage(role="narrator", text=text, at=read_time(row.plain.get("send_date")))
+        return ChatMessage(role="narrator", text=text, at=read_time(row.plain.get("send_date")), hidden=hidden)
     return ChatMessage(
         role="user" if user else "assistant",
         text=text,

@@ -168,7 +168,12 @@ def test_hidden_messages_happened_and_those_of_the_tool_did_not() -> None:
         ("narrator", "A narrator."),
         ("assistant", "Hidden reply."),
     ]
-    assert isinstance(found.record, Chat) and [each.hidden for each in found.record.messages] == [False, True, True]
+    assert isinstance(found.record, Chat) and [each.hidden for each in found.record.messages] == [
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(

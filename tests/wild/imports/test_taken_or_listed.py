@@ -200,6 +200,53 @@ def test_another_page_and_a_scrambled_module_say_what_to_export() -> None:
     assert "as JSON" in refused(b"\x6f\x00\x20\x00\x00\x00" + b"scrambled words " * 2)
 
 
+# -- Kobold Lite -----------------------------------------------------------------------------------------------------
+
+
+def kobold(mode: int, *pieces: str, **settings: str) -> list[tuple[str, str, str]]:
+    save = {
+        "gamestarted": True,
+        "prompt": pieces[0],
+        "actions": pieces[1:],
+        "savedsettings": {"opmode": mode, **settings},
+    }
+    one = found(samples.plain(save), "ferry.json")
+    assert isinstance(one.record, Chat)
+    return [(each.role, each.speaker, each.text) for each in one.record.messages]
+
+
+def test_a_story_in_chat_mode_has_names_before_its_lines() -> None:
+    pieces = ("\nOdile: It is late.\nIt rains.", "\nTamsin: I wait.\nOdile: Come.\nBrand: Wait!", "\nTamsin: Thanks.")
+    assert kobold(3, *pieces, chatname="Tamsin", chatopponent="Odile||$||Brand") == [
+        ("assistant", "Odile", "It is late.\nIt rains."),
+        ("user", "Tamsin", "I wait."),
+        ("assistant", "Odile", "Come."),
+        ("assistant", "Brand", "Wait!"),
+        ("user", "Tamsin", "Thanks."),
+    ]
+
+
+def test_a_story_in_adventure_mode_has_actions() -> None:
+    pieces = ("You wake.\n\n> You listen\n\n", "Water drips.", "\n\n> You stand up\n\nThe lamp goes out.")
+    assert kobold(2, *pieces) == [
+        ("assistant", "", "You wake."),
+        ("user", "", "You listen"),
+        ("assistant", "", "Water drips."),
+        ("user", "", "You stand up"),
+        ("assistant", "", "The lamp goes out."),
+    ]
+
+
+def test_a_story_in_instruct_mode_has_its_own_tags() -> None:
+    pieces = ("<|im_start|>user\nI light it.<|im_end|>\n<|im_start|>assistant\n", "A door.")
+    tags = {"instruct_starttag": "<|im_start|>user\\n", "instruct_endtag": "<|im_end|>\\n<|im_start|>assistant\\n"}
+    assert kobold(4, *pieces, **tags) == [("user", "", "I light it."), ("assistant", "", "A door.")]
+
+
+def test_a_story_in_story_mode_is_pieces_of_telling() -> None:
+    assert kobold(1, "Once.", " Twice.") == [("assistant", "", "Once."), ("assistant", "", "Twice.")]
+
+
 # -- cards -----------------------------------------------------------------------------------------------------------
 
 
