@@ -18,6 +18,10 @@ the player became a second person. Others were a wrong member of a family, floor
 a heading of the card taken for a name. The last four, ``en_riverboat``, ``ko_mountain_rescue``, ``ja_mansion_maid`` and
 ``zh_cave_dig``, were written meanwhile. They held 91.7 % of 5,430 checks before that work, 92.6 % at first sight after
 it, and 97.9 % once their own faults were mended.
+
+``en_circus``, ``ko_hunter_gate``, ``ja_night_train`` and ``zh_palace`` were written while the core was being made
+smaller, and held 85.3 % of 6,030 checks at first sight. Nothing was changed for them yet. Worst are models that repeat
+the whole inventory as gains, and a persona whose nicknames only the card explains.
 """
 
 from __future__ import annotations
@@ -42,6 +46,10 @@ LEAST = {
     "en_riverboat": 0.97,
     "ja_mansion_maid": 0.98,
     "zh_cave_dig": 0.965,
+    "en_circus": 0.755,
+    "ko_hunter_gate": 0.92,
+    "ja_night_train": 0.86,
+    "zh_palace": 0.87,
 }
 """The share of checks that hold, where it is below 98.5 %. ``python -m tests.plays.run FILE`` tells what does not."""
 
