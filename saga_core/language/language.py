@@ -101,10 +101,12 @@ class Language:
 
     def _file(self, name: str) -> dict[str, Any]:
         folder = import_module(f"{__package__}.{self.tag}")
-        found = tomllib.loads((Path(folder.__path__[0]) / name).read_text(encoding="utf-8"))
-        fragments = {**tables.FRAGMENTS, **found.pop("fragments", {})}
-        if name == "words.toml" and "«" in str(found):
-            fragments |= self.grammar.fragments
+        text = (Path(folder.__path__[0]) / name).read_text(encoding="utf-8")
+        found = tomllib.loads(text)
+        own = found.pop("fragments", {})
+        if "«" not in text:
+            return found
+        fragments = {**tables.FRAGMENTS, **self.grammar.fragments, **own}
         return {section: _whole(rows, fragments, f"{self.tag}/{name}: [{section}]") for section, rows in found.items()}
 
 

@@ -48,10 +48,12 @@ class Wording:
     address_wrong: str
 
 
-def _read(language: str) -> Wording:
-    text = (files("saga_server.setup") / "wordings" / f"{language}.yaml").read_text(encoding="utf-8")
+def _read(text: str) -> Wording:
     return Converter(forbid_extra_keys=True).structure(yaml.safe_load(text), Wording)
 
 
-WORDINGS: Mapping[str, Wording] = {language: _read(language) for language in ("en", "ko")}
-"""The texts by language tag."""
+_FILES = {file.name: file for file in (files("saga_server.setup") / "wordings").iterdir()}
+WORDINGS: Mapping[str, Wording] = {
+    name.removesuffix(".yaml"): _read(_FILES[name].read_text(encoding="utf-8")) for name in sorted(_FILES)
+}
+"""The texts by language tag, one file each."""
