@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -239,7 +240,8 @@ async def _rows(saga: Saga) -> AsyncIterator[tuple[Key, bytes]]:
 async def test_openings_and_branches_that_no_commit_holds_come_through_wherever_it_is_cut_off(
     monkeypatch: pytest.MonkeyPatch, grown: bool
 ) -> None:
-    monkeypatch.setattr(unfinished, "_PAGE", 10)
+    monkeypatch.setattr(unfinished, "PAGE", 10)
+    monkeypatch.setattr(import_module("saga_core.journal.rows"), "PAGE", 10)
     monkeypatch.setattr(unfinished, "AT_ONCE", 20)
     monkeypatch.setattr("saga_core.maintenance.story_turns.AT_ONCE", 20)
     files, count = branches(34), 0
