@@ -8,11 +8,7 @@ from __future__ import annotations
 from tests.patterns.found import name_of
 
 _BOUNDS = {
-    "saga_backends/chat/offline/speech_en.py": 200,  # a sentence: sentences.py
-    "saga_backends/chat/offline/speech_ko.py": 200,
-    "saga_backends/chat/offline/verbs_en.py": 200,
-    "saga_backends/chat/offline/verbs_ko.py": 200,
-    "saga_backends/chat/offline/sentences.py": 2_000,  # the player's words: request.py
+    "saga_backends/chat/offline.py": 2_000,  # the player's words
     **{f"saga_core/extraction/here_and_now.py:{each}": 60 for each in ("_unreal", "_remote", "_calling")},  # a remark
     "saga_core/language/persona.py": 220,  # a window beside fixed words
     "saga_core/state_block/markup.py": 2_000,  # a line

@@ -6,7 +6,7 @@ import inspect
 import re
 from types import ModuleType
 
-from saga_backends.chat import lessons
+from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import rules
@@ -97,6 +97,8 @@ def call_all() -> None:
         assert template.pattern and template.openers
     read_prompt("Rain.\n@@Q@@ Hello.\n@@A@@ Hm.\n@@Q@@ Go.\n@@A@@", ["@@Q@@", "@@A@@"])
     read_prompt("Rain.\nMara: Hello.\nOld Tom:", ["\nMara:"])
+    offline._script()
+    offline._values("[SAGA: what is true now]\nPlace: Mill\n[/SAGA]", "Mara")
     lessons._names("no such field", "temperature")
     known_models.facts_of_model("a model that nobody knows")
     Blame("p", "host", 60.0, ("short", "a-secret-that-is-long-enough")).hide("said")

@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.chat.offline import speech_en, speech_ko
-from saga_backends.chat.offline.request import hear_request
-from saga_backends.chat.offline.scene import read_scene
+from saga_backends.chat.offline import OfflineNarrator
 from saga_core.context.packing import one_field, one_line
 from saga_core.curation import rules
 from saga_core.errors import SagaError
@@ -97,10 +95,9 @@ def answer_read(text: str) -> None:
 
 
 def narrated_offline(text: str) -> None:
-    heard = hear_request(question("Tell.", text))
-    speech_en.hear(heard.words, heard.scene)
-    speech_ko.hear(heard.words, heard.scene)
-    read_scene(f"[SAGA: what is true now]\n[now]\n{text}\n[/SAGA]", (text,))
+    narrator = OfflineNarrator()
+    for told in (text, f"[SAGA: what is true now]\n[now]\n{text}\n[/SAGA]"):
+        narrator._replies(question("Tell.", told), 1)
 
 
 def told(text: str) -> None:

@@ -20,7 +20,7 @@ from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, WHOM
 ROOT = Path(__file__).parents[3]
 TAGS = pytest.mark.parametrize("language", every(), ids=lambda each: each.tag)
 ASIDE = (
-    "saga_backends/chat/offline/",  # a narrator of its own, in Korean and in English
+    "saga_backends/chat/offline.py",  # quotation marks of all languages
     "saga_backends/embedder/",  # vectors of what they made so far must not change
     "saga_core/imports/texts.py",  # which letters texts in each encoding have
     "saga_backends/graph/kuzu_grammar.py",  # what an engine makes of every script
