@@ -80,17 +80,17 @@ class Reply:
     def whole(self, body: bytes) -> Iterator[ChatPart]:
         """Yield the parts of a whole reply. Raises ``UpstreamError`` if the body is not a reply."""
         value = self._parsed(body, MOST_VALUES, "a reply")
-        for each in value if isinstance(value, list) else [value]:
+        for each in value if isinstance(value, list) and value else [value]:
             if not isinstance(each, Mapping):
                 raise UpstreamError(f"{self.blame.host} sent a {type(each).__name__} where a reply was due")
-            if not any(name in each for name in self.pieces.shape):
+            if all(each.get(name) is None for name in self.pieces.shape):
                 if (error := error_in(each, ())) is not None:
                     raise self.blame.reported(error)
                 raise UpstreamError(
                     f"{self.blame.host} answered without {self.pieces.shape[0]}; is its base_url the one of this API?"
                 )
             yield from self._parts(each, whole=True)
-        self._done = self.begun
+        self._done = True
 
     def end(self) -> Iterator[ChatPart]:
         """Yield what was held back, and the usage. Raises ``UpstreamError`` if the reply is incomplete."""
