@@ -9,11 +9,9 @@ from __future__ import annotations
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
-    RECORD_KEYS_OF,
     BlockFields,
     ItemAmount,
     ItemTransfer,
-    Kind,
     RelationChange,
     StatusChange,
 )
@@ -37,7 +35,6 @@ from saga_core.state_block.values import is_nothing
 
 __all__ = [
     "FIELDS",
-    "RECORD_KEYS_OF",
     "SCANNED",
     "THINK_END",
     "BlockFields",
@@ -46,7 +43,6 @@ __all__ = [
     "Hidden",
     "ItemAmount",
     "ItemTransfer",
-    "Kind",
     "ParsedBlock",
     "RawBlock",
     "RelationChange",

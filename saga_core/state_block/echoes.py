@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-_HEAD = re.compile(r"\[\s?(?:(?P<closes>/)\s?SAGA\s?\]|SAGA\s?[:：][^\]\n]{0,200}\])", re.IGNORECASE)
-_BEGUN = re.compile(r"\[\s?/?\s?(?:S(?:A(?:G(?:A\s?(?:[:：][^\]\n]{0,200})?)?)?)?)?", re.IGNORECASE)
-_END = re.compile(r"\[\s?/\s?SAGA\s?\]|\n[ \t]*\n", re.IGNORECASE)
+_HEAD = re.compile(r"\[ ?(?:(?P<closes>/) ?SAGA ?\]|SAGA ?[:：][^\]\n]{0,200}\])")
+_BEGUN = re.compile(r"\[ ?/? ?(?:S(?:A(?:G(?:A ?(?:[:：][^\]\n]{0,200})?)?)?)?)?")
+_END = re.compile(r"\[ ?/ ?SAGA ?\]|\n[ \t]*\n")
 _REACH = 32
 """Characters within which the end of an echo lies."""
 
@@ -68,6 +68,6 @@ class EchoFilter:
 
     def finish(self) -> str:
         """End the reply, and return what was held back and is no echo."""
-        rest = "" if self._inside or "SAGA" in self._held.upper() else self._held
+        rest = "" if self._inside or "SAGA" in self._held else self._held
         self._held = ""
         return rest

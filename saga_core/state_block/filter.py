@@ -87,14 +87,12 @@ class BlockFilter:
 
         Raises ``RuntimeError`` after ``finish``.
         """
-        if not self._echoes.passes(text):
-            text = self._echoes.feed(text)
         fences, reports = self._fences, self._reports
-        if fences.in_prose and reports.in_prose and _halts(text) is None:
+        if fences.in_prose and reports.in_prose and _halts(text) is None and self._echoes.passes(text):
             if fences.holds_nothing() and reports.holds_nothing() and text[-1:] not in _white:
                 return text
             return reports.flow(fences.flow(text))
-        shown = fences.feed(text)
+        shown = self._echoes.feed(fences.feed(text))
         return reports.feed(shown) if shown else ""
 
     def finish(self) -> str:
@@ -102,8 +100,7 @@ class BlockFilter:
 
         Raises ``RuntimeError`` if called twice.
         """
-        last = self._echoes.finish()
-        rest = (self._fences.feed(last) if last else "") + self._fences.finish()
+        rest = self._echoes.feed(self._fences.finish()) + self._echoes.finish()
         return (self._reports.feed(rest) if rest else "") + self._reports.finish()
 
 
@@ -155,7 +152,7 @@ def _hide(text: str, loose: bool) -> Hidden:
     if not _may_hide(text, loose):
         return Hidden(text, ())
     echoes, fences = EchoFilter(), FenceFilter()
-    visible = fences.feed(echoes.feed(text) + echoes.finish()) + fences.finish()
+    visible = echoes.feed(fences.feed(text) + fences.finish()) + echoes.finish()
     if not loose or not may_hold_report(visible):
         return Hidden(visible, fences.raw_blocks)
     reports = ReportFilter()

@@ -13,9 +13,12 @@ from saga_core.config import Config, load_config
 from saga_core.errors import UpstreamError
 from tests.core.extraction.scripted import Answer, Scripted, changes
 from tests.core.frontend import MEMORY, Frontend
-from tests.core.jobs.unreported import FIGHT, SQUARE, hp, read, settled, told
+from tests.core.jobs import unreported
+from tests.core.jobs.unreported import SQUARE, hp, read, settled, told
 
 HURT = changes(hp_change=-7)
+# Of a model of the player's own, only numbers that were said count.
+FIGHT = f"{unreported.FIGHT} 체력이 7 줄어든다."
 
 
 def config(automatic: str) -> Config:

@@ -40,9 +40,12 @@ worlds = Path(sys.argv[2])
 async def play():
     async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": "hain"}}) as saga:
         saga.worlds.roots = (worlds, *saga.worlds.roots)
-        turn = await saga.begin(
-            [{"role": "system", "content": "Du erzählst."}, {"role": "user", "content": "Ich gehe in den Wald."}]
-        )
+        chat = [{"role": "system", "content": "Du erzählst."}, {"role": "user", "content": "Ich gehe in den Wald."}]
+        turn = await saga.begin(chat)
+        turn.replies[0].feed("Es ist still.\\n```state\\nlocation: Wald\\n```")
+        await turn.commit()
+        said = [{"role": "assistant", "content": "Es ist still."}, {"role": "user", "content": "Ich gehe weiter."}]
+        turn = await saga.begin([*chat, *said])
         assert turn.context.text.startswith("[SAGA: was jetzt wahr ist]"), turn.context.text
         sent = "".join(each["content"] for each in turn.plan.to_openai())
         assert "[SAGA: what is true now]" not in sent

@@ -145,12 +145,12 @@ async def test_a_local_narrator_that_writes_no_block_reports_in_the_background(
     upstream: Upstream, serve: Serve
 ) -> None:
     async with serve(**near(upstream)) as client:
-        upstream.then(says(FIRST[1]), says(TOLD))
+        upstream.then(says(f"{FIRST[1]} HP -30."), says(TOLD))
         first = await client.chat(words(FIRST[0]))
         await read(client, 1)
         assert [request.body["model"] for request in upstream.requests] == ["narrator-1"] * 2
         form = upstream.requests[1].body["response_format"]
-        assert form["type"] == "json_schema" and "hp_change" in form["json_schema"]["schema"]["properties"]
+        assert form["type"] == "json_schema" and "hp" in form["json_schema"]["schema"]["properties"]
         state = (await client.get(f"/api/sessions/{first.session}/state")).json
         assert state["hp"] == 70, "before the player says another word"
         upstream.then(says(SECOND[1] + "\n\n" + TOLD))
@@ -169,7 +169,7 @@ async def test_a_server_that_refuses_the_schema_is_asked_without_it_and_that_is_
     async def refusing(request: web.Request, received: Received) -> web.StreamResponse:
         if "response_format" in received.body:
             return await fails(400, "response_format is not supported", "invalid_request_error")(request, received)
-        asks = "hp_change" in received.text and not received.body.get("stream") and "max_tokens" in received.body
+        asks = "money_left" in received.text and not received.body.get("stream") and "max_tokens" in received.body
         return await says(TOLD if asks else "비가 온다. 땅이 젖는다.")(request, received)
 
     upstream.otherwise = refusing
