@@ -240,7 +240,7 @@ def _extra_with(package: str, point: EntryPoint) -> str | None:
     if point.dist is None or point.dist.name != _DISTRIBUTION:
         return None
     for line in point.dist.requires or ():
-        found = re.match(r"([\w.-]+).*;\s*extra\s*==\s*['\"]([^'\"]+)", line)
+        found = re.match(r"([\w.-]+)[^;]{0,200};\s*extra\s*==\s*['\"]([^'\"]+)", line)
         if found is not None and found[1].replace("-", "_") == package and found[2] not in ("all", "dev"):
             return found[2]
     return None

@@ -113,7 +113,7 @@ SUMMARY: dict[str, Fate] = {
 }
 _OF_MODULES = frozenset({"regex", "trigger", "cjs", "namespace", "customModuleToggle", "backgroundEmbedding"})
 """Fields beside a lorebook that only a module has."""
-_IN_PAGE = re.compile(r"""class=["']?idat["']?[^>]*>""")
+_IN_PAGE = re.compile(r"""class=["']?idat["']?[^>]{0,200}>""")
 _RISUM = b"\x6f\x00"
 _FOLDER = "\uf000folder:"
 _UNSAID = {"mode": "normal"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -266,6 +266,11 @@ def _spelled_numbers() -> tuple[tuple[re.Pattern[str], int], ...]:
     return tuple((re.compile(rf"(?<!\w){re.escape(word)}"), number) for word, number in words.items())
 
 
+@cache
+def _composed_numbers() -> tuple[tuple[re.Pattern[str], Callable[[str], int | None]], ...]:
+    return tuple((re.compile(each.grammar.spelled), each.grammar.number) for each in every())
+
+
 def _says_number(text: str, number: int) -> bool:
     plain = normalized("NFKC", text).casefold()
     if any(int(digits) == number for digits in re.findall(r"(?<![\d.])\d{1,6}(?![\d.]\d)", plain.replace(",", ""))):
@@ -273,7 +278,5 @@ def _says_number(text: str, number: int) -> bool:
     if any(value == number and word.search(plain) for word, value in _spelled_numbers()):
         return True
     return any(
-        each.grammar.number(run.group()) == number
-        for each in every()
-        for run in re.finditer(each.grammar.spelled, plain)
+        value(run.group()) == number for spelled, value in _composed_numbers() for run in spelled.finditer(plain)
     )

@@ -115,7 +115,7 @@ def _readings(text: str) -> list[tuple[int, StateReading]]:
 def _number() -> re.Pattern[str]:
     """Matches the line of a block that gives the turn's number, in any language."""
     words = "|".join(sorted({re.escape(each.questions.extraction.turn) for each in every()} | {"turn"}))
-    return re.compile(rf"\s*(?:{words})\s*[:：=]\s*(\d{{1,3}})[ \t]*,?", re.IGNORECASE)
+    return re.compile(rf"\s{{0,40}}(?:{words})\s{{0,9}}[:：=]\s{{0,9}}(\d{{1,3}})[ \t]*,?", re.IGNORECASE)
 
 
 def _json(text: str) -> list[tuple[int, dict[str, Any]]]:

@@ -80,7 +80,6 @@ __all__ = [
     "folded_terms",
     "function_terms",
     "hangs_on",
-    "has_final",
     "has_katakana",
     "is_debt",
     "is_hangul",

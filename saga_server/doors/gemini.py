@@ -492,7 +492,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"name": f"models/{bare}", "displayName": bare, "supportedGenerationMethods": [*_VERBS]}
 
 
-_MODEL = r"/(?:models/|(?=tunedModels/))(?P<model>.+)"
+_MODEL = r"/(?:models/|(?=tunedModels/))(?P<model>.{1,300})"
 _ANY_VERSION = r"(?:/(?:v1beta|v1alpha|v1))?"
 _VERBS = {
     "generateContent": generate,

@@ -8,10 +8,12 @@ from types import ModuleType
 
 from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
+from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
 from saga_core.curation import rules
-from saga_core.extraction import here_and_now, other_names, player, statuses, window
-from saga_core.imports import texts
+from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
+from saga_core.imports import Losses, texts
+from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
@@ -49,6 +51,11 @@ def call_all() -> None:
     forms._joined()
     forms._honorifics()
     window._number()
+    answer._spelled_numbers()
+    answer._composed_numbers()
+    tags = {"chatname": "Ann", "instruct_starttag": "<u>", "instruct_endtag": "<a>"}
+    for mode in (2, 3, 4):
+        kobold._in_mode("Ann: Hello.\n> wait", Fields({"opmode": mode, **tags}, Losses()))
     other_names._same()
     other_names._also()
     other_names._alias()

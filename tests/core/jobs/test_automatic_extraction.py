@@ -131,7 +131,7 @@ async def test_a_model_that_was_chosen_goes_before() -> None:
 
 async def test_reading_again_can_be_asked_for_by_hand() -> None:
     async with playing() as (chat, model):
-        turn = await chat.say("둘러본다.", SQUARE, hp_change=-1)
+        turn = await chat.say("체력을 7 잃고 둘러본다.", SQUARE, hp_change=-1)
         assert await chat.saga.background.reextract(turn.session.id, turn.id) == 1
         await settled(chat)
         assert len(model.asked) == 1 and await hp(chat) == 93
