@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.language.detection import detect, has_katakana, is_kana, is_unspaced, language_of_files
 from saga_core.language.han import simplified
 from saga_core.language.ja.kana import folded as folded_kana
-from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
+from saga_core.language.ko.particles import is_hangul, josa, particle_stems
 from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
 from saga_core.language.language import DEFAULT, UNSAID, Language, all_of, any_of, every, known, language_of, primary
 from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
