@@ -59,7 +59,8 @@ class Cue:
         found = self.pattern.search(words.casefold())
         if found is None:
             return None
-        known = {**values, **found.groupdict("")}
+        # The words keep the replies of a chat apart: two turns with one reply are hard to tell from one.
+        known = {**values, "words": " ".join(words.split())[:60], **found.groupdict("")}
         first, *others = [_filled(each, known) for each in self.say[variant % len(self.say)].split("|")]
         if not first:
             return None

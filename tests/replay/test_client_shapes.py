@@ -388,7 +388,8 @@ async def test_a_shape_finds_its_parent(story: Story, case: Case) -> None:
         assert not turn.context.text
     else:
         assert any("```state" in text for text in texts)
-        assert turn.context.text and any(turn.context.text in text for text in texts)
+        assert turn.context.text or not case.parent, "before the first turn there may be nothing to tell"
+        assert any(turn.context.text in text for text in texts)
         assert await hit_points(story.saga, turn) == 100 - 10 * case.parent
     await answer(turn, "Whatever is answered here. 여기에 무엇이라고 답하든 그렇다.")
     assert len(await story.saga.sessions.list()) == 1

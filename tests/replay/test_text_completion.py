@@ -179,8 +179,7 @@ async def test_a_source_plays(name: str, template: str) -> None:
         told_apart = read_prompt(stage.sent, ["\nAlex:"])
         assert told_apart.messages[0]["content"].startswith(f"{STORY}\n\n"), "the rules stand in the system part"
         assert "```" in told_apart.messages[0]["content"]
-        assert told_apart.messages[-1]["content"].endswith("\n\nI am Alex. I came by the river road.")
-        assert "[SAGA: " in told_apart.messages[-1]["content"], "the context stands before the last words"
+        assert told_apart.messages[-1]["content"].endswith("I am Alex. I came by the river road.")
         chat.lines.append(("assistant", "Ysolde lifts the lamp and looks at you for a long while."))
         chat.lines.append(("user", "I show you the brass key."))
         second = await stage.ask(chat.prompt(), "She takes the key and turns it over in her hand, twice.")
@@ -285,7 +284,7 @@ async def test_a_chat_of_names_plays() -> None:
         first = await stage.ask(
             named(STORY, lines, ("Alex", "Ysolde"), "assistant"), "She lifts the lamp to your face."
         )
-        assert stage.sent.endswith("\n\nAlex: I came by the river road, alone.\nYsolde:")
+        assert stage.sent.endswith("\nAlex: I came by the river road, alone.\nYsolde:")
         lines += [("assistant", "She lifts the lamp to your face."), ("user", "I show the key.")]
         second = await stage.ask(named(STORY, lines, ("Alex", "Ysolde"), "assistant"), "The key gleams in her hand.")
         assert second.headers["X-SAGA-Parent"] == first.turn
