@@ -45,7 +45,7 @@ class SilentMachine(ChatMachine):
         """What happened in the reply that is asked about. Some calls fail once, some answers are prose once."""
         lines = str(request.plan.blocks[1].content).splitlines()
         start = max(at for at, line in enumerate(lines) if line in ("응답:", "The reply:"))
-        text = bare("".join(line.removeprefix("| ") for line in lines[start + 1 :]))
+        text = bare("".join(line.removeprefix("| ") for line in lines[start + 1 :] if line.startswith("| ")))
         if text not in self.asked:
             self.asked.add(text)
             if len(self.asked) % 5 == 0:

@@ -234,7 +234,7 @@ async def test_what_needs_no_words_is_shown_at_once_and_taken_back_where_it_is_s
         assert len(await visit.texts("[data-item=notes] [data-item=line]")) == 6, "the latest only"
         await page.click("[data-item=notes] [data-action=rest]")
         await page.wait_for_selector("[data-item=notes] :text('Note 0 of nine.')")
-        assert len(await visit.texts("[data-item=notes] [data-item=line]")) == 16
+        assert len(await visit.texts("[data-item=notes] [data-item=line]")) == 11
         await page.click("[data-item=notes] [data-item=line]:has-text('Note 8') [data-action=edit]")
         await page.fill("[data-item=correction] textarea", "Note 8 was wrong.")
         await page.click("[data-action=preview]")
