@@ -60,7 +60,7 @@ class Cue:
         if found is None:
             return None
         # The words keep the replies of a chat apart: two turns with one reply are hard to tell from one.
-        known = {**values, "words": " ".join(words.split())[:60], **found.groupdict("")}
+        known = {**values, "words": " ".join(words.split())[:60] or "…", **found.groupdict("")}
         first, *others = [_filled(each, known) for each in self.say[variant % len(self.say)].split("|")]
         if not first:
             return None
