@@ -18,9 +18,11 @@ from attrs import define, field, frozen
 
 from tests.plays.play import LIBRARY, Play, load
 
-OTHERS = Path(os.environ.get("SAGA_PLAYS", "/work/shared/plays"))
+OTHERS = Path(os.environ.get("SAGA_PLAYS", Path(__file__).parents[3] / "shared" / "plays"))
 """Plays whose texts are not part of the repository. Without the folder they are left out."""
-REAL = Path(os.environ.get("SAGA_REAL_NARRATORS", "/work/shared/fixtures/real-narrators/traffic.jsonl"))
+REAL = Path(
+    os.environ.get("SAGA_REAL_NARRATORS", Path(__file__).parents[3] / "shared/fixtures/real-narrators/traffic.jsonl")
+)
 """Recorded replies of real models, one JSON object a line."""
 
 
