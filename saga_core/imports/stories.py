@@ -9,7 +9,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.imports.records import Chat, ChatMessage, Refused
 from saga_core.language import clean_name
 from saga_core.state_block import without_thoughts
-from saga_core.transcript import Transcript, Utterance, identity, identity_key, persona_of, words_key
+from saga_core.transcript import Transcript, Utterance, identity_key, persona_of, words_key
 from saga_core.world import MacroRoom, TooManyMacros, fill_macros, name_character
 
 ROOT = -1
@@ -201,9 +201,9 @@ def _said(chat: Chat, message: ChatMessage, text: str, room: MacroRoom) -> str:
     if "{{" in text or "<" in text:
         text = name_character(text, character, room) if character else text
         text = fill_macros(text, user=chat.user or "{{user}}", seed=chat.name, room=room)
-    named = f"{message.speaker}: {text}"
-    if message.role == "assistant" and chat.members and message.speaker and identity(named) == identity(text):
-        return named
+    is_named = text.lstrip().startswith((f"{message.speaker}:", f"{message.speaker}："))
+    if message.role == "assistant" and chat.members and message.speaker and not is_named:
+        return f"{message.speaker}: {text}"
     if message.role == "assistant":
         return Utterance("assistant", without_thoughts(text), 0).text
     return Utterance("user", text, 0).text

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from attrs import evolve
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from saga_backends.importers.tavern import card_of, chat_of, lorebook_of
 from saga_core import Saga
-from saga_core.imports import Card, Chat, Lorebook, Losses, plan_stories, read_file, world_of
+from saga_core.imports import Card, Chat, ChatMessage, Lorebook, Losses, plan_stories, read_file, world_of
 from saga_core.maintenance import TakeIn
 from saga_core.maintenance.story_turns import add_story
 from saga_core.world import LoreRule, World, parse_world, render_world
@@ -130,3 +131,19 @@ def told(chat: Chat) -> list[Any]:
     while rows and rows[-1][0] == "user":
         rows.pop()
     return rows
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The gate opens.", "Mara: The gate opens."),
+        ("Note: the gate opens.", "Mara: Note: the gate opens."),  # no name, though it looks like one
+        ("Mara: The gate opens.", "Mara: The gate opens."),
+        ("Mara：The gate opens.", "Mara：The gate opens."),
+    ],
+)
+def test_a_reply_in_a_group_has_its_speaker_once(text: str, kept: str) -> None:
+    said = [("user", "Dez", "I knock."), ("assistant", "Mara", text), ("assistant", "Ezra", "Who is it?")]
+    chat = Chat.of("x", [ChatMessage(role=role, speaker=name, text=line) for role, name, line in said])
+    (story,), _ = plan_stories([("x", chat)])
+    assert [turn.reply for turn in story.turns][:1] == [kept]
