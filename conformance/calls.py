@@ -14,7 +14,7 @@ from saga_core.errors import SagaError
 
 
 @frozen
-class Call:
+class StoreCall:
     """A method and its arguments."""
 
     method: str
@@ -34,12 +34,12 @@ def _shown(value: object) -> str:
         return f"a {type(value).__name__} nested deeper than can be shown"
 
 
-def call(method: str, *args: Any, **options: Any) -> Call:
-    """Make a ``Call``, written like the call itself."""
-    return Call(method, args, options)
+def call(method: str, *args: Any, **options: Any) -> StoreCall:
+    """Make a ``StoreCall``, written like the call itself."""
+    return StoreCall(method, args, options)
 
 
-async def answer(store: Any, made: Call) -> object:
+async def answer(store: Any, made: StoreCall) -> object:
     """Make the call and return its result or a ``Refused``. Raises ``CheckFailed`` if the error is no ``SagaError``."""
     try:
         result = getattr(store, made.method)(*made.args, **made.options)
@@ -113,7 +113,7 @@ class Order:
 
     opener: Opener
     path: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[StoreCall, ...] = ()
     close: bool = False
     """Whether to close the store and exit rather than wait to be killed."""
     answers: str = ""
@@ -126,7 +126,7 @@ class Order:
     """During the call with this index, keep files from growing, as ``room`` says."""
     room: int = 0
     """Bytes by which a file may then grow beyond the largest file. With 0, no file can be written to at all."""
-    asked: tuple[Call, ...] = ()
+    asked: tuple[StoreCall, ...] = ()
     """Calls to make while no file may grow, in addition to reading the whole contents."""
     clock: float = 0.0
     """Seconds by which ``time.time`` and ``time.time_ns`` are ahead in the process."""

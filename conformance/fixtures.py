@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance.assertions import CheckFailed, require, same
-from conformance.calls import Call, answer, call
+from conformance.calls import StoreCall, answer, call
 from conformance.case import Case
 from conformance.inputs import pages
 from saga_core.capabilities import Capability
@@ -70,7 +70,7 @@ def mark_in(kind: str, mark: int) -> Any:
 Way = tuple[Callable[[Any], Awaitable[Any]], Callable[[Any], list[Any]]]
 
 
-def large_write(kind: str, mark: int) -> Call:
+def large_write(kind: str, mark: int) -> StoreCall:
     """A write of many entries, each of which contains ``mark``."""
     if kind == "state":
         return call("commit", Batch({("many", f"{n:03}"): b"%d" % mark for n in range(_MANY)}))
@@ -115,12 +115,12 @@ async def prepared(case: Case, store: Any) -> None:
     same(await answer(store, large_write(case.harness.kind, 0)), None, "the first large write")
 
 
-def ground(kind: str) -> list[Call]:
+def ground(kind: str) -> list[StoreCall]:
     """The calls that are needed before anything can be written."""
     return [call("create", "s", ScopeSpec("e", 2))] if kind == "vector" else []
 
 
-def marked(kind: str, count: int) -> list[Call]:
+def marked(kind: str, count: int) -> list[StoreCall]:
     """``count`` writes, each of which leaves its own mark."""
     if kind == "state":
         return [call("commit", Batch({("mark", str(n)): b"", ("twin", str(n)): b""})) for n in range(count)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from conformance.calls import Call, call
+from conformance.calls import StoreCall, call
 from saga_core.model import Delta, Entity, Kind, Turn, TurnKind, WorldState
 from saga_core.stores import (
     Batch,
@@ -235,7 +235,7 @@ def pages(mark: str, watermark: str = "t1") -> Pages:
 _NODES = (Node("아리아", "Character", {"hp": 100}), Node("숲", "Location"))
 
 
-def samples(kind: str) -> list[Call]:
+def samples(kind: str) -> list[StoreCall]:
     """The sample calls of a kind of store. The first two are writes."""
     return {
         "state": [

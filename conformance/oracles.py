@@ -11,7 +11,7 @@ from typing import Any
 from attrs import define, evolve, field
 
 from conformance.assertions import Refused
-from conformance.calls import Call
+from conformance.calls import StoreCall
 from saga_core.stores import (
     And,
     Batch,
@@ -427,7 +427,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 }
 
 
-def expected(model: Model, made: Call) -> object:
+def expected(model: Model, made: StoreCall) -> object:
     """Make the call ``made`` on ``model`` and return its answer, or a ``Refused``."""
     try:
         return getattr(model, made.method)(*made.args, **made.options)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.assertions import CheckFailed, require
-from conformance.calls import Call, Order
+from conformance.calls import Order, StoreCall
 from conformance.case import Case
 
 _PATIENCE = 60.0
@@ -77,7 +77,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 async def read_elsewhere(
-    case: Case, path: Path, calls: Sequence[Call], *, seed: int = 0, close: bool = True, **order: Any
+    case: Case, path: Path, calls: Sequence[StoreCall], *, seed: int = 0, close: bool = True, **order: Any
 ) -> tuple[list[Any], Any]:
     """Make ``calls`` in another process. Returns the typed answers, and the contents that it sees afterwards."""
     file = case.place(f"answers-{case.count()}")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from conformance.assertions import typed
-from conformance.calls import Call, call
+from conformance.calls import StoreCall, call
 from conformance.inputs import NFC, NFD
 from conformance.oracles import MODELS, Model, expected
 from saga_core.stores import (
@@ -32,7 +32,7 @@ from saga_core.stores import (
 )
 from saga_core.values import PAGE_NAMES
 
-Maker = Callable[[Random, Model], Call]
+Maker = Callable[[Random, Model], StoreCall]
 
 
 @frozen
@@ -44,13 +44,13 @@ class CallStrategy:
     about: Mapping[str, tuple[str, ...]]
     """The clauses that a wrong result of each method may break."""
 
-    def write(self, random: Random, model: Model) -> Call:
+    def write(self, random: Random, model: Model) -> StoreCall:
         """Draw a writing call. The first method is the most frequent, the last one, which drops, is rare."""
         names = list(self.writes)
         name = random.choice([*names[:1] * 3, *names[1:-1], names[0] if chance(random, 2) else names[-1]])
         return self.writes[name](random, model)
 
-    def any(self, random: Random, model: Model) -> Call:
+    def any(self, random: Random, model: Model) -> StoreCall:
         """Draw any call."""
         if chance(random, 2):
             return self.write(random, model)
@@ -67,7 +67,7 @@ def bare(method: str) -> Maker:
     return lambda random, model: call(method)
 
 
-def get_of_ids(random: Random, model: Model) -> Call:
+def get_of_ids(random: Random, model: Model) -> StoreCall:
     """Draw a ``get`` of a few ids of nodes or items."""
     return call("get", scope_of(random, model), some(random, IDS, 4))
 
@@ -112,7 +112,7 @@ def _value(random: Random) -> bytes:
     return random.choice((b"", b"0", b"1", b"\x00\xff", "값".encode(), b"x" * 5_000))
 
 
-def _commit(random: Random, model: Model) -> Call:
+def _commit(random: Random, model: Model) -> StoreCall:
     puts = {_key(random, model): _value(random) for _ in range(random.randint(0, 4))}
     deletes = frozenset(_key(random, model) for _ in range(random.randint(0, 2))) - puts.keys()
     batch = Batch(puts, deletes)
@@ -125,11 +125,11 @@ def _commit(random: Random, model: Model) -> Call:
     return call("commit", batch)
 
 
-def _get(random: Random, model: Model) -> Call:
+def _get(random: Random, model: Model) -> StoreCall:
     return call("get", [_key(random, model) for _ in range(random.randint(0, 4))])
 
 
-def _scan(random: Random, model: Model) -> Call:
+def _scan(random: Random, model: Model) -> StoreCall:
     key = _key(random, model)
     prefix = key[: random.randint(0, len(key))]
     after = _key(random, model) if chance(random, 2) else None
@@ -162,7 +162,7 @@ def _edge(random: Random) -> Edge:
     return Edge(source, random.choice(_TYPES), target, random.choice(_KEYS), _properties(random))
 
 
-def _apply(random: Random, model: Model) -> Call:
+def _apply(random: Random, model: Model) -> StoreCall:
     nodes = tuple(_node(random) for _ in range(random.randint(0, 4)))
     edges = tuple(_edge(random) for _ in range(random.randint(0, 3)))
     if not chance(random, 4):  # add the nodes that the edges need
@@ -179,7 +179,7 @@ def _known_edges(random: Random, model: Model) -> list[Edge]:
     return [random.choice(known) if known and chance(random, 2) else _edge(random) for _ in range(random.randint(0, 2))]
 
 
-def _neighbors(random: Random, model: Model) -> Call:
+def _neighbors(random: Random, model: Model) -> StoreCall:
     return call(
         "neighbors",
         scope_of(random, model),
@@ -190,13 +190,13 @@ def _neighbors(random: Random, model: Model) -> Call:
     )
 
 
-def _node_scan(random: Random, model: Model) -> Call:
+def _node_scan(random: Random, model: Model) -> StoreCall:
     after = random.choice((None, random.choice(IDS), "a!", "가"))
     label = random.choice((None, random.choice(_LABELS)))
     return call("scan", scope_of(random, model), label=label, after=after, limit=random.randint(1, 9))
 
 
-def _expand(random: Random, model: Model) -> Call:
+def _expand(random: Random, model: Model) -> StoreCall:
     types = random.choice((None, some(random, _TYPES, 2)))
     return call("expand", scope_of(random, model), some(random, IDS, 3), hops=random.randint(0, 4), types=types)
 
@@ -233,7 +233,7 @@ def _vector(random: Random, dimension: int = 3) -> tuple[float, ...]:
     return tuple(float(random.choice((-1, 0, 1, 1, 2))) for _ in range(dimension))
 
 
-def _create(random: Random, model: Model) -> Call:
+def _create(random: Random, model: Model) -> StoreCall:
     return call("create", scope_of(random, model), random.choice(_SPECS))
 
 
@@ -243,7 +243,7 @@ def _item(random: Random, dimension: int) -> VectorItem:
     return VectorItem(random.choice(IDS), _vector(random, dimension), text, metadata)
 
 
-def _upsert(random: Random, model: Model) -> Call:
+def _upsert(random: Random, model: Model) -> StoreCall:
     scope = scope_of(random, model)
     spec = model.describe(scope)
     if spec is None and not chance(random, 4):
@@ -275,22 +275,22 @@ def _where(random: Random) -> Filter | None:
     return filters(random) if chance(random, 2) else None
 
 
-def _query(random: Random, model: Model) -> Call:
+def _query(random: Random, model: Model) -> StoreCall:
     scopes = some(random, SCOPES, 3)
     return call("query", scopes, _vector(random), random.randint(1, 9), where=_where(random))
 
 
-def _delete(random: Random, model: Model) -> Call:
+def _delete(random: Random, model: Model) -> StoreCall:
     if chance(random, 2):
         return call("delete", scope_of(random, model), where=filters(random))
     return call("delete", scope_of(random, model), ids=some(random, IDS, 3))
 
 
-def _count(random: Random, model: Model) -> Call:
+def _count(random: Random, model: Model) -> StoreCall:
     return call("count", scope_of(random, model), where=_where(random))
 
 
-def _item_scan(random: Random, model: Model) -> Call:
+def _item_scan(random: Random, model: Model) -> StoreCall:
     after = random.choice((None, random.choice(IDS), "a!", "가"))
     return call("scan", scope_of(random, model), after=after, limit=random.randint(1, 9))
 
@@ -320,7 +320,7 @@ VECTOR = CallStrategy(
 )
 
 
-def _write(random: Random, model: Model) -> Call:
+def _write(random: Random, model: Model) -> StoreCall:
     marks: Mapping[str, str] = {
         name: random.choice(("", "\r\n", "하나\n", NFD, "\0", "x" * 3_000)) for name in PAGE_NAMES
     }
@@ -337,10 +337,10 @@ CACHE = CallStrategy(
 STRATEGIES: Mapping[str, CallStrategy] = {"state": STATE, "graph": GRAPH, "vector": VECTOR, "cache": CACHE}
 
 
-def planned(kind: str, random: Random, count: int) -> list[Call]:
+def planned(kind: str, random: Random, count: int) -> list[StoreCall]:
     """Draw ``count`` writes, each of which changes the oracle's contents."""
     model: Model = MODELS[kind]()
-    calls: list[Call] = []
+    calls: list[StoreCall] = []
     while len(calls) < count:
         made = STRATEGIES[kind].write(random, model)
         before = typed(model.snapshot())
@@ -350,7 +350,7 @@ def planned(kind: str, random: Random, count: int) -> list[Call]:
     return calls
 
 
-def states(kind: str, calls: Sequence[Call]) -> list[object]:
+def states(kind: str, calls: Sequence[StoreCall]) -> list[object]:
     """The oracle's contents before the first of ``calls``, and after each of them."""
     model: Model = MODELS[kind]()
     found = [typed(model.snapshot())]

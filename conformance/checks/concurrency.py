@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.assertions import CheckFailed, require, same, typed
-from conformance.calls import Call, answer, call, snapshot
+from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check, check_each
 from conformance.fixtures import SPEC, large_write, mark_in, prepared, readings
@@ -127,7 +127,7 @@ async def small_beside_large(case: Case) -> None:
     require(not missing, f"small writes during a large one are missing: {missing}")
 
 
-def _small(kind: str, number: int) -> Call:
+def _small(kind: str, number: int) -> StoreCall:
     if kind == "state":
         return call("commit", Batch({("small", str(number)): b"1"}))
     if kind == "graph":
@@ -201,7 +201,7 @@ async def some_serial_order(case: Case) -> None:
         model = found
 
 
-async def _client(store: Any, calls: Sequence[Call]) -> list[object]:
+async def _client(store: Any, calls: Sequence[StoreCall]) -> list[object]:
     answers = []
     for made in calls:
         answers.append(await answer(store, made))
@@ -209,7 +209,7 @@ async def _client(store: Any, calls: Sequence[Call]) -> list[object]:
     return answers
 
 
-def _serial(model: Model, clients: list[list[Call]], answers: list[list[object]], left: object) -> Model | None:
+def _serial(model: Model, clients: list[list[StoreCall]], answers: list[list[object]], left: object) -> Model | None:
     """The oracle after an order of the calls that explains all answers and ``left``; None if there is no such order."""
     if not any(clients):
         return model if typed(model.snapshot()) == left else None
@@ -308,7 +308,7 @@ async def the_first_of_many_specs(case: Case) -> None:
         same(await store.count(f"s{turn}"), 1, "count after an upsert")
 
 
-def _given(kind: str) -> tuple[Call, list[Any]]:
+def _given(kind: str) -> tuple[StoreCall, list[Any]]:
     """A write, and the mutable parts of its arguments."""
     if kind == "state":
         puts: dict[Key, bytes] = {("a",): b"1", ("b",): b"2"}
@@ -378,7 +378,7 @@ _SWAPPED = 60
 """The number of entries in one half. A graph mutation has 3.5 times as many, which the smallest batch limit allows."""
 
 
-def _swap(kind: str, mark: int) -> Call:
+def _swap(kind: str, mark: int) -> StoreCall:
     """Put one half and delete the other, in turns. At each moment exactly one half must be there."""
     put, gone = ("odd", "even") if mark % 2 else ("even", "odd")
     if kind == "state":
@@ -431,14 +431,14 @@ async def cancelled_swaps(case: Case) -> None:
 class _Watch:
     """Large writes with a number each. ``reads`` return the numbers that they see."""
 
-    write: Callable[[int], Call]
+    write: Callable[[int], StoreCall]
     reads: Mapping[str, Callable[[Any], Awaitable[list[int]]]]
 
 
 def _of_state(size: int) -> _Watch:
     keys: list[Key] = [("w", f"{n:05}") for n in range(size)]
 
-    def write(mark: int) -> Call:
+    def write(mark: int) -> StoreCall:
         grown: dict[Key, bytes] = {("new", f"{mark:03}", str(n)): b"" for n in range(50)}
         return call("commit", Batch({**dict.fromkeys(keys[: size - 50], b"%d" % mark), **grown}))
 
@@ -463,7 +463,7 @@ def _of_graph(size: int) -> _Watch:
     half = size // 2
     ids = [f"n{n:05}" for n in range(half)]
 
-    def write(mark: int) -> Call:
+    def write(mark: int) -> StoreCall:
         nodes = tuple(Node(name, "L", {"mark": mark}) for name in ids)
         edges = tuple(Edge(name, "T", ids[0], "", {"mark": mark}) for name in ids)
         return call("apply", "s", Mutation(nodes, edges, watermark=str(mark)))
@@ -486,7 +486,7 @@ def _of_graph(size: int) -> _Watch:
 def _of_vector(size: int) -> _Watch:
     ids = [f"n{n:05}" for n in range(size - 50)]
 
-    def write(mark: int) -> Call:
+    def write(mark: int) -> StoreCall:
         items = [VectorItem(name, (1.0, 0.0), "", {"mark": mark}) for name in ids]
         return call("upsert", "s", [*items, *(VectorItem(f"new{mark}-{n}", (0.0, 1.0)) for n in range(50))])
 

@@ -17,7 +17,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.assertions import CheckFailed, refused, require, same, typed
-from conformance.calls import Call, answer, call, snapshot
+from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, large_write, prepared, readings
@@ -218,7 +218,7 @@ async def _counted_together(case: Case) -> None:
     require(not missing, f"writes of two processes at the same time are lost: {missing[:3]}")
 
 
-def _many(kind: str) -> list[Call]:
+def _many(kind: str) -> list[StoreCall]:
     """Writes of enough entries of every kind that an order by hash would show."""
     names = [f"이름 {number}" for number in range(40)]
     if kind == "state":
@@ -237,7 +237,7 @@ def _many(kind: str) -> list[Call]:
     return []
 
 
-def _asked(kind: str, model: Model, random: Random) -> list[Call]:
+def _asked(kind: str, model: Model, random: Random) -> list[StoreCall]:
     """Reads with every method, and for a StateKV conditional writes."""
     strategy = STRATEGIES[kind]
     made = [make(random, model) for _ in range(6) for make in strategy.reads.values()]
@@ -301,7 +301,7 @@ async def other_names_of_a_path(case: Case) -> None:
     await again.aclose()
 
 
-def _much(case: Case) -> list[Call]:
+def _much(case: Case) -> list[StoreCall]:
     """Writes of many entries, long values, look-alike names and values of every type, and many deletes."""
     kind, count, sizes = case.harness.kind, case.sizes[-1], case.byte_sizes(256)
     names = [f"n{n:06}" for n in range(count)]
@@ -408,7 +408,7 @@ _LONG = 300_000
 """The length of a value in bytes, long enough that an engine may store it in a separate file."""
 
 
-def _long_writes(kind: str) -> list[Call]:
+def _long_writes(kind: str) -> list[StoreCall]:
     """Writes that contain their number twice, in a long value and in a short one."""
     if kind == "state":
         return [
@@ -435,7 +435,7 @@ async def with_long_values(case: Case) -> None:
         await store.aclose()
 
 
-def _sorts(kind: str) -> list[list[Call]]:
+def _sorts(kind: str) -> list[list[StoreCall]]:
     """Short lists of calls, each ending with a kind of write that engines may handle separately."""
     if kind == "state":
         first = call("commit", Batch({("a",): b"1", ("b",): b"2"}))
@@ -613,7 +613,7 @@ async def _no_room(case: Case) -> None:
     kind = case.harness.kind
     base = planned(kind, case.random, 6)
     for room in (0, 40):
-        calls: list[Call] = [*base[:5], _write_without_room(kind), base[5]]
+        calls: list[StoreCall] = [*base[:5], _write_without_room(kind), base[5]]
         path = case.place(f"full-{room}")
         asked = _asked_when_full(kind, calls)
         answers, seen = await read_elsewhere(case, path, calls, close=False, full_from=5, room=room, asked=asked)
@@ -635,7 +635,7 @@ async def _no_room(case: Case) -> None:
 _SAYS_FULL = ("StoreError", "StoreUnavailable", "StoreCorrupt", "Closed")
 
 
-def _further(kind: str) -> Call:
+def _further(kind: str) -> StoreCall:
     """A write that succeeds whatever the store contains."""
     return {
         "state": call("commit", Batch({("further", "write"): b"1"})),
@@ -645,7 +645,7 @@ def _further(kind: str) -> Call:
     }[kind]
 
 
-def _write_without_room(kind: str) -> Call:
+def _write_without_room(kind: str) -> StoreCall:
     if kind == "vector":
         # A scope of the plan may exist or not and have any dimension, so this write uses a separate scope.
         return call("create", "no room " * 20, ScopeSpec("e", 2))
@@ -656,7 +656,7 @@ def _told(given: Any) -> str:
     return "the write was acknowledged" if given == typed(None) else f"the write gave {str(given)[:80]}"
 
 
-def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
+def _asked_when_full(kind: str, calls: list[StoreCall]) -> tuple[StoreCall, ...]:
     """The reads while the disk is full. A cache that is ahead of the disk shows in ``get``, not in ``scan``."""
     if kind != "state":
         return ()
@@ -664,7 +664,7 @@ def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
     return (call("get", list(keys)), *(call("get", [key]) for key in list(keys)[:20]))
 
 
-def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple[object, tuple[object, ...]]:
+def _state_after(kind: str, calls: list[StoreCall], asked: tuple[StoreCall, ...]) -> tuple[object, tuple[object, ...]]:
     """The oracle's contents after ``calls``, and its answers to ``asked``."""
     model: Model = MODELS[kind]()
     for made in calls:
@@ -672,7 +672,7 @@ def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple
     return typed(model.snapshot()), tuple(typed(expected(model, one)) for one in asked)
 
 
-def _after(kind: str, calls: list[Call], answers: list[Any], asked: tuple[Call, ...]) -> dict[str, list[Any]]:
+def _after(kind: str, calls: list[StoreCall], answers: list[Any], asked: tuple[StoreCall, ...]) -> dict[str, list[Any]]:
     """The allowed contents. A write that failed for lack of space has happened or has not happened."""
     acked = [given != () and not (isinstance(given, tuple) and given[:1] == ("refused",)) for given in answers]
     full: list[Any] = []

@@ -15,7 +15,7 @@ from time import perf_counter, thread_time
 from typing import Any
 
 from conformance.assertions import CheckFailed, Refused, require
-from conformance.calls import Call, answer, call
+from conformance.calls import StoreCall, answer, call
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import SPEC
@@ -45,7 +45,7 @@ async def large_calls(case: Case) -> None:
     await _runs_on(case, _large_calls(case), LARGE)
 
 
-async def _runs_on(case: Case, calls: Sequence[Call], most: float) -> None:
+async def _runs_on(case: Case, calls: Sequence[StoreCall], most: float) -> None:
     """Raise ``CheckFailed`` if the loop was blocked for ``most`` seconds or longer in every attempt."""
     large = most == LARGE
     found: list[tuple[float, str]] = []
@@ -81,7 +81,7 @@ def _waited() -> float:
     return total / 1e9
 
 
-async def _gaps(store: Any, calls: Sequence[Call], *, all_go_well: bool) -> list[float]:
+async def _gaps(store: Any, calls: Sequence[StoreCall], *, all_go_well: bool) -> list[float]:
     """The longest time in seconds between two turns of the event loop during each of ``calls``."""
     gaps = [0.0] * len(calls)
     now = 0
@@ -114,7 +114,7 @@ async def _gaps(store: Any, calls: Sequence[Call], *, all_go_well: bool) -> list
     return gaps
 
 
-def _large_calls(case: Case) -> list[Call]:
+def _large_calls(case: Case) -> list[StoreCall]:
     kind, count = case.harness.kind, min(1_001, case.harness.limits.batch)
     names = [f"n{n}" for n in range(count)]
     if kind == "state":

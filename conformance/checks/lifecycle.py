@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.assertions import CheckFailed, Refused, refused, require, same, typed
-from conformance.calls import Call, answer, call, snapshot
+from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, marked, marks_in
@@ -53,7 +53,7 @@ async def it_is_healthy(case: Case) -> None:
         require(typed(await snapshot(store)) == typed(before), "check changed what is stored")
 
 
-def _odd_but_right(kind: str) -> list[Call]:
+def _odd_but_right(kind: str) -> list[StoreCall]:
     """Valid data that a check might take for damage: empty values, loops, isolated nodes and old watermarks."""
     return {
         "state": [call("commit", Batch({("empty",): b"", ("\0",): b"\0", ("a", "b", "c"): b"\xff"}))],
@@ -106,7 +106,7 @@ async def closed_is_closed(case: Case) -> None:
         require(found == Refused("Closed"), f"{one} after aclose: gave {found!r}, expected Closed")
 
 
-def _malformed(kind: str) -> list[Call]:
+def _malformed(kind: str) -> list[StoreCall]:
     """Calls with malformed arguments, and calls that have nothing to do."""
     return {
         "state": [call("get", []), call("get", [("",)]), call("scan", (), limit=0), call("commit", Batch())],
@@ -174,7 +174,7 @@ async def only_errors_of_saga(case: Case) -> None:
     require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
 
 
-def _strange(kind: str) -> list[Call]:
+def _strange(kind: str) -> list[StoreCall]:
     """Calls with arguments that database drivers may fail on. The contract rejects all of them."""
     if kind == "state":
         keys = [value for value in ODD if value != ()]
@@ -331,7 +331,7 @@ def _lies_in(path: Path, secret: str) -> list[str]:
     return [file.name for file in path.rglob("*") if file.is_file() and raw in file.read_bytes()]
 
 
-def _holding(kind: str, secret: str) -> list[Call]:
+def _holding(kind: str, secret: str) -> list[StoreCall]:
     if kind == "state":
         return [call("commit", Batch({("secret", secret): secret.encode() * 200, ("kept",): b"1"}))]
     if kind == "graph":
@@ -341,7 +341,7 @@ def _holding(kind: str, secret: str) -> list[Call]:
     return [call("write", "secret", pages(secret))]
 
 
-def _removing(kind: str, secret: str) -> list[Call]:
+def _removing(kind: str, secret: str) -> list[StoreCall]:
     if kind == "state":
         return [call("commit", Batch(deletes=frozenset({("secret", secret)})))]
     if kind == "graph":

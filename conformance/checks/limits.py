@@ -9,7 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from conformance.assertions import Refused, require, typed
-from conformance.calls import Call, answer, call, snapshot
+from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.inputs import pages, samples
@@ -41,7 +41,10 @@ _MOST = 64 * 1_024 * 1_024
 
 
 async def _hold(
-    case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Call], wanted: Mapping[str, Any] | None = None
+    case: Case,
+    allowed: Mapping[str, StoreCall],
+    beyond: Mapping[str, StoreCall],
+    wanted: Mapping[str, Any] | None = None,
 ) -> None:
     """Check that ``beyond`` is rejected and ``allowed`` accepted. ``wanted`` has results of some allowed calls."""
     for made in samples(case.harness.kind)[:2]:
@@ -171,7 +174,7 @@ async def limits_of_vectors(case: Case) -> None:
     many = [VectorItem(f"b{number}", array("f", (1.0, 0.0))) for number in range(batch)]
     item, late = VectorItem("a", (1.0, 0.0)), VectorItem("late", array("f", (-1.0, -0.5)), "late")
 
-    def upsert(*items: VectorItem) -> Call:
+    def upsert(*items: VectorItem) -> StoreCall:
         return call("upsert", "s", list(items))
 
     await _hold(
@@ -250,7 +253,7 @@ async def what_is_put_in_wrongly(case: Case) -> None:
     require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
 
 
-def _wrong(kind: str) -> list[Call]:
+def _wrong(kind: str) -> list[StoreCall]:
     odd: tuple[Any, ...] = (None, 0, "text", [], {}, object())
     if kind == "state":
         batches: list[Any] = [Batch(None), Batch([("a",)]), Batch({}, None), Batch({}, [("a",)])]  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from conformance.assertions import CheckFailed, typed
-from conformance.calls import Call, answer, call, snapshot
+from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check_each
 from conformance.inputs import pages
@@ -23,8 +23,8 @@ from conformance.strategies import EXPAND, STRATEGIES
 from saga_core.capabilities import Capability
 from saga_core.stores import Batch, Compare, Edge, EdgeKey, Exists, Mutation, Node, ScopeSpec, VectorItem, Within
 
-REOPEN = Call("close and open again")
-LOOK = Call("look at everything")
+REOPEN = StoreCall("close and open again")
+LOOK = StoreCall("look at everything")
 
 _SECONDS = 10.0
 """The seconds that may be spent on shortening a story."""
@@ -33,7 +33,7 @@ _SECONDS = 10.0
 class Disagreement(CheckFailed):
     """Store and oracle disagree. ``story`` has the calls that led to it."""
 
-    def __init__(self, story: Sequence[Call], what: str, clauses: tuple[str, ...]) -> None:
+    def __init__(self, story: Sequence[StoreCall], what: str, clauses: tuple[str, ...]) -> None:
         self.story = tuple(story)
         about = f" ({', '.join(clauses)})" if clauses else ""
         super().__init__("\n".join([*map(str, story), f"{what}{about}"]), clause=" ".join(clauses))
@@ -47,10 +47,10 @@ class DifferentialRun:
         self.folder = folder
         self.strategy = STRATEGIES[case.harness.kind]
         self.model = MODELS[case.harness.kind]()
-        self.story: list[Call] = []
+        self.story: list[StoreCall] = []
         self.store: Any = case.run(case.open(folder))
 
-    def step(self, made: Call) -> None:
+    def step(self, made: StoreCall) -> None:
         """Make the call on the store and on the oracle. Raises ``Disagreement`` if they differ."""
         self.story.append(made)
         if made == REOPEN:
@@ -88,7 +88,7 @@ def shortest(case: Case, failed: Disagreement) -> Disagreement:
     return failed
 
 
-def _told(case: Case, folder: str, story: Sequence[Call]) -> Disagreement | None:
+def _told(case: Case, folder: str, story: Sequence[StoreCall]) -> Disagreement | None:
     """Repeat the story and return its disagreement, or None if there is none."""
     run = DifferentialRun(case, folder)
     try:
@@ -195,7 +195,7 @@ def random_runs(case: Case) -> None:
 SPEC = ScopeSpec("e", 2)
 
 
-def _state() -> tuple[list[Call], list[Call]]:
+def _state() -> tuple[list[StoreCall], list[StoreCall]]:
     keys = [("a",), ("a", "b"), ("b",), ("c", "d")]
     one, two = Batch(dict.fromkeys(keys, b"1")), Batch(dict.fromkeys(keys, b"2"))
     writes = [
@@ -215,7 +215,7 @@ def _state() -> tuple[list[Call], list[Call]]:
     return writes, asked
 
 
-def _graph() -> tuple[list[Call], list[Call]]:
+def _graph() -> tuple[list[StoreCall], list[StoreCall]]:
     def people(**properties: int) -> tuple[Node, ...]:
         return tuple(Node(name, "Person", properties) for name in ("a", "b", "c"))
 
@@ -241,8 +241,8 @@ def _graph() -> tuple[list[Call], list[Call]]:
     return [*made, call("drop", "s"), call("apply", "s", Mutation(people()))], asked
 
 
-def _vector() -> tuple[list[Call], list[Call]]:
-    def put(*items: VectorItem) -> Call:
+def _vector() -> tuple[list[StoreCall], list[StoreCall]]:
+    def put(*items: VectorItem) -> StoreCall:
         return call("upsert", "s", list(items))
 
     a, moved = VectorItem("a", (1.0, 0.0), "a", {"n": 1}), VectorItem("a", (0.0, 1.0), "a", {"n": 1})
@@ -267,13 +267,13 @@ def _vector() -> tuple[list[Call], list[Call]]:
     return writes, [*asked, call("scopes")]
 
 
-def _cache() -> tuple[list[Call], list[Call]]:
+def _cache() -> tuple[list[StoreCall], list[StoreCall]]:
     writes = [call("write", "s", pages(mark, mark)) for mark in ("1", "2", "3")]
     writes += [call("write", "t", pages("1", "1")), call("drop", "s"), call("drop", "t")]
     return writes, [call("read", "s"), call("read", "t"), call("scopes")]
 
 
-def _story(kind: str, writes: list[Call], random: Random, rounds: int) -> Iterator[Call]:
+def _story(kind: str, writes: list[StoreCall], random: Random, rounds: int) -> Iterator[StoreCall]:
     """Yield each write, the next one and the first one again, then the same with random pairs, ``rounds`` times."""
     if kind == "vector":
         yield call("create", "s", SPEC)
@@ -304,7 +304,7 @@ def reads_after_each_write(case: Case) -> None:
     about = STRATEGIES[kind].about
     store = case.run(case.open())
     model: Model = MODELS[kind]()
-    told: list[Call] = []
+    told: list[StoreCall] = []
     for made in _story(kind, writes, case.random, case.profile.steps):
         told.append(made)
         for one in (made, *asked):

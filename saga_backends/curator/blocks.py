@@ -8,7 +8,7 @@ from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import take_model
 from saga_core.curation import MOST_CALLS, Desk, read_calls, step_plan, tool_definitions
 from saga_core.errors import UpstreamError
-from saga_core.model_calls import Asking, ModelCallFailed, Unusable
+from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import CurationView, Curator
 from saga_core.values import Proposal
@@ -20,7 +20,7 @@ _UNUSABLE = 2
 class BlocksCurator(CuratorLife):
     """Makes at most ``steps`` model calls per review. Its memory is read from the state and returned as proposals."""
 
-    def __init__(self, asked: Asking, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:
+    def __init__(self, asked: CuratorModel, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:
         super().__init__("blocks")
         self._asked = asked
         self._count = count

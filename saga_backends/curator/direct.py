@@ -8,7 +8,7 @@ from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import ModelOptions, take_model
 from saga_core.curation import read_answer, retry_plan, review_plan
 from saga_core.errors import QUOTES
-from saga_core.model_calls import Asking, ModelCallFailed, Unusable
+from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import CurationView, Curator
 from saga_core.values import Proposal
@@ -19,7 +19,7 @@ _SHOWN = 120
 class DirectCurator(CuratorLife):
     """Makes one call per review, and one more if the reply cannot be read."""
 
-    def __init__(self, asked: Asking, count: Callable[[str], int]) -> None:
+    def __init__(self, asked: CuratorModel, count: Callable[[str], int]) -> None:
         super().__init__("direct")
         self._asked = asked
         self._count = count

@@ -15,9 +15,9 @@ from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
 from saga_core.capabilities import Capability
-from saga_core.curation import MOST_CALLS, Call, Desk, agent_prompt, agent_retry, read_calls, tool_definitions
+from saga_core.curation import MOST_CALLS, Desk, ToolCall, agent_prompt, agent_retry, read_calls, tool_definitions
 from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
-from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, unpaid
+from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, without_bill
 from saga_core.registry import Backend, OpenOptions, remedy
 from saga_core.stores import CurationView, Health
 from saga_core.values import Proposal
@@ -135,7 +135,7 @@ class LettaCurator(CuratorLife):
         """Take over what the agent wrote to its blocks with the server's own tools, then write all blocks back."""
         for label, text in (await self._server.read(agent)).items():
             if label in given and text != given[label] and desk.blocks[label] == given[label]:
-                desk.take(Call("memory_replace", {"block": label, "text": text}))
+                desk.take(ToolCall("memory_replace", {"block": label, "text": text}))
         await self._server.write(session, agent, desk.blocks)
 
     async def forget(self, session: str) -> None:
@@ -196,7 +196,7 @@ async def _open(options: OpenOptions) -> LettaCurator:
         found["count"] or counted,
         found["before_call"] or at_once,
         found["report"] or uncounted,
-        found["paid"] or unpaid,
+        found["paid"] or without_bill,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from saga_core.errors import BadInput
-from saga_core.model_calls import MAX_TOKENS, TIMEOUT, Asking
+from saga_core.model_calls import MAX_TOKENS, TIMEOUT, CuratorModel
 from saga_core.registry import OpenOptions
 
 BLOCKS = ("narrative_summary", "curation_decisions", "contradiction_log")
@@ -18,7 +18,7 @@ STEPS = 8
 class ModelOptions:
     """The validated options."""
 
-    asked: Asking
+    asked: CuratorModel
     count: Callable[[str], int]
     blocks: tuple[str, ...]
     steps: int
@@ -60,7 +60,7 @@ def take_model(name: str, options: OpenOptions) -> ModelOptions:
         raise BadInput(f"options.chat: the {name} curator asks a model; set models.curator and a provider for it")
     if not 1 <= found["steps"] <= 32:
         raise BadInput(f"options.steps: {found['steps']} is not allowed; give a whole number from 1 to 32")
-    asked = Asking(
+    asked = CuratorModel(
         found["chat"],
         found["model"] or found["chat"].name,
         found["report"] or uncounted,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saga_core.registry import Backend, OpenOptions
-from saga_core.strategies import Detail, Learned, RecordKind, Strategy, told
+from saga_core.strategies import Detail, LearnedRecord, RecordKind, Strategy, told
 
 
-def _said(learned: Learned) -> str:
+def _said(learned: LearnedRecord) -> str:
     return "" if learned.spoken.strip() else "the player says nothing in those turns"
 
 

@@ -15,7 +15,7 @@ from saga_core.counters import Counters
 from saga_core.errors import BadInput
 from saga_core.jobs import BackgroundBills, Pace
 from saga_core.model import STRATEGY, checked
-from saga_core.model_calls import Asking
+from saga_core.model_calls import CuratorModel
 from saga_core.ports import ChatModel, Clock, UsagePart
 from saga_core.registry import OpenOptions
 from saga_core.storage import Stores
@@ -91,7 +91,7 @@ def make_learners(
     async def paid(part: UsagePart, session: str, turn: str) -> None:
         await bills.enter("curation", session, turn, part, model)
 
-    asked = Asking(chat, model, counters.add, lambda: foreground.wait_until_free(chat.name), paid=paid)
+    asked = CuratorModel(chat, model, counters.add, lambda: foreground.wait_until_free(chat.name), paid=paid)
     settings = models.config.memory_strategies
     return tuple(
         Learner(strategy, _terms(name, strategy, settings[name]), asked, stores.counter.count, clock)

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 from cachetools import LRUCache
 
 from saga_core.model import Event, Turn, WorldState, deltas, undoings
-from saga_core.projection import Line, LineKey, state_lines, touched
+from saga_core.projection import StateLine, StateLineKey, state_lines, touched
 from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
@@ -18,7 +18,7 @@ _CHUNK = 256
 
 
 @frozen
-class Origin:
+class LineOrigin:
     """The turn that last changed a line."""
 
     turn: str
@@ -35,29 +35,29 @@ class _Known:
 
     turn: str
     revision: int
-    origins: dict[LineKey, Origin] = field(factory=dict)
-    notes: dict[tuple[int, str], Origin] = field(factory=dict)
+    origins: dict[StateLineKey, LineOrigin] = field(factory=dict)
+    notes: dict[tuple[int, str], LineOrigin] = field(factory=dict)
 
 
 @define(eq=False)
-class Origins:
+class LineOrigins:
     """Finds the origins of lines. A session's path is read once and then extended turn by turn."""
 
     _known: LRUCache[str, _Known] = field(factory=lambda: LRUCache(_SESSIONS), init=False)
 
-    async def of(self, live: LiveSession, turn: str, lines: list[Line]) -> list[Origin]:
+    async def of(self, live: LiveSession, turn: str, lines: list[StateLine]) -> list[LineOrigin]:
         """Return the origin of each line of the state at ``turn``."""
         known = await self._follow(live, turn)
         state = await live.state(turn)
         gone: dict[str, list[str]] = {}
         for former, into in state.merged.items():
             gone.setdefault(into, []).append(former)
-        opening = Origin(live.tree.root, 0, "none")
+        opening = LineOrigin(live.tree.root, 0, "none")
 
-        def found(line: Line) -> Origin:
+        def found(line: StateLine) -> LineOrigin:
             if line.kind == "note":
                 depth = line.since or 0
-                at = Origin(live.tree.ancestor_at(turn, depth).id, depth, "none")
+                at = LineOrigin(live.tree.ancestor_at(turn, depth).id, depth, "none")
                 return known.notes.get((depth, line.text), at)
             names = [
                 (line.kind, subject, other)
@@ -97,7 +97,7 @@ def _read(live: LiveSession, turn: Turn, known: _Known) -> None:
 
 
 def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change: str | None) -> None:
-    origin = Origin(turn.id, turn.depth, by, change)
+    origin = LineOrigin(turn.id, turn.depth, by, change)
     for event in events:
         for key in touched(event):
             known.origins[key] = origin
@@ -105,7 +105,7 @@ def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change:
             known.notes[turn.depth, event.text] = origin
 
 
-def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
+def shown_line(state: WorldState, line: StateLine, origin: LineOrigin | None = None) -> dict[str, Any]:
     """Return a line with names, and with the turn that it comes from if ``origin`` is given."""
     note = line.kind in ("note", "event")
     found = {

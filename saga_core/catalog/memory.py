@@ -14,7 +14,7 @@ from attrs import asdict, define, evolve, field
 from saga_core.background import Supervisor
 from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
-from saga_core.catalog.lines import Origins, effect, shown_line
+from saga_core.catalog.lines import LineOrigins, effect, shown_line
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, shown_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
@@ -61,7 +61,7 @@ class Memory:
     ids: IdSource
     clock: Clock
     counters: Counters
-    origins: Origins = field(factory=Origins)
+    origins: LineOrigins = field(factory=LineOrigins)
 
     async def lines(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the lines known at a turn (default: the active head), each with the turn it comes from. JSON-able.

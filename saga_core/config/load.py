@@ -24,7 +24,7 @@ from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
 from saga_core.config.model import Config, ProviderConfig, StoreConfig, StrategyConfig, TokenBudget
-from saga_core.config.rules import Refused, Rule, show
+from saga_core.config.rules import Rule, RuleBroken, show
 from saga_core.errors import ConfigError
 
 _REFERENCE = re.compile(
@@ -43,7 +43,7 @@ class Unset(LookupError):
         super().__init__(name)
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """A referenced file cannot be used. The message says why, but never includes the file's content."""
 
 
@@ -66,7 +66,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
     """Return ``text`` with its references replaced. ``$${`` stands for a literal ``${``.
 
     A variable that is set but empty takes the default, as in a shell. A file is replaced by its text without trailing
-    line ends. Raises ``Unset`` and ``Unreadable``.
+    line ends. Raises ``Unset`` and ``UnreadableFile``.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -87,22 +87,22 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
 def _text_of(name: str) -> str:
     path = Path(name).expanduser()
     if not path.is_absolute():
-        raise Unreadable(f"{name} is no whole path; give one that begins with /")
+        raise UnreadableFile(f"{name} is no whole path; give one that begins with /")
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)
         text = raw.decode("utf-8").rstrip("\r\n")
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read ({error.strerror}); fix that, or name another file") from error
+        raise UnreadableFile(f"{path} cannot be read ({error.strerror}); fix that, or name another file") from error
     except UnicodeDecodeError:
-        raise Unreadable(f"{path} is not UTF-8 text; name another file") from None
+        raise UnreadableFile(f"{path} is not UTF-8 text; name another file") from None
     if len(raw) > _LARGEST_FILE:
-        raise Unreadable(f"{path} is larger than {_LARGEST_FILE} bytes; name another file")
+        raise UnreadableFile(f"{path} is larger than {_LARGEST_FILE} bytes; name another file")
     return text
 
 
 def expand_all(value: Any, environ: Mapping[str, str]) -> Any:
-    """Return ``value`` with every text in its lists and mappings expanded. Raises ``Unset`` and ``Unreadable``."""
+    """Return ``value`` with every text in its lists and mappings expanded. Raises ``Unset`` and ``UnreadableFile``."""
     if isinstance(value, str):
         return expand(value, environ)
     if isinstance(value, list | tuple):
@@ -126,7 +126,7 @@ _LARGEST = 10_000
 
 
 @frozen
-class Source:
+class ConfigSource:
     """Raw settings: their name in messages, their tree, and the base of their relative paths."""
 
     name: str
@@ -134,13 +134,13 @@ class Source:
     base: Path
 
 
-def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> Source:
+def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> ConfigSource:
     """Return the raw settings of ``source``. Raises ``ConfigError`` for a file that cannot be read as settings."""
     if source is None:
-        return Source("config", {}, Path.cwd())
+        return ConfigSource("config", {}, Path.cwd())
     if isinstance(source, Mapping):
         _check_shape("config", source)
-        return Source("config", source, Path.cwd())
+        return ConfigSource("config", source, Path.cwd())
     path = Path(source).expanduser()
     tree = _read_yaml(path)
     if tree is None:
@@ -149,7 +149,7 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> So
         kind = "list" if isinstance(tree, list) else "single value"
         raise ConfigError(path.name, (f"the file holds a {kind}; give sections such as 'server:'",))
     _check_shape(path.name, tree)
-    return Source(path.name, tree, path.resolve().parent)
+    return ConfigSource(path.name, tree, path.resolve().parent)
 
 
 def _check_shape(name: str, tree: Any) -> None:
@@ -305,7 +305,7 @@ def _converter() -> Converter:
             if cls is StoreConfig and isinstance(value, str):
                 value = {"backend": value}
             if not isinstance(value, Mapping):
-                raise Refused(f"give a section with keys such as {next(_keys(cls))}")
+                raise RuleBroken(f"give a section with keys such as {next(_keys(cls))}")
             return reader()(value, kind)
 
         return structure
@@ -316,10 +316,10 @@ def _converter() -> Converter:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            raise Refused("give providers by name, such as openai, each with base_url or api_key")
+            raise RuleBroken("give providers by name, such as openai, each with base_url or api_key")
         for name in value:
             if not _PROVIDER.match(name):
-                raise Refused(f"name the provider {name!r} with letters, digits, '-' and '_' only")
+                raise RuleBroken(f"name the provider {name!r} with letters, digits, '-' and '_' only")
         return read_providers(value, Mapping[str, ProviderConfig])
 
     read_providers = converter.get_structure_hook(dict[str, ProviderConfig])
@@ -329,12 +329,12 @@ def _converter() -> Converter:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            raise Refused("give memory strategies by name, such as facts, each with its settings or nothing")
+            raise RuleBroken("give memory strategies by name, such as facts, each with its settings or nothing")
         for name in value:
             if not _PROVIDER.match(str(name)):
-                raise Refused(f"name the strategy {name!r} with letters, digits, '-' and '_' only")
+                raise RuleBroken(f"name the strategy {name!r} with letters, digits, '-' and '_' only")
         if len(value) > _STRATEGIES:
-            raise Refused(f"give at most {_STRATEGIES} memory strategies")
+            raise RuleBroken(f"give at most {_STRATEGIES} memory strategies")
         return read_strategies(value, Mapping[str, StrategyConfig])
 
     read_strategies = converter.get_structure_hook(dict[str, StrategyConfig])
@@ -348,11 +348,11 @@ def _leaf(rule: Rule) -> Callable[[Any, Any], Any]:
             return rule.read(_expanded(value, rule, _environ.get()))
         except Unset as unset:
             name = unset.name
-            raise Refused(
+            raise RuleBroken(
                 f"the environment variable {name} is not set; set it, or write ${{{name}:-default}}", hidden=rule.hidden
             ) from None
-        except Unreadable as error:
-            raise Refused(str(error), hidden=rule.hidden) from None
+        except UnreadableFile as error:
+            raise RuleBroken(str(error), hidden=rule.hidden) from None
 
     return read
 
@@ -391,7 +391,7 @@ def _culprits(error: BaseException, path: str, tree: Any) -> Iterator[str]:
             else:
                 yield from _culprits(cause, f"{path}.{name}" if path and name else path or name, tree)
     else:
-        assert isinstance(error, Refused)  # the hooks raise nothing else
+        assert isinstance(error, RuleBroken)  # the hooks raise nothing else
         yield f"{path}: {show(_at(tree, path), hidden=error.hidden)} is not allowed; {error.remedy}"
 
 
@@ -441,7 +441,7 @@ def _places() -> dict[str, list[str]]:
 # -- rules over several settings ---------------------------------------------------------------------------------
 
 
-def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
+def _fit(budget: TokenBudget, source: ConfigSource) -> TokenBudget:
     section = source.tree.get("token_budget")
     written = set(section) if isinstance(section, Mapping) else set()
     whole = budget.dynamic_context_max
@@ -467,7 +467,7 @@ def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
     return evolve(budget, **shrunk)
 
 
-def _check_keys(config: Config, source: Source) -> None:
+def _check_keys(config: Config, source: ConfigSource) -> None:
     """Refuse ``server.api_keys`` in which no variable is set. Otherwise the server would be open by accident."""
     server = source.tree.get("server")
     written = server.get("api_keys") if isinstance(server, Mapping) else None

@@ -9,18 +9,18 @@ from typing import Any, Literal, get_args
 from attrs import field, frozen
 
 from saga_core.config.rules import (
-    Choice,
-    Facts,
+    BrowserOrigins,
+    FactsByPrefix,
     FilePath,
     Flag,
+    MappingOf,
     Number,
+    OneOf,
     Options,
     OptionsByName,
-    Origins,
     Secret,
     Secrets,
     StoreUrl,
-    Table,
     Text,
     Url,
     Whole,
@@ -58,7 +58,7 @@ class ServerConfig:
     """Keys that clients must send as a bearer token. Required for any host except loopback."""
     chat_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
     """Keys that may only chat."""
-    origins: tuple[str, ...] = field(default=(), validator=Origins())
+    origins: tuple[str, ...] = field(default=(), validator=BrowserOrigins())
     """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all, on ``/v1`` only."""
     max_body_mb: int = field(default=64, validator=Whole(1, 4_096))
     max_text_mb: int = field(default=4, validator=Whole(1, 16))
@@ -94,11 +94,11 @@ class ModelsConfig:
     extraction: str | None = field(default=None, validator=_MODEL)
     curator: str | None = field(default=None, validator=_MODEL)
     embedding: str | None = field(default=None, validator=_MODEL)
-    aliases: Mapping[str, str] = field(factory=dict, validator=Table(Text("a model's name")))
+    aliases: Mapping[str, str] = field(factory=dict, validator=MappingOf(Text("a model's name")))
     """Name -> the model that it stands for."""
     fallback: tuple[str, ...] = field(default=(), validator=Words())
     """Models that narrate, in this order, if the requested one is unreachable or failing."""
-    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict, validator=Facts())
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict, validator=FactsByPrefix())
     """Prefix of a model's name -> facts that replace the built-in ones, such as its prices."""
 
 
@@ -108,7 +108,7 @@ class ProviderConfig:
 
     base_url: str | None = field(default=None, repr=False, validator=Url())
     api_key: str | None = field(default=None, repr=False, validator=Secret())
-    dialect: str | None = field(default=None, validator=Choice(get_args(Dialect), optional=True))
+    dialect: str | None = field(default=None, validator=OneOf(get_args(Dialect), optional=True))
     """The API that it speaks. None: detected from its name and address."""
     timeout: float = field(default=600.0, validator=Number())
     max_retries: int = field(default=2, validator=Whole(0, 10))
@@ -116,7 +116,7 @@ class ProviderConfig:
     """Seconds after the beginning of a call within which it is retried."""
     slots: int = field(default=0, validator=Whole(0, 1_000))
     """Calls that it answers concurrently. Further ones wait in SAGA, narrations first. 0: any number."""
-    thinking: str = field(default="model", validator=Choice(get_args(Thinking)))
+    thinking: str = field(default="model", validator=OneOf(get_args(Thinking)))
     """Whether its models may think before they answer."""
     passthrough_key: bool = field(default=False, validator=Flag())
     """Send the client's own bearer token upstream."""
@@ -163,7 +163,7 @@ class PromptCachingConfig:
     """How the prompt is kept cacheable."""
 
     enabled: bool = field(default=True, validator=Flag())
-    strategy: Strategy = field(default="md_prefix", validator=Choice(get_args(Strategy)))
+    strategy: Strategy = field(default="md_prefix", validator=OneOf(get_args(Strategy)))
     repin_every: int = field(default=10, validator=Whole(1))
     """For models with an unknown cache: the pinned pages are updated every this many turns."""
     carry_floating: bool = field(default=True, validator=Flag())
@@ -182,7 +182,7 @@ class CuratorConfig:
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """The curator that reviews in addition to the rules. None: ``blocks`` if ``models.curator`` is set, else none."""
-    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    review: Review = field(default="auto", validator=OneOf(get_args(Review)))
     """Whether a model's proposals take effect at once, or wait for the user."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
@@ -191,13 +191,13 @@ class CuratorConfig:
 class ExtractionConfig:
     """How the changes of a reply are learned: from a state block of the narrator, or from a model that reads it."""
 
-    reporting: Reporting = field(default="auto", validator=Choice(get_args(Reporting)))
+    reporting: Reporting = field(default="auto", validator=OneOf(get_args(Reporting)))
     """Whether the narrator is asked for a state block, or its replies are read afterwards. ``auto``: they are read if
     the narrator is on this machine or a private network, or has written no block in several replies, and something can
     read them."""
-    automatic: Automatic = field(default="local", validator=Choice(get_args(Automatic)))
+    automatic: Automatic = field(default="local", validator=OneOf(get_args(Automatic)))
     """Which models may be used automatically: those on this machine or a private network, any, or none."""
-    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    review: Review = field(default="auto", validator=OneOf(get_args(Review)))
     """Whether changes read from an adopted or imported history take effect at once, or wait for the user."""
 
 
@@ -217,7 +217,7 @@ class StrategyConfig:
     """Records of one namespace. Beyond this limit the oldest are dropped."""
     expires_days: float = field(default=0.0, validator=Number(zero=True))
     """Days after which a record is no longer used; 0: never."""
-    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    review: Review = field(default="auto", validator=OneOf(get_args(Review)))
     """Whether learned records take effect at once, or wait for the user."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
@@ -229,7 +229,7 @@ class LorebookConfig:
     character_layers: tuple[str, ...] = field(default=LAYERS, validator=Words(LAYERS))
     decay_threshold: int | None = field(default=None, validator=Whole(0, optional=True))
     """Accepted for old files but not used. The decay of the layers (``decay``) replaces it."""
-    decay: Mapping[str, int] = field(factory=lambda: {"A3": 7, "A4": 3}, validator=Table(Whole(), LAYERS))
+    decay: Mapping[str, int] = field(factory=lambda: {"A3": 7, "A4": 3}, validator=MappingOf(Whole(), LAYERS))
     """Layer -> turns since the last mention after which its entries are left out."""
     propagation_depth: int = field(default=2, validator=Whole(0, 4))
 
@@ -239,7 +239,7 @@ class GraphConfig:
     """The graph."""
 
     db_path: str = field(default="db/graph.kuzu", validator=FilePath())
-    mode: GraphMode = field(default="on-disk", validator=Choice(get_args(GraphMode)))
+    mode: GraphMode = field(default="on-disk", validator=OneOf(get_args(GraphMode)))
     max_hop: int = field(default=3, validator=Whole(0, 4))
     hybrid_rerank: bool = field(default=True, validator=Flag())
     raw_query: bool = field(default=False, validator=Flag())
@@ -254,8 +254,8 @@ class SessionConfig:
     auto_save_interval: int = field(default=5, validator=Whole(1))
     default_world: str | None = field(default=None, validator=Text("a world's name", optional=True))
     """The world of a chat that names none. None: an empty world, learned from play."""
-    identify: Identify = field(default="transcript", validator=Choice(get_args(Identify)))
-    markers: Markers = field(default="all", validator=Choice(get_args(Markers)))
+    identify: Identify = field(default="transcript", validator=OneOf(get_args(Identify)))
+    markers: Markers = field(default="all", validator=OneOf(get_args(Markers)))
     """Whose ``[[saga:…]]`` markers count: those of system messages and the player, of the player only, or none."""
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
@@ -303,7 +303,7 @@ class StoreConfig:
 class StorageConfig:
     """Where the data is stored."""
 
-    profile: Profile = field(default="lite", validator=Choice(get_args(Profile)))
+    profile: Profile = field(default="lite", validator=OneOf(get_args(Profile)))
     path: str = field(default="saga-data", validator=FilePath())
     """The data directory, which contains the stores without their own path."""
     url: str | None = field(default=None, repr=False, validator=StoreUrl())
@@ -327,7 +327,7 @@ class RecallConfig:
     """Context sources from other packages, by name, each with its options."""
     extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
     """Milliseconds that a request waits while the extraction model reads the turn that it continues."""
-    other_sessions: OtherSessions = field(default="off", validator=Choice(get_args(OtherSessions)))
+    other_sessions: OtherSessions = field(default="off", validator=OneOf(get_args(OtherSessions)))
     """The key's other sessions that are used if the player asks about another story.
 
     Those of the same world, or of these only the ones with the same greeting and the same player.
@@ -338,9 +338,9 @@ class RecallConfig:
 class LoggingConfig:
     """What the server writes to stderr."""
 
-    level: LogLevel = field(default="info", validator=Choice(get_args(LogLevel)))
+    level: LogLevel = field(default="info", validator=OneOf(get_args(LogLevel)))
     """The lowest level that is logged. ``debug`` includes prompts and replies, each marked as private."""
-    format: LogFormat = field(default="text", validator=Choice(get_args(LogFormat)))
+    format: LogFormat = field(default="text", validator=OneOf(get_args(LogFormat)))
     """Lines for people, or one JSON object per line for programs."""
 
 

@@ -17,7 +17,7 @@ from saga_core.errors import BadInput
 from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
 
-class Refused(ValueError):
+class RuleBroken(ValueError):
     """A rule does not allow the value. ``hidden``: the value may be a secret and must not be shown."""
 
     def __init__(self, remedy: str, *, hidden: bool = False) -> None:
@@ -39,12 +39,12 @@ class Rule(ABC):
 
     @abstractmethod
     def read(self, value: Any) -> Any:
-        """Return ``value`` as the setting stores it. Raises ``Refused``."""
+        """Return ``value`` as the setting stores it. Raises ``RuleBroken``."""
 
     def __call__(self, instance: object, attribute: Attribute[Any], value: Any) -> None:
         try:
             self.read(value)
-        except Refused as error:
+        except RuleBroken as error:
             where = f"{type(instance).__name__}.{attribute.name}"
             raise BadInput(f"{where}: {show(value, hidden=error.hidden)} is not allowed; {error.remedy}") from None
 
@@ -75,7 +75,7 @@ class Whole(Rule):
         fits = type(value) is int and self.least <= value and (self.most is None or value <= self.most)
         if not fits:
             bounds = f"of at least {self.least}" if self.most is None else f"from {self.least} to {self.most}"
-            raise Refused(f"give a whole number {bounds}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give a whole number {bounds}{' or null' if self.optional else ''}")
         return value
 
 
@@ -89,7 +89,7 @@ class Number(Rule):
         """Return the number as a float."""
         fits = type(value) in (int, float) and math.isfinite(value) and (value > 0 or (self.zero and value == 0))
         if not fits:
-            raise Refused(f"give a number {'of at least' if self.zero else 'above'} 0")
+            raise RuleBroken(f"give a number {'of at least' if self.zero else 'above'} 0")
         return float(value)
 
 
@@ -100,12 +100,12 @@ class Flag(Rule):
     def read(self, value: Any) -> Any:
         """Return the flag."""
         if type(value) is not bool:
-            raise Refused("give true or false")
+            raise RuleBroken("give true or false")
         return value
 
 
 @frozen
-class Choice(Rule):
+class OneOf(Rule):
     """One of several words."""
 
     textual: ClassVar[bool] = True
@@ -117,7 +117,7 @@ class Choice(Rule):
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or value not in self.of:
-            raise Refused(f"give one of {', '.join(self.of)}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give one of {', '.join(self.of)}{' or null' if self.optional else ''}")
         return value
 
 
@@ -134,7 +134,7 @@ class Text(Rule):
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise Refused(f"give {self.what}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give {self.what}{' or null' if self.optional else ''}")
         return value
 
 
@@ -151,7 +151,7 @@ class Secret(Rule):
         if value is None or value == "":
             return None
         if not isinstance(value, str) or not _is_key(value):
-            raise Refused("give a text of printable ASCII characters without blanks, or null", hidden=True)
+            raise RuleBroken("give a text of printable ASCII characters without blanks, or null", hidden=True)
         return value
 
 
@@ -167,7 +167,7 @@ class Secrets(Rule):
         """Return the keys as a tuple."""
         keys = tuple(value) if isinstance(value, list | tuple) else (None,)
         if not all(isinstance(key, str) and key and _is_key(key) and "#" not in key for key in keys):
-            raise Refused("give a list of texts of printable ASCII characters without blanks and '#'", hidden=True)
+            raise RuleBroken("give a list of texts of printable ASCII characters without blanks and '#'", hidden=True)
         return keys
 
 
@@ -187,10 +187,12 @@ class FilePath(Rule):
         if value is None and self.optional:
             return None
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise Refused(f"give a path{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give a path{' or null' if self.optional else ''}")
         path = PurePath(value)
         if not path.is_absolute() and ".." in path.parts:
-            raise Refused("a relative path stays below the config file's folder; give an absolute path instead of '..'")
+            raise RuleBroken(
+                "a relative path stays below the config file's folder; give an absolute path instead of '..'"
+            )
         return value
 
 
@@ -206,9 +208,9 @@ class Url(Rule):
             return None
         hidden = isinstance(value, str) and "@" in value
         if not isinstance(value, str) or not _is_http_url(value):
-            raise Refused("give a URL such as http://127.0.0.1:5001/v1, or null", hidden=hidden)
+            raise RuleBroken("give a URL such as http://127.0.0.1:5001/v1, or null", hidden=hidden)
         if "?" in value or "#" in value:  # paths are appended to it
-            raise Refused("give a URL without ? and #; a key goes into api_key", hidden=True)
+            raise RuleBroken("give a URL without ? and #; a key goes into api_key", hidden=True)
         return value.rstrip("/")
 
 
@@ -234,7 +236,7 @@ class StoreUrl(Rule):
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise Refused("give the store's address or null", hidden=True)
+            raise RuleBroken("give the store's address or null", hidden=True)
         return value
 
 
@@ -242,7 +244,7 @@ _ORIGIN = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/?#\s]+|null|\*)\Z", re.IGNORECA
 
 
 @frozen
-class Origins(Rule):
+class BrowserOrigins(Rule):
     """Browser origins."""
 
     textual: ClassVar[bool] = True
@@ -252,7 +254,7 @@ class Origins(Rule):
         if not isinstance(value, list | tuple) or not all(
             isinstance(origin, str) and _ORIGIN.match(origin) for origin in value
         ):
-            raise Refused("give a list of origins such as https://risuai.xyz (scheme and host, no path), or '*'")
+            raise RuleBroken("give a list of origins such as https://risuai.xyz (scheme and host, no path), or '*'")
         return tuple(origin.lower() for origin in value)
 
 
@@ -267,12 +269,12 @@ class Words(Rule):
         """Return the texts as a tuple."""
         given = isinstance(value, list | tuple) and all(isinstance(word, str) and word.strip() for word in value)
         if not given or (self.of and not set(value) <= set(self.of)):
-            raise Refused(f"give a list of {'some of ' + ', '.join(self.of) if self.of else 'texts'}")
+            raise RuleBroken(f"give a list of {'some of ' + ', '.join(self.of) if self.of else 'texts'}")
         return tuple(value)
 
 
 @frozen
-class Table(Rule):
+class MappingOf(Rule):
     """A mapping whose values follow the rule ``values``, and whose keys are limited to ``keys`` if given."""
 
     values: Rule
@@ -281,15 +283,15 @@ class Table(Rule):
     def read(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping):
-            raise Refused("give a mapping")
+            raise RuleBroken("give a mapping")
         if self.keys and not set(value) <= set(self.keys):
-            raise Refused(f"give a mapping with keys among {', '.join(self.keys)}")
+            raise RuleBroken(f"give a mapping with keys among {', '.join(self.keys)}")
         found = {}
         for key, entry in value.items():
             try:
                 found[key] = self.values.read(entry)
-            except Refused as error:
-                raise Refused(f"for {key}, {error.remedy}", hidden=error.hidden) from None
+            except RuleBroken as error:
+                raise RuleBroken(f"for {key}, {error.remedy}", hidden=error.hidden) from None
         return found
 
 
@@ -302,7 +304,7 @@ class Options(Rule):
     def read(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(key, str) and key for key in value):
-            raise Refused("give a mapping of option names to values", hidden=True)
+            raise RuleBroken("give a mapping of option names to values", hidden=True)
         return dict(value)
 
 
@@ -316,30 +318,30 @@ class OptionsByName(Rule):
         """Return a new dict of dicts. A name without a value has no options."""
         remedy = "give a mapping of names to mappings of options"
         if not isinstance(value, Mapping) or not all(isinstance(name, str) and name for name in value):
-            raise Refused(remedy, hidden=True)
+            raise RuleBroken(remedy, hidden=True)
         found = {}
         for name, options in value.items():
             try:
                 found[name] = Options().read({} if options is None else options)
-            except Refused:
-                raise Refused(f"{remedy}: {name} has something else", hidden=True) from None
+            except RuleBroken:
+                raise RuleBroken(f"{remedy}: {name} has something else", hidden=True) from None
         return found
 
 
 @frozen
-class Facts(Rule):
+class FactsByPrefix(Rule):
     """Facts about models as in ``models.toml``, by the prefix of the model's name."""
 
     def read(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
-            raise Refused("give a mapping from beginnings of model names to mappings of facts")
+            raise RuleBroken("give a mapping from beginnings of model names to mappings of facts")
         found = {}
         for name, given in value.items():
             try:
                 override(ModelFacts(""), given, str(name))
                 read_rules(ParameterRules(), given, str(name))
             except BadInput as error:
-                raise Refused(str(error)) from None
+                raise RuleBroken(str(error)) from None
             found[str(name)] = dict(given)
         return found

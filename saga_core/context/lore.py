@@ -14,7 +14,7 @@ from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.packing import Labels, labels, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.recall import Kept, LoreIndex, LoreSituation, ScoredLore, rank_lore
+from saga_core.recall import ActiveEntry, LoreIndex, LoreSituation, ScoredLore, rank_lore
 from saga_core.world import LoreEntry, MacroRoom, fill_macros
 
 _MOST = 20
@@ -220,7 +220,7 @@ def beginning(entry: LoreEntry) -> str:
     return f"{entry.text[:_BEGINNING]}…"
 
 
-def _worth(kept: Kept) -> tuple[int, bool, bool, int]:
+def _worth(kept: ActiveEntry) -> tuple[int, bool, bool, int]:
     """Return the rank of an entry: priority, constant entries, entries found without recursion, and order."""
     rule = kept.entry.rule
     assert rule is not None

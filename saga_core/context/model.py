@@ -26,7 +26,7 @@ from saga_core.config import TokenBudget
 from saga_core.language import Labels
 from saga_core.looked_through import looked_through, without_empty_lines
 from saga_core.model import MemoryRecord, WorldState
-from saga_core.recall import Episodes, KeptMoment, LoreIndex, Neighbors
+from saga_core.recall import LoreIndex, LoreMoment, Neighbors, PathEpisodes
 from saga_core.world import World
 
 
@@ -132,7 +132,7 @@ class OtherStory:
     """The session's label or its world's name."""
     day: str
     """The day on which the session was last played, as text for the prompt."""
-    episodes: Episodes
+    episodes: PathEpisodes
     """The remembered turns on the path to the session's head."""
 
 
@@ -159,7 +159,7 @@ class ReadRequest:
     by_hand: tuple[str, ...] = ()
     """Notes that a user added and that the pages do not show."""
     language: str = "en"
-    episodes: Episodes | None = None
+    episodes: PathEpisodes | None = None
     """The remembered turns of the path."""
     shown: frozenset[str] = frozenset()
     """Turns in the sent history. They are never recalled."""
@@ -173,7 +173,7 @@ class ReadRequest:
     """Due events and foreshadowing, one line each."""
     memories: tuple[MemoryRecord, ...] = ()
     """Unexpired memories of strategies, from this path and from other sessions of the same player."""
-    moment: KeptMoment | None = None
+    moment: LoreMoment | None = None
     """The input of lore entries that follow their own rules; None if there are none."""
     elsewhere: tuple[OtherStory, ...] = ()
     """Other stories, if the player asks for one, the most recently played first."""

@@ -20,27 +20,27 @@ from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,
     STAMP,
-    Episodes,
-    Fed,
+    Feedback,
     Fused,
-    Particular,
+    ParticularSentences,
+    PathEpisodes,
     Ranking,
-    Sought,
-    amount_asked,
-    bearing,
+    SearchedWords,
+    amount_sought,
+    boost_speakers,
     closeness,
     excerpt,
     fuse,
-    lend,
-    lift,
-    matched,
-    resembling,
-    smooth,
-    telling,
-    tells,
-    time_meant,
-    turns_meant,
-    weigh_each,
+    most_similar_sentence,
+    normalized_turn,
+    particular_sentences,
+    related_turns,
+    smooth_dialogue,
+    smooth_neighbors,
+    states_amount,
+    time_named,
+    turns_at,
+    word_weights,
     year_of,
 )
 
@@ -68,7 +68,7 @@ def rank_episodes(
     lexical: dict[str, float],
     dense: dict[str, float],
     request: ReadRequest,
-    sought: Sought,
+    sought: SearchedWords,
     names: Sequence[str],
     ranking: Ranking,
     fed: Mapping[str, float] = MappingProxyType({}),
@@ -83,8 +83,8 @@ def rank_episodes(
     episodes, shown = request.episodes, request.shown
     if episodes is None:
         return iter(()), []
-    meant = time_meant(request.player_words) if ranking.timed else None
-    then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
+    meant = time_named(request.player_words) if ranking.timed else None
+    then = turns_at(meant, episodes, names, request.now) if meant is not None else range(0)
     last = episodes.last
     kept = _FUSED if dense else _SMOOTHED
     own = _by_depth(lexical, episodes)
@@ -96,10 +96,10 @@ def rank_episodes(
             ("words", lambda depth: own.get(depth, 0.0) - fed.get(turns.get(depth, ""), 0.0)),
             ("feedback", own.get),
         ]
-    if names and ranking.lift != 1:
-        near = lift(near, _Named(names, episodes), factor=ranking.lift)
+    if names and ranking.speaker_boost != 1:
+        near = boost_speakers(near, _Named(names, episodes), factor=ranking.speaker_boost)
         steps.append(("names", near.get))
-    if ranking.amounts and (asked := amount_asked(request.player_words)) is not None:
+    if ranking.amounts and (asked := amount_sought(request.player_words)) is not None:
         near = _telling(near, episodes, asked, ranking.amounts)
         steps.append(("amounts", near.get))
     if ranking.close:
@@ -128,10 +128,10 @@ def rank_episodes(
     return ((turns[entry.document], entry) for entry in fused), steps
 
 
-def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) -> dict[int, float]:
+def _smoothed(scores: dict[int, float], episodes: PathEpisodes, ranking: Ranking) -> dict[int, float]:
     """The scores with those of the neighbours: of a chat's turns, most where one asks what the next one answers."""
     if ranking.reach != OF_PAIRS:
-        return smooth(scores, episodes.last, decay=ranking.decay, reach=ranking.reach)
+        return smooth_neighbors(scores, episodes.last, decay=ranking.decay, reach=ranking.reach)
 
     def asks(depth: int) -> bool:
         turn = episodes.at(depth)
@@ -140,7 +140,7 @@ def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) ->
         text = episodes.text(turn)
         return text[-1:] in _ASKS or (text[-1:] in _CLOSING and text.rstrip(_CLOSING).endswith(_ASKS))
 
-    return lend(scores, episodes.last, asks, decay=ranking.decay)
+    return smooth_dialogue(scores, episodes.last, asks, decay=ranking.decay)
 
 
 class Signals(Mapping[str, float]):
@@ -177,7 +177,7 @@ class Signals(Mapping[str, float]):
 
 
 def _gathered(
-    scores: dict[int, float], episodes: Episodes, sought: Sought, language: str, factor: float
+    scores: dict[int, float], episodes: PathEpisodes, sought: SearchedWords, language: str, factor: float
 ) -> dict[int, float]:
     """The scores, those of the best lifted by how close to each other they tell of what is wanted."""
     best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
@@ -187,11 +187,11 @@ def _gathered(
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
 
 
-def _telling(scores: dict[int, float], episodes: Episodes, asked: re.Pattern[str], part: float) -> dict[int, float]:
+def _telling(scores: dict[int, float], episodes: PathEpisodes, asked: re.Pattern[str], part: float) -> dict[int, float]:
     """The scores, those of turns that tell what is ``asked`` raised by so large a part of the best."""
     more = part * max(scores.values(), default=1.0)
     turns = {depth: episodes.at(depth) for depth in scores}
-    found = {depth for depth, turn in turns.items() if turn is not None and tells(episodes.text(turn), asked)}
+    found = {depth for depth, turn in turns.items() if turn is not None and states_amount(episodes.text(turn), asked)}
     return {depth: score + more if depth in found else score for depth, score in scores.items()}
 
 
@@ -209,7 +209,7 @@ def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float
 class _Named:
     """Whether a turn is one of those who are named: of an utterance its speaker counts, else whoever is told of."""
 
-    def __init__(self, names: Sequence[str], episodes: Episodes) -> None:
+    def __init__(self, names: Sequence[str], episodes: PathEpisodes) -> None:
         self._names = {match_text(name) for name in names}
         # Folding a text takes longer than finding a name in it; Korean names have no case.
         self._folds = any(map(str.islower, self._names)) or any(map(standing, self._names))
@@ -220,7 +220,7 @@ class _Named:
         if turn is None:
             return False
         text = self._episodes.text(turn)
-        folded = matched(text) if self._folds else text
+        folded = normalized_turn(text) if self._folds else text
         names = [name for name in self._names if name in folded]
         if not names:  # most turns: neither of the speaker nor of its words need be known
             return False
@@ -230,7 +230,7 @@ class _Named:
         return any(mentions_folded(folded, name) for name in names)
 
 
-def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
+def _by_depth(scores: dict[str, float], episodes: PathEpisodes) -> dict[int, float]:
     return {episodes.depth(turn): score for turn, score in scores.items()}
 
 
@@ -270,8 +270,8 @@ class Remembered:  # not frozen, as ``Piece`` is not
 class Remembering:
     """Selects the texts of the turns of one read."""
 
-    episodes: Episodes
-    sought: Sought
+    episodes: PathEpisodes
+    sought: SearchedWords
     """The words of the query."""
     turns: Sequence[str]
     """The best turns, best first. The first ``WEIGHED`` determine the weights of words."""
@@ -288,7 +288,7 @@ class Remembering:
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
         counted = self.brief and episodes.last >= _RARE_FROM
-        self._particular = Particular(episodes, episodes.last) if counted else None
+        self._particular = ParticularSentences(episodes, episodes.last) if counted else None
         self._whole = sizes.brief if self.brief else sizes.whole
         self._facts, self._excerpt = sizes.whole, sizes.excerpt
         self._left, self._told = _NEAREST, 0
@@ -301,7 +301,7 @@ class Remembering:
         if not said:
             return Remembered(excerpt(facts, self._weights[0], self._facts), "", stamped)
         if self._particular is not None:
-            said = telling(said, self._particular) or self._resembling(said, turn)
+            said = particular_sentences(said, self._particular) or self._resembling(said, turn)
             if not said:
                 return None
         if len(said) > self._whole:
@@ -317,7 +317,7 @@ class Remembering:
 
     def _resembling(self, said: str, turn: str) -> str:
         """Return the sentence of ``said`` that resembles the question, or "" after the first three turns."""
-        found = resembling(said, self._words_of(turn)) if self._left else ""
+        found = most_similar_sentence(said, self._words_of(turn)) if self._left else ""
         if not found or found in self._nearest:
             return ""
         self._nearest.add(found)
@@ -330,9 +330,9 @@ class Remembering:
         turns = self.turns[:WEIGHED]
         whole = [self.episodes.text(turn) for turn in turns]
         texts = [text.partition("\n")[2] for text in whole]
-        weights, each = weigh_each(self.sought.words, texts, [self.sought.possible(text) for text in whole])
+        weights, each = word_weights(self.sought.words, texts, [self.sought.possible(text) for text in whole])
         if self.also:
-            others = weigh_each([word for word in self.also if word not in weights], texts)
+            others = word_weights([word for word in self.also if word not in weights], texts)
             for own, other in zip((weights, *each), (others[0], *others[1]), strict=True):
                 own.update({word: _ALSO * worth for word, worth in other.items()})
         return weights, dict(zip(turns, each, strict=True))
@@ -341,7 +341,7 @@ class Remembering:
 def parts_told(wanted: Sequence[str], language: str, texts: Sequence[str]) -> list[str]:
     """Return the excerpts that turns with these ``texts`` would have if they were the best ones."""
     said = [text.partition("\n")[2] for text in texts]
-    weights, each = weigh_each(wanted, said)
+    weights, each = word_weights(wanted, said)
     size = language_of(language).texts.sizes.excerpt
     return [excerpt(text, having or weights, size) for text, having in zip(said, each, strict=True)]
 
@@ -402,13 +402,13 @@ class Recollection:
         brief = _brief(episodes)
         if ranking.adapt:
             ranking = _adapted(ranking, brief, scene)
-        lexical, fed = dict[str, float](), Fed()
+        lexical, fed = dict[str, float](), Feedback()
         query = " ".join((request.player_words, *scene.other_names))
-        sought = Sought(content_words(query))
+        sought = SearchedWords(content_words(query))
         related: frozenset[str] | None = None
         idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
-        if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
-            related = bearing(query.casefold(), episodes)
+        if ranking.related_only and idle and episodes.last >= _COUNTED_FROM:
+            related = related_turns(query.casefold(), episodes)
             if not related:
                 return []
         if ranking.lexical:
@@ -516,11 +516,11 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     if not scene.looks_back:
         return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense, amounts=0.0)
     # A named time selects one of many similar turns, and feedback would find the others as well.
-    hop = ranking.hop if time_meant(scene.request.player_words) is None else 0.0
+    hop = ranking.hop if time_named(scene.request.player_words) is None else 0.0
     return evolve(ranking, reach=0, feedback=hop, dense=dense, amounts=0.0)
 
 
-def _brief(episodes: Episodes) -> bool:
+def _brief(episodes: PathEpisodes) -> bool:
     """Whether the latest turns are short on average, like utterances in a conversation. The answer to a question is
     then often in the next turn."""
     texts: list[str] = []

@@ -25,7 +25,7 @@ from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
-from saga_core.recall import Sought, Walk, weight_of, without_other_story
+from saga_core.recall import SearchedWords, Walk, weight_of, without_other_story
 from saga_core.stores import Edge
 from saga_core.world import DEFAULT_HP, World
 
@@ -629,7 +629,7 @@ def _pieces(
     """Return a line for each found turn. ``found`` has the scores by words; ``number`` orders the stories."""
     episodes = story.episodes
     best = sorted(found, key=lambda turn: (-found[turn], episodes.depth(turn)))
-    remembering = Remembering(episodes, Sought(wanted), best, language, brief=False)
+    remembering = Remembering(episodes, SearchedWords(wanted), best, language, brief=False)
     under = " · ".join(filter(None, (one_field(story.name), story.day)))
     pieces: list[Piece] = []
     for rank, turn in enumerate(best):

@@ -9,8 +9,8 @@ from saga_core.curation.corrections import FIELDS, correct
 from saga_core.curation.facts import condense
 from saga_core.curation.model_review import (
     MOST_CALLS,
-    Call,
     Desk,
+    ToolCall,
     agent_prompt,
     agent_retry,
     read_answer,
@@ -27,8 +27,8 @@ __all__ = [
     "BLOCK_CHARS",
     "FIELDS",
     "MOST_CALLS",
-    "Call",
     "Desk",
+    "ToolCall",
     "agent_prompt",
     "agent_retry",
     "condense",

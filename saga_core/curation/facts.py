@@ -17,7 +17,7 @@ _LEARNED_IN_PLAY = ("status", "status_since", "hp")
 
 
 @frozen
-class Step:
+class ReplayedTurn:
     """One turn of the view."""
 
     turn: Turn
@@ -25,7 +25,7 @@ class Step:
     after: WorldState
 
 
-def replay(view: CurationView) -> tuple[Step, ...]:
+def replay(view: CurationView) -> tuple[ReplayedTurn, ...]:
     """Return the view's turns in order, folded from the state before them, without side requests."""
     state = view.before if view.before is not None else _unknown(view.state)
     steps = []
@@ -33,7 +33,7 @@ def replay(view: CurationView) -> tuple[Step, ...]:
         if turn.kind in (TurnKind.ROOT, TurnKind.SIDE):
             continue
         after = fold(state, turn.delta, turn=turn.id, depth=turn.depth)
-        steps.append(Step(turn, state, after))
+        steps.append(ReplayedTurn(turn, state, after))
         state = after
     return tuple(steps)
 
@@ -68,13 +68,13 @@ class Fact:
     """Names of which a text must have at least one to contain the fact."""
 
 
-def facts_of(steps: Sequence[Step], language: str) -> list[Fact]:
+def facts_of(steps: Sequence[ReplayedTurn], language: str) -> list[Fact]:
     """Return the facts of the turns, in order: deaths, events, meetings, items, notes."""
     words = language_of(language).texts
     return [fact for step in steps for fact in _of_step(step, words)]
 
 
-def _of_step(step: Step, words: Texts) -> Iterator[Fact]:
+def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
     before, after, depth, turn = step.before, step.after, step.turn.depth, step.turn.id
 
     def fact(text: str, weight: int, *names: str) -> Fact:
@@ -159,17 +159,17 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
         first, last = run[0].turn.depth, run[-1].turn.depth
         if text and not any(part.first <= first and last <= part.last for part in parts):
             parts.append(StoryPart(SCENE, first, last, text))
-            proposals.append(told(SCENE, first, last, text, tuple(step.turn.id for step in run)))
+            proposals.append(story_proposal(SCENE, first, last, text, tuple(step.turn.id for step in run)))
     old = [part for part in parts if part.level == SCENE and part.last <= view.state.depth - compress_after]
     old.sort(key=lambda part: part.first)
     for start in range(0, len(old) - CHAPTER_SCENES + 1, CHAPTER_SCENES):
         scenes = old[start : start + CHAPTER_SCENES]
         text = condensed(facts_in(scenes), CHAPTER_CHARS)
-        proposals.append(told(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
+        proposals.append(story_proposal(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
     return tuple(proposals)
 
 
-def told(level: str, first: int, last: int, text: str, turns: tuple[str, ...]) -> Proposal:
+def story_proposal(level: str, first: int, last: int, text: str, turns: tuple[str, ...]) -> Proposal:
     """Return the proposal to summarize some turns with ``text``."""
     summary = f"{level} {first}-{last}: {text}"[:200]
     return Proposal(

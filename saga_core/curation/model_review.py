@@ -234,7 +234,7 @@ _SHOWN = 160
 
 
 @frozen
-class Call:
+class ToolCall:
     """One tool call."""
 
     tool: str
@@ -300,7 +300,7 @@ def tool_definitions() -> list[dict[str, Any]]:
     ]
 
 
-def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
+def read_calls(text: str, native: Sequence[Any]) -> list[ToolCall]:
     """Return the tool calls of a reply: the API's own, or otherwise those in its JSON. Raises ``Unusable``."""
     calls = []
     for each in native:
@@ -312,7 +312,7 @@ def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
             arguments = json.loads(raw) if isinstance(raw, str) and raw.strip() else raw or {}
         except (ValueError, RecursionError):
             arguments = None
-        calls.append(Call(str(function.get("name", "")), arguments if isinstance(arguments, Mapping) else {"": ""}))
+        calls.append(ToolCall(str(function.get("name", "")), arguments if isinstance(arguments, Mapping) else {"": ""}))
     if calls:
         return calls
     answer = read_object(text)
@@ -323,7 +323,7 @@ def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
         if isinstance(each, Mapping):
             inner = each.get("arguments")
             arguments = inner if isinstance(inner, Mapping) else {k: v for k, v in each.items() if k != "tool"}
-            calls.append(Call(str(each.get("tool", each.get("name", ""))), arguments))
+            calls.append(ToolCall(str(each.get("tool", each.get("name", ""))), arguments))
     return calls
 
 
@@ -342,7 +342,7 @@ class Desk:
         known = self.view.state.blocks
         self.blocks = {name: known[name].text if name in known else "" for name in self.names}
 
-    def take(self, call: Call) -> str:
+    def take(self, call: ToolCall) -> str:
         """Execute a call and return a line with its result."""
         shown = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)[:_SHOWN]
         said = f"{call.tool} {shown}"
@@ -351,7 +351,7 @@ class Desk:
         self._seen.add(said)
         return f"{said}: {self._do(call)}"
 
-    def _do(self, call: Call) -> str:
+    def _do(self, call: ToolCall) -> str:
         if call.tool == "finish":
             self.finished = True
             return "ok"
@@ -368,7 +368,7 @@ class Desk:
         self.proposals.append(proposal)
         return "ok"
 
-    def _remember(self, call: Call) -> str:
+    def _remember(self, call: ToolCall) -> str:
         name, text = call.arguments.get("block"), call.arguments.get("text")
         if not isinstance(name, str) or name not in self.blocks:
             return f"error: there is no block {name!r}; there are {', '.join(self.names)}"

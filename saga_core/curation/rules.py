@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from attrs import define, field
 
-from saga_core.curation.facts import Step, replay
+from saga_core.curation.facts import ReplayedTurn, replay
 from saga_core.ids import digest
 from saga_core.language import NEVER, Findings, StoryWords, caseless, every, language_of, mentions
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
@@ -200,7 +200,7 @@ def review_by_turn(view: CurationView) -> Iterator[tuple[Proposal, ...]]:
 @define
 class _Review:
     view: CurationView
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayedTurn, ...]
     _parted: dict[str, tuple[int, str, str]] = field(factory=dict)
     """The depth, place and id of the turn in which the player left each character."""
 
@@ -234,7 +234,7 @@ class _Review:
 
     # -- the dead ----------------------------------------------------------------------------------------------
 
-    def _dead(self, step: Step, died: dict[str, str]) -> Iterator[Proposal]:
+    def _dead(self, step: ReplayedTurn, died: dict[str, str]) -> Iterator[Proposal]:
         """Find dead characters that act in the turn. ``died`` has the turns of deaths that only the prose mentions."""
         turn, before = step.turn, step.before
         told = turn.reply
@@ -272,7 +272,7 @@ class _Review:
 
     # -- hit points --------------------------------------------------------------------------------------------
 
-    def _down(self, step: Step) -> Iterator[Proposal]:
+    def _down(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find characters that fight although they have no hit points and regain none."""
         turn = step.turn
         for each in step.before.of_kind(Kind.CHARACTER):
@@ -298,7 +298,7 @@ class _Review:
 
     # -- places ------------------------------------------------------------------------------------------------
 
-    def _places(self, step: Step) -> Iterator[Proposal]:
+    def _places(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find characters in two places: left behind and met far away at once, or present but described elsewhere."""
         turn, after = step.turn, step.after
         gone = {event.who for event in turn.delta.events if isinstance(event, deltas.Separated)}
@@ -335,7 +335,7 @@ class _Review:
             self._parted.pop(who, None)
 
     def _two_places(
-        self, step: Step, who: str, one: str, other: str, turns: Sequence[str], quote: str = ""
+        self, step: ReplayedTurn, who: str, one: str, other: str, turns: Sequence[str], quote: str = ""
     ) -> Proposal:
         name, first, second = (step.after.name(id_) for id_ in (who, one, other))
         return self._finding(
@@ -349,7 +349,7 @@ class _Review:
 
     # -- belongings --------------------------------------------------------------------------------------------
 
-    def _hands(self, step: Step) -> Iterator[Proposal]:
+    def _hands(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find single items that one character received although another still has them."""
         gained = [
             (event.item, event.owner if isinstance(event, deltas.ItemGained) else event.receiver)
@@ -377,7 +377,7 @@ class _Review:
 
     # -- hearts ------------------------------------------------------------------------------------------------
 
-    def _hearts(self, step: Step) -> Iterator[Proposal]:
+    def _hearts(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find relations that turn into their opposite without an apparent reason."""
         for event in step.turn.delta.events:
             if not isinstance(event, deltas.RelationChanged):
@@ -402,7 +402,7 @@ class _Review:
                 at=step.turn.id,
             )
 
-    def _reason(self, step: Step, pair: tuple[str, str]) -> bool:
+    def _reason(self, step: ReplayedTurn, pair: tuple[str, str]) -> bool:
         at = self.steps.index(step)
         for each in self.steps[max(0, at - _CAUSES) : at + 1]:
             for event in each.turn.delta.events:
@@ -456,7 +456,7 @@ class _Review:
         )
 
 
-def _acts_in(step: Step, who: Entity) -> str:
+def _acts_in(step: ReplayedTurn, who: Entity) -> str:
     """Return the field of the turn's report in which a dead character acts, "" if there is none."""
     if of_a_body(step.turn.reply):
         return ""

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from saga_core.curation.facts import Step, condensed, facts_in, facts_of, lost, replay
+from saga_core.curation.facts import ReplayedTurn, condensed, facts_in, facts_of, lost, replay
 from saga_core.ids import digest
 from saga_core.language import clean_name, nfc
 from saga_core.model import LEVELS, MAX_STORY_CHARS, Delta, Event, Kind, WorldState, deltas, fold, newest
@@ -38,7 +38,7 @@ VERDICTS = ("error", "deliberate")
 
 
 @frozen
-class Verdict:
+class Ruling:
     """The decision on a proposal."""
 
     proposal: Proposal
@@ -48,7 +48,7 @@ class Verdict:
     events: tuple[Event, ...] = field(default=(), repr=False)
 
 
-def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str]) -> tuple[Verdict, ...]:
+def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str]) -> tuple[Ruling, ...]:
     """Return a verdict for each proposal, in order. ``blocks`` are the names of the allowed memory blocks.
 
     Each proposal is judged on the state after the accepted ones before it. Nothing is guessed: a proposal without
@@ -58,13 +58,13 @@ def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str
     verdicts = []
     for at, proposal in enumerate(proposals):
         if at >= MOST:
-            verdicts.append(Verdict(proposal, False, f"more than {MOST} proposals in one review"))
+            verdicts.append(Ruling(proposal, False, f"more than {MOST} proposals in one review"))
             continue
         verdict = judge.judge(proposal)
         if verdict.accepted:
             after = fold(judge.state, Delta(verdict.events), turn=judge.state.turn, depth=judge.state.depth)
             if len(after.problems) != len(judge.state.problems) and after.problems[-1:] != judge.state.problems[-1:]:
-                verdict = Verdict(proposal, False, after.problems[-1].text)
+                verdict = Ruling(proposal, False, after.problems[-1].text)
             else:
                 judge = evolve(judge, state=after)
         verdicts.append(verdict)
@@ -78,11 +78,11 @@ class _Refused(Exception):
 @frozen
 class _Judge:
     view: CurationView
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayedTurn, ...]
     state: WorldState
     blocks: tuple[str, ...]
 
-    def judge(self, proposal: Proposal) -> Verdict:
+    def judge(self, proposal: Proposal) -> Ruling:
         rulers = {
             "contradiction": self._contradiction,
             "compress": self._compress,
@@ -102,9 +102,9 @@ class _Judge:
             unknown = set(proposal.entities) - set(self.state.entities)
             if unknown:
                 raise _Refused(f"there is no entity {min(unknown)!r}")
-            return Verdict(proposal, True, "", rulers[proposal.kind](proposal))
+            return Ruling(proposal, True, "", rulers[proposal.kind](proposal))
         except _Refused as refusal:
-            return Verdict(proposal, False, str(refusal))
+            return Ruling(proposal, False, str(refusal))
 
     def _contradiction(self, proposal: Proposal) -> tuple[Event, ...]:
         data = proposal.data

@@ -13,14 +13,14 @@ from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.extraction.statuses import is_supposed_death, status_of
 from saga_core.language import Says, any_of, is_debt, is_settled, settled, telling
-from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
+from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, ReportStatus, Source, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
 """A transfer: giver, receiver, thing and quantity. None is an unknown side."""
-_STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
+_STATUS = {"ok": ReportStatus.OK, "partial": ReportStatus.PARTIAL, "fallback": ReportStatus.FALLBACK}
 
 
 def read_delta(
@@ -56,12 +56,12 @@ def read_delta(
     real = here_and_now(fields, names)
     events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above)).events())
     cut = reading.cut if source is Source.BLOCK else ""
-    status = Status.CUT if cut else _STATUS[reading.status.value]
+    status = ReportStatus.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
     problems = tuple(f"{said_by}: {problem}" for problem in reading.problems)
     return Delta(
         (*head, *names.introduced, *events),
-        Source.NONE if status is Status.FALLBACK else source,
+        Source.NONE if status is ReportStatus.FALLBACK else source,
         status,
         problems,
         cut=cut,

@@ -17,7 +17,7 @@ from saga_core.config import Review, Settings
 from saga_core.errors import NotSupported
 from saga_core.jobs.extraction import AHEAD, ExtractionJob, Window, unreported, windows_of
 from saga_core.journal import Ledger
-from saga_core.model import Node
+from saga_core.model import TurnNode
 from saga_core.ports import Usage
 from saga_core.sessions import LiveSession, SessionDirectory, turn_named
 from saga_core.upstream import facts_of
@@ -120,11 +120,11 @@ class Backfill:
             )
         return await self.directory.load(session_id)
 
-    async def _windows(self, live: LiveSession, nodes: Sequence[Node]) -> list[Window]:
+    async def _windows(self, live: LiveSession, nodes: Sequence[TurnNode]) -> list[Window]:
         assert self.extraction.extractor is not None
         return await windows_of(live, nodes, self.extraction.extractor, alone=not self.extraction.in_windows)
 
-    async def _whole_windows(self, live: LiveSession, unread: Sequence[Node], most: int) -> list[str]:
+    async def _whole_windows(self, live: LiveSession, unread: Sequence[TurnNode], most: int) -> list[str]:
         chosen: list[str] = []
         for window in await self._windows(live, unread[: most + AHEAD]):
             if chosen and len(chosen) + len(window.turns) > most:
@@ -132,7 +132,7 @@ class Backfill:
             chosen += window.turns
         return chosen[:most]
 
-    def _unread(self, live: LiveSession, end: str) -> list[Node]:
+    def _unread(self, live: LiveSession, end: str) -> list[TurnNode]:
         failed = self._failed(live)
         return [
             node
@@ -178,7 +178,7 @@ class Backfill:
             spent=paid.dollars,
         )
 
-    async def _rest(self, live: LiveSession, unread: Sequence[Node]) -> _Tokens:
+    async def _rest(self, live: LiveSession, unread: Sequence[TurnNode]) -> _Tokens:
         """The estimated cost of reading turns: the prompts as they would be sent now, plus their growth."""
         extractor = self.extraction.extractor
         assert extractor is not None

@@ -19,7 +19,7 @@ from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import ReviewsJob
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
-from saga_core.journal import Journal, Wanted
+from saga_core.journal import Journal, PendingWork
 from saga_core.model import TurnKind
 from saga_core.sessions import LiveSession, SessionDirectory, SilentChats
 
@@ -193,7 +193,7 @@ class Background:
         }
 
 
-def _job(session: str, turn: str, wants: Wanted | None, failing: tuple[int, str]) -> PendingJob:
+def _job(session: str, turn: str, wants: PendingWork | None, failing: tuple[int, str]) -> PendingJob:
     if wants is None:
         tries, reason = failing
         return PendingJob(session, turn, "views", tries >= STUCK, tries, reason)

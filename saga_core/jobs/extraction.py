@@ -21,7 +21,7 @@ from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.views import ViewsJob
-from saga_core.journal import Journal, Wanted
+from saga_core.journal import Journal, PendingWork
 from saga_core.language import detect
 from saga_core.log_context import set_log_context
 from saga_core.model import (
@@ -30,12 +30,12 @@ from saga_core.model import (
     Event,
     Introduced,
     Mentioned,
-    Node,
     Renamed,
+    ReportStatus,
     Source,
-    Status,
     Turn,
     TurnKind,
+    TurnNode,
     WorldState,
     deltas,
     fold,
@@ -104,7 +104,7 @@ class Window:
 
 
 async def windows_of(
-    live: LiveSession, nodes: Sequence[Node], extractor: Extractor, *, alone: bool = False
+    live: LiveSession, nodes: Sequence[TurnNode], extractor: Extractor, *, alone: bool = False
 ) -> list[Window]:
     """Divide turns of one path, in their order, into windows. A window ends where the turns are not consecutive.
 
@@ -125,8 +125,8 @@ async def windows_of(
     return found
 
 
-def _runs(nodes: Sequence[Node]) -> list[list[Node]]:
-    runs: list[list[Node]] = []
+def _runs(nodes: Sequence[TurnNode]) -> list[list[TurnNode]]:
+    runs: list[list[TurnNode]] = []
     for node in nodes:
         if runs and node.parent == runs[-1][-1].id:
             runs[-1].append(node)
@@ -151,9 +151,9 @@ async def window_at(live: LiveSession, turn: str, due: Container[str], extractor
 _NAMED_BY_BLOCK = (Renamed, Introduced, deltas.Played, deltas.Merged)
 
 
-def unreported(node: Node) -> bool:
+def unreported(node: TurnNode) -> bool:
     """Whether the turn is part of the story, and its changes were not reported, or not completely."""
-    return node.status in (Status.FALLBACK, Status.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
+    return node.status in (ReportStatus.FALLBACK, ReportStatus.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
 
 
 def is_news(live: LiveSession, turn: str) -> bool:
@@ -246,7 +246,7 @@ class Backlog:
     """The turns of one session that are to be read."""
 
     session: str
-    wanted: dict[str, Wanted] = field(factory=dict)
+    wanted: dict[str, PendingWork] = field(factory=dict)
     proved: set[str] = field(factory=set)
     """Turns that count though no turn continues them: a request's history showed them, or the work is drained."""
     read: dict[str, Delta] = field(factory=dict)
@@ -282,20 +282,20 @@ class Backlog:
             return True
         return bool(live.tree.children.get(turn)) or (at_head and turn == live.head)
 
-    def due(self, live: LiveSession, *, at_head: bool) -> list[Node]:
+    def due(self, live: LiveSession, *, at_head: bool) -> list[TurnNode]:
         """The turns that are to be read now."""
         return [live.tree.get(turn) for turn in self.wanted if self.is_due(live, turn, at_head=at_head)]
 
-    def oldest_first(self, node: Node) -> bool:
+    def oldest_first(self, node: TurnNode) -> bool:
         """Whether a turn is read after those above it: it was imported or adopted, and somebody asked for it."""
         wanted = self.wanted.get(node.id)
         return node.kind in (TurnKind.IMPORTED, TurnKind.ADOPTED) and wanted is not None and wanted.asked
 
-    def in_window(self, node: Node) -> bool:
+    def in_window(self, node: TurnNode) -> bool:
         """Whether a turn is read in one call with the turns below it."""
         return self.oldest_first(node) and node.id not in self.alone
 
-    def place_of(self, node: Node) -> int:
+    def place_of(self, node: TurnNode) -> int:
         """A turn's priority in the queue; the highest comes first. Newer turns come before older ones. Imported turns,
         and adopted turns that somebody asked for, are read oldest first: no request waits for them, and each is read
         with the changes of those before it.
@@ -308,7 +308,7 @@ class Backlog:
             return None
         return self.over if live.tree.get(parent).depth - live.tree.get(self.turn).depth <= NEAR else None
 
-    def failed(self) -> Iterator[tuple[str, Wanted]]:
+    def failed(self) -> Iterator[tuple[str, PendingWork]]:
         """The turns that are not retried automatically."""
         return ((turn, each) for turn, each in self.wanted.items() if each.failed)
 
@@ -377,17 +377,17 @@ class ExtractionJob(Job):
             self._backlog(session).wanted.update(found)
             self.kick(session)
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """Those of ``turns`` that were wanted before, and those that nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
         fresh = [turn for turn in turns if turn not in known and turn in live.tree and is_news(live, turn)]
         read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
-        wanted.update((turn, Wanted(True)) for turn in read)
+        wanted.update((turn, PendingWork(True)) for turn in read)
         if len(fresh) > len(read):
             self.counters.add("extraction.skipped", len(fresh) - len(read))
         unread = set(fresh) - set(read)
-        if any(live.tree.get(turn).status is Status.CUT for turn in unread):
+        if any(live.tree.get(turn).status is ReportStatus.CUT for turn in unread):
             self.counters.degrade(CUT, "the last state block was cut off, and no extraction model reads the rest")
         elif turns and not unread:
             self.counters.recover(CUT)
@@ -395,7 +395,7 @@ class ExtractionJob(Job):
             self._backlog(live.session.id).wanted.update(wanted)
         return wanted
 
-    def _reads(self, node: Node) -> bool:
+    def _reads(self, node: TurnNode) -> bool:
         """Whether there is a model, and it may be asked about a turn that nobody reported."""
         return self.extractor is not None and (self.reads_adopted or node.kind is not TurnKind.ADOPTED)
 
@@ -408,7 +408,7 @@ class ExtractionJob(Job):
         """Read the turns that are due now."""
         self.kick(live.session.id)
 
-    def _waits(self, node: Node, wanted: Wanted | None) -> bool:
+    def _waits(self, node: TurnNode, wanted: PendingWork | None) -> bool:
         """Whether the changes read in a turn wait until a person accepts them."""
         if wanted is not None and wanted.waits is not None:
             return wanted.waits
@@ -416,7 +416,7 @@ class ExtractionJob(Job):
 
     async def again(self, session: str, turns: Sequence[str], *, waits: bool | None = None) -> None:
         """Read ``turns`` again, whatever is known of them. ``waits`` says whether the answers wait for a person."""
-        wanted = {turn: Wanted(True, asked=True, waits=waits) for turn in turns}
+        wanted = {turn: PendingWork(True, asked=True, waits=waits) for turn in turns}
         # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
         queued = self.views.queued(session)
         await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})

@@ -17,7 +17,7 @@ from saga_core.errors import NotFound
 from saga_core.extraction import nameless, owners_never_met, player_by_hands, second_person
 from saga_core.ids import IdSource
 from saga_core.jobs.views import ViewsJob
-from saga_core.journal import Wanted
+from saga_core.journal import PendingWork
 from saga_core.model import Delta, Source, WorldState, deltas
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
@@ -46,7 +46,7 @@ class PersonasJob(Job):
         self._turns: dict[str, str] = {}
         """Session -> the turn that was rendered last."""
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """This job notes nothing in the journal."""
         return {}
 

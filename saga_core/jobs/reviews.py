@@ -23,7 +23,7 @@ from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.views import ViewsJob
-from saga_core.journal import Wanted
+from saga_core.journal import PendingWork
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Review, Source, deltas, held
 from saga_core.ports import Clock
@@ -136,7 +136,7 @@ class ReviewsJob(Job):
     _desks: dict[str, _Desk] = field(factory=dict)
     _one: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(1))
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """Nothing, because the path shows whether a review is due. Also publishes what was learned, so that a crash
         does not lose it."""
         if self.shared.strategies:

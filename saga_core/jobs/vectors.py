@@ -16,8 +16,8 @@ from attrs import define, field
 from saga_core.background import DONE, InSections, Job, Retry, SessionLocks, Step, Waiting
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
-from saga_core.journal import Journal, Wanted, keys
-from saga_core.model import Node, read_nodes
+from saga_core.journal import Journal, PendingWork, keys
+from saga_core.model import TurnNode, read_nodes
 from saga_core.recall import episodes_scope, passage_of
 from saga_core.sessions import LiveSession, LiveSessions
 from saga_core.views import Projector, passages
@@ -80,7 +80,7 @@ class VectorsJob(Job):
         """Whether turns have vectors at all, with this embedder."""
         return self.projector.embedder is not None and self.projector.embedder.semantic
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """Nothing, because the stores show which turns lack a vector."""
         return {}
 
@@ -214,7 +214,7 @@ class VectorsJob(Job):
         lacking = [node.id for node in await self.projector.lacking(session, tree, fresh)]
         return _Plan(dict.fromkeys(sorted(lacking, reverse=True)), world)
 
-    async def _nodes(self, session: str, turns: Sequence[str]) -> list[Node]:
+    async def _nodes(self, session: str, turns: Sequence[str]) -> list[TurnNode]:
         """The current nodes of those ``turns`` that exist."""
         live = self.live.peek(session)
         if live is not None:

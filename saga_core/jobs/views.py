@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
 from saga_core.errors import LeaseLost, NotFound, StoreError
-from saga_core.journal import Journal, Wanted
+from saga_core.journal import Journal, PendingWork
 from saga_core.log_context import set_log_context
 from saga_core.sessions import LiveSession, LiveSessions
 from saga_core.views import Projector
@@ -28,7 +28,7 @@ PATIENCE = 600.0
 class Follower(Protocol):
     """A job that has work once the views of turns are rendered."""
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """The jobs of ``turns`` to note in the journal when the jobs for their views are removed."""
         ...
 
@@ -114,7 +114,7 @@ class ViewsJob(Job):
         await self._projector.render(live, batch, vectors=False)
         await self._projector.let_go(self._live.evicted)
         live.rest()
-        wanted: dict[str, Wanted] = {}
+        wanted: dict[str, PendingWork] = {}
         for follower in self.followers:
             wanted.update(await follower.wants(live, batch))
         await self._journal.change_jobs(session, batch, wanted)

@@ -13,10 +13,10 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
-from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_records, timeline_records
+from saga_core.journal.records import PendingWork, TurnEntry, records_of, review_record, root_records, timeline_records
 from saga_core.journal.rows import delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.unfinished import note_of, settle
-from saga_core.model import Delta, Node, Review, Session, Timeline, Tree, Turn, WorldState, read_nodes
+from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.world import World
 
@@ -85,7 +85,7 @@ class Journal:
     async def append(
         self,
         session: Session,
-        entries: Sequence[Entry],
+        entries: Sequence[TurnEntry],
         *,
         head: str = "",
         opening: str = "",
@@ -117,7 +117,7 @@ class Journal:
         session_id: str,
         number: str,
         delta: Delta,
-        node: Node,
+        node: TurnNode,
         stale: Iterable[str] = (),
         *,
         more: Iterable[tuple[str, Delta]] = (),
@@ -235,7 +235,7 @@ class Journal:
             records = [row for row in records if not note.hides(row[0])]
         if not records:
             raise NotFound(f"there is no session {session_id!r}")
-        nodes: list[Node] = []
+        nodes: list[TurnNode] = []
         for start in range(0, len(records), _READ):
             part = records[start : start + _READ]
             for (turn, _), node in zip(part, read_nodes([raw for _, raw in part]), strict=True):
@@ -254,12 +254,12 @@ class Journal:
             tree.add(node)
         return tree
 
-    async def node(self, session_id: str, turn_id: str) -> Node:
+    async def node(self, session_id: str, turn_id: str) -> TurnNode:
         """Return the slim form of one turn. ``NotFound``."""
         raw = await value(self.kv, keys.node(session_id, turn_id))
         if raw is None:
             raise NotFound(f"session {session_id} has no turn {turn_id!r}")
-        return codec.decode(raw, Node)
+        return codec.decode(raw, TurnNode)
 
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
         """Return the turns with these ids, in this order. ``StoreCorrupt`` if one is missing."""
@@ -344,22 +344,22 @@ class Journal:
         """Delete the checkpoints of a session. They are computed again when needed."""
         await delete_below(self.kv, ("state", session_id))
 
-    async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, Wanted | None]]:
+    async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, PendingWork | None]]:
         """Return (session id, turn id, wanted work) of all pending jobs, oldest first within a session.
 
         None as work: the turn's views and whatever it needs after them. ``session_id`` limits the result to one
         session.
         """
         prefix = ("job",) if session_id is None else ("job", session_id)
-        found: list[tuple[str, str, Wanted | None]] = []
+        found: list[tuple[str, str, PendingWork | None]] = []
         async for key, raw in self._all(prefix):
             try:
-                found.append((key[1], key[2], codec.decode(raw, Wanted) if raw else None))
+                found.append((key[1], key[2], codec.decode(raw, PendingWork) if raw else None))
             except StoreCorrupt as error:
                 self.counters.degrade("journal.jobs", f"session {key[1]}: work on turn {key[2]} is left out: {error}")
         return found
 
-    async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, Wanted]) -> None:
+    async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, PendingWork]) -> None:
         """Remove the view jobs of the turns ``done``, and store the jobs in ``wanted``."""
         await put_rows(self.kv, {keys.job(session_id, turn): codec.encode(each) for turn, each in wanted.items()})
         await self.finish_jobs(session_id, (turn for turn in done if turn not in wanted))

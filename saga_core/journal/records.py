@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from saga_core import codec
 from saga_core.journal import keys
-from saga_core.model import Node, Review, Session, Timeline, Turn, TurnKind, node_of
+from saga_core.model import Review, Session, Timeline, Turn, TurnKind, TurnNode, node_of
 from saga_core.stores import Key
 from saga_core.transcript import identity, identity_key, prefix_keys
 
@@ -56,7 +56,7 @@ def _size(text: str) -> int:
 
 
 @frozen
-class Entry:
+class TurnEntry:
     """A turn to be journaled, with the facts that only its writer knows."""
 
     turn: Turn
@@ -72,7 +72,7 @@ class Entry:
 
 
 @frozen
-class Wanted:
+class PendingWork:
     """The work that a turn still needs after its views are rendered. It is stored as the value of the turn's job."""
 
     extract: bool
@@ -88,7 +88,7 @@ class Wanted:
     """Whether the result waits for the user's decision. None: as configured."""
 
 
-def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
+def records_of(session: Session, entry: TurnEntry) -> dict[Key, bytes]:
     """Return all records of a turn: the turn itself, its node, its index entries and its job."""
     turn = entry.turn
     node = node_of(
@@ -109,7 +109,7 @@ def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
     return puts
 
 
-def entries_of(session: Session, turn: Turn, node: Node) -> dict[Key, bytes]:
+def entries_of(session: Session, turn: Turn, node: TurnNode) -> dict[Key, bytes]:
     """Return the index entries of a turn's reply and the player's message."""
     found, owner = codec.dumps(session.id), session.owner
     puts: dict[Key, bytes] = {}

@@ -16,7 +16,7 @@ from saga_core.journal import keys
 from saga_core.journal.format import end_parts
 from saga_core.journal.records import entries_of, root_records
 from saga_core.journal.rows import delete_below, delete_rows, pages, value
-from saga_core.model import BLANK, Node, Session, Timeline, Tree, Turn
+from saga_core.model import BLANK, Session, Timeline, Tree, Turn, TurnNode
 from saga_core.prompt import Kept, only
 from saga_core.stores import Batch, Key, StateKV
 
@@ -114,7 +114,7 @@ class Removal:
         rest += [key async for key, _ in self._openings()]
         await delete_rows(self.kv, rest)
 
-    async def _turns(self, doomed: list[Node]) -> None:
+    async def _turns(self, doomed: list[TurnNode]) -> None:
         doomed.sort(key=lambda node: (-node.depth, node.id))
         beside = await self._beside({node.id for node in doomed})
         for start in range(0, len(doomed), _TURNS):
@@ -150,7 +150,7 @@ class Removal:
                     found.setdefault(key[2], []).append(key)
         return found
 
-    async def _first_words(self, doomed: list[Node], puts: dict[Key, bytes], deletes: set[Key]) -> None:
+    async def _first_words(self, doomed: list[TurnNode], puts: dict[Key, bytes], deletes: set[Key]) -> None:
         """Remove opening entries of removed turns, or pass them on to a turn that answers the same message."""
         first = {node.id: node for node in doomed if node.depth == 1}
         if not first:

@@ -19,7 +19,7 @@ from saga_core.journal import keys
 from saga_core.journal.format import begin_parts, end_parts
 from saga_core.journal.records import entries_of
 from saga_core.journal.rows import PAGE, delete_below, pages, put_rows, rows, value
-from saga_core.model import Node, Session, Turn
+from saga_core.model import Session, Turn, TurnNode
 from saga_core.stores import Batch, Key, StateKV
 
 _log = logging.getLogger("saga.journal")
@@ -51,7 +51,7 @@ async def note_of(kv: StateKV, session_id: str) -> Unfinished | None:
 async def write_turns(
     kv: StateKV,
     session: Session,
-    turns: Sequence[tuple[Turn, Node]],
+    turns: Sequence[tuple[Turn, TurnNode]],
     *,
     beside: Mapping[Key, bytes],
     more: Mapping[Key, bytes],
@@ -139,12 +139,12 @@ async def _finish(kv: StateKV, session: Session, note: Unfinished) -> None:
     async for page in pages(kv, ("turn", session.id)):
         turns = {key[2]: raw for key, raw in page if keys.fits(key) and note.first <= key[2] <= note.last}
         nodes = await kv.get([keys.node(session.id, turn) for turn in turns])
-        pairs = [(codec.decode(turns[key[2]], Turn), codec.decode(raw, Node)) for key, raw in nodes.items()]
+        pairs = [(codec.decode(turns[key[2]], Turn), codec.decode(raw, TurnNode)) for key, raw in nodes.items()]
         for start in range(0, len(pairs), AT_ONCE):
             await _lead(kv, session, pairs[start : start + AT_ONCE])
 
 
-async def _lead(kv: StateKV, session: Session, turns: Sequence[tuple[Turn, Node]]) -> None:
+async def _lead(kv: StateKV, session: Session, turns: Sequence[tuple[Turn, TurnNode]]) -> None:
     """Write the index entries and jobs of turns."""
     puts: dict[Key, bytes] = {}
     for turn, node in turns:

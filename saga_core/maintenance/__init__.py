@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.maintenance.backups import Kept, add_to_index, read_index
+    from saga_core.maintenance.backups import BackupCopy, add_to_index, read_index
     from saga_core.maintenance.forget import Gone
-    from saga_core.maintenance.forgotten import Older, brought_back, note_forgotten
+    from saga_core.maintenance.forgotten import OlderCopy, brought_back, note_forgotten
+    from saga_core.maintenance.importing import ImportOptions
     from saga_core.maintenance.maintenance import Maintenance
     from saga_core.maintenance.move import begin_move, catch_up, move_journal
     from saga_core.maintenance.remains import make_whole
     from saga_core.maintenance.story_path import StoryPath
-    from saga_core.maintenance.taking_in import TakeIn
     from saga_core.maintenance.tools import Tools
     from saga_core.maintenance.transfer import read_file
-    from saga_core.maintenance.verify import Verdict
+    from saga_core.maintenance.verify import Verification
 
 __all__ = [
+    "BackupCopy",
     "Gone",
-    "Kept",
+    "ImportOptions",
     "Maintenance",
-    "Older",
+    "OlderCopy",
     "StoryPath",
-    "TakeIn",
     "Tools",
-    "Verdict",
+    "Verification",
     "add_to_index",
     "begin_move",
     "brought_back",
@@ -42,11 +42,11 @@ __all__ = [
 # Imported on first use, because a start does not need them.
 __getattr__ = lazy_face(
     {
-        "Kept": "saga_core.maintenance.backups:Kept",
+        "BackupCopy": "saga_core.maintenance.backups:BackupCopy",
         "add_to_index": "saga_core.maintenance.backups:add_to_index",
         "read_index": "saga_core.maintenance.backups:read_index",
         "Gone": "saga_core.maintenance.forget:Gone",
-        "Older": "saga_core.maintenance.forgotten:Older",
+        "OlderCopy": "saga_core.maintenance.forgotten:OlderCopy",
         "brought_back": "saga_core.maintenance.forgotten:brought_back",
         "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
         "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
@@ -55,9 +55,9 @@ __getattr__ = lazy_face(
         "catch_up": "saga_core.maintenance.move:catch_up",
         "move_journal": "saga_core.maintenance.move:move_journal",
         "StoryPath": "saga_core.maintenance.story_path:StoryPath",
-        "TakeIn": "saga_core.maintenance.taking_in:TakeIn",
+        "ImportOptions": "saga_core.maintenance.importing:ImportOptions",
         "Tools": "saga_core.maintenance.tools:Tools",
         "read_file": "saga_core.maintenance.transfer:read_file",
-        "Verdict": "saga_core.maintenance.verify:Verdict",
+        "Verification": "saga_core.maintenance.verify:Verification",
     }
 )

@@ -19,7 +19,7 @@ FILE = "backups.json"
 
 
 @frozen
-class Kept:
+class BackupCopy:
     """A backup that was made."""
 
     path: str
@@ -30,11 +30,11 @@ class Kept:
     turns: int
 
 
-def read_index(data: Path) -> list[Kept]:
+def read_index(data: Path) -> list[BackupCopy]:
     """The backups of the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
     file = data / FILE
     try:
-        return [codec.from_plain(each, Kept) for each in json.loads(file.read_bytes())["backups"]]
+        return [codec.from_plain(each, BackupCopy) for each in json.loads(file.read_bytes())["backups"]]
     except FileNotFoundError:
         return []
     except codec.UNREADABLE as error:
@@ -43,13 +43,13 @@ def read_index(data: Path) -> list[Kept]:
         ) from error
 
 
-def add_to_index(data: Path, kept: Kept) -> None:
+def add_to_index(data: Path, kept: BackupCopy) -> None:
     """Add a backup to the index. An entry with the same path is replaced."""
     others = [each for each in read_index(data) if each.path != kept.path]
     _write(data, [*others, kept])
 
 
-def _write(data: Path, backups: list[Kept]) -> None:
+def _write(data: Path, backups: list[BackupCopy]) -> None:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may be stored elsewhere
     fresh = data / f"{FILE}.new"
     text = json.dumps({"backups": [asdict(each) for each in backups]}, ensure_ascii=False, indent=2)

@@ -17,7 +17,7 @@ from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.journal import delete_below, entries_of, keys, pages
 from saga_core.language import nfc, normalized
 from saga_core.maintenance.tools import Tools
-from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
+from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
 from saga_core.recall import lore_scope
 from saga_core.sessions import amend
 from saga_core.storage import SelfHealingStore
@@ -161,7 +161,7 @@ async def _redact_record(tools: Tools, session: Session, name: str) -> int:
     return count + len(held)
 
 
-async def _find_again(tools: Tools, session: Session, nodes: dict[str, Node]) -> None:
+async def _find_again(tools: Tools, session: Session, nodes: dict[str, TurnNode]) -> None:
     ids = list(nodes)
     for start in range(0, len(ids), _PAGE):
         turns: list[Turn] = await tools.journal.turns(session.id, ids[start : start + _PAGE])

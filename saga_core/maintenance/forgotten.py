@@ -21,7 +21,7 @@ FILE = "forgotten.json"
 
 
 @frozen
-class Forgotten:
+class ForgottenSession:
     """A session that was forgotten, or in which a name was forgotten."""
 
     session: str
@@ -37,11 +37,11 @@ def fingerprint(session: str) -> str:
     return hashlib.blake2b(session.encode(), digest_size=16, person=b"saga.forgotten").hexdigest()
 
 
-def read_forgotten(data: Path) -> list[Forgotten]:
+def read_forgotten(data: Path) -> list[ForgottenSession]:
     """The forgotten sessions of the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
     file = data / FILE
     try:
-        return [codec.from_plain(each, Forgotten) for each in json.loads(file.read_bytes())["forgotten"]]
+        return [codec.from_plain(each, ForgottenSession) for each in json.loads(file.read_bytes())["forgotten"]]
     except FileNotFoundError:
         return []
     except codec.UNREADABLE as error:
@@ -52,7 +52,7 @@ def read_forgotten(data: Path) -> list[Forgotten]:
 
 def note_forgotten(data: Path, sessions: Iterable[str], at: float, *, whole: bool) -> None:
     """Add sessions to the list by their ids. Raises ``OSError``, and ``StoreCorrupt`` if the list cannot be read."""
-    fresh = [Forgotten(fingerprint(session), at, whole) for session in sessions]
+    fresh = [ForgottenSession(fingerprint(session), at, whole) for session in sessions]
     text = json.dumps({"forgotten": [asdict(each) for each in (*read_forgotten(data), *fresh)]}, indent=2)
     part = data / f"{FILE}.new"
     with part.open("w", encoding="utf-8") as file:
@@ -63,7 +63,7 @@ def note_forgotten(data: Path, sessions: Iterable[str], at: float, *, whole: boo
 
 
 @frozen
-class Older:
+class OlderCopy:
     """The forgotten data that a copy of a data directory would bring back."""
 
     sessions: tuple[str, ...]
@@ -72,7 +72,7 @@ class Older:
     """Sessions in which a name was forgotten."""
 
 
-def brought_back(data: Path, sessions: Iterable[str], made: float | None) -> Older:
+def brought_back(data: Path, sessions: Iterable[str], made: float | None) -> OlderCopy:
     """Find out which ``sessions`` of a copy that was ``made`` at that time were forgotten later, wholly or in part.
 
     If ``made`` is None, the copy counts as older than everything on the list. Raises ``StoreCorrupt``.
@@ -82,7 +82,7 @@ def brought_back(data: Path, sessions: Iterable[str], made: float | None) -> Old
         if made is None or each.at >= made:
             noted[each.session] = noted.get(each.session, False) or each.whole
     found = {session: noted[fingerprint(session)] for session in sessions if fingerprint(session) in noted}
-    return Older(
+    return OlderCopy(
         tuple(session for session, whole in found.items() if whole),
         tuple(session for session, whole in found.items() if not whole),
     )

@@ -13,10 +13,10 @@ from saga_core.model import Session
 if TYPE_CHECKING:
     from saga_core.imports import Source
     from saga_core.maintenance.forget import Gone
+    from saga_core.maintenance.importing import ImportOptions, ImportResult
     from saga_core.maintenance.story_path import StoryPath
-    from saga_core.maintenance.taking_in import TakeIn, TakenIn
     from saga_core.maintenance.transfer import SessionFile
-    from saga_core.maintenance.verify import Verdict
+    from saga_core.maintenance.verify import Verification
 
 
 @define(eq=False)
@@ -25,7 +25,7 @@ class Maintenance:
 
     tools: Tools
 
-    async def verify(self, session: str | None = None, *, patience: float = 60.0) -> Verdict:
+    async def verify(self, session: str | None = None, *, patience: float = 60.0) -> Verification:
         """Compare one session with the journal, or all sessions and the data that belongs to no session.
 
         Pending work is done first, for at most ``patience`` seconds. Raises ``NotFound``, and ``StoreError`` if the
@@ -35,7 +35,7 @@ class Maintenance:
 
         return await verify(self.tools, session, patience=patience)
 
-    async def repair(self, verdict: Verdict, session: str | None = None) -> Verdict:
+    async def repair(self, verdict: Verification, session: str | None = None) -> Verification:
         """Repair the findings of a verdict that can be repaired, and verify again."""
         from saga_core.maintenance.verify import repair
 
@@ -58,14 +58,14 @@ class Maintenance:
             found += await projector.verify(live, slot)
         return found
 
-    def stop_taking_in(self) -> int:
+    def stop_imports(self) -> int:
         """Stop the running imports, each after the world or session that it is writing, and return their number.
 
         Whatever was imported stays, and the rest is reported as refused.
         """
-        from saga_core.maintenance.taking_in import stop_taking_in
+        from saga_core.maintenance.importing import stop_imports
 
-        return stop_taking_in(self.tools)
+        return stop_imports(self.tools)
 
     async def rebuild(self, session_id: str) -> None:
         """Drop a session's graph, view, pages and vectors, and render them again from the journal.
@@ -104,14 +104,14 @@ class Maintenance:
 
         return await story_path(self.tools, session_id, head)
 
-    async def take_in(self, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
+    async def import_files(self, files: Sequence[tuple[str, Source]], how: ImportOptions) -> ImportResult:
         """Import files of other tools, or sessions that SAGA exported. Each has a name, and is given as bytes or path.
 
         Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
         """
-        from saga_core.maintenance.taking_in import take_in
+        from saga_core.maintenance.importing import import_files
 
-        return await take_in(self.tools, files, how)
+        return await import_files(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session]) -> Gone:
         """Delete sessions and the worlds that no other session uses, and remove every byte of them.

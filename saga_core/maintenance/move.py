@@ -27,11 +27,11 @@ _STAYS = (
 )
 """Keys that are not moved, because they belong to servers and engines, not to sessions."""
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
 
 @frozen
-class Passed:
+class MovePass:
     """The result of one pass over a journal."""
 
     entries: int
@@ -40,7 +40,7 @@ class Passed:
     """The number of entries that were copied to the target or removed from it."""
 
 
-async def move_journal(source: StateKV, target: StateKV, told: Told = lambda _: None) -> int:
+async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda _: None) -> int:
     """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
 
     ``target`` must be empty, or hold the result of an interrupted move. ``told`` is called with the number of entries
@@ -65,7 +65,7 @@ async def begin_move(target: StateKV) -> None:
     await target.commit(Batch({keys.MOVING_KEY: b"1"}), expected={keys.MOVING_KEY: None})
 
 
-async def catch_up(source: Scanned, target: StateKV, told: Told = lambda _: None) -> Passed:
+async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: None) -> MovePass:
     """Make ``target`` equal to ``source`` in one pass. Entries that are written meanwhile may need another pass.
 
     Raises ``BadInput`` if ``source`` is itself the target of an unfinished move.
@@ -90,7 +90,7 @@ async def catch_up(source: Scanned, target: StateKV, told: Told = lambda _: None
         await writing.delete(old[0])
         old = await anext(there, None)
     await writing.flush()
-    return Passed(entries, writing.changed)
+    return MovePass(entries, writing.changed)
 
 
 async def end_move(source: Scanned, target: StateKV) -> None:
@@ -114,7 +114,7 @@ class _Writing:
     """Collects changes, and commits them in batches of limited size."""
 
     target: StateKV
-    told: Told
+    told: Progress
     changed: int = 0
     _puts: dict[Key, bytes] = field(factory=dict)
     _deletes: set[Key] = field(factory=set)

@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import delete_below, keys, pages
-from saga_core.model import Node, Session, Turn
+from saga_core.model import Session, Turn, TurnNode
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.world import World
 
@@ -65,7 +65,7 @@ class _Found:
     """The digests of the worlds that are restored."""
     sessions: dict[str, Session] = field(factory=dict)
     worlds: set[str] = field(factory=set)
-    nodes: dict[str, dict[str, Node]] = field(factory=dict)
+    nodes: dict[str, dict[str, TurnNode]] = field(factory=dict)
     turns: dict[str, set[str]] = field(factory=dict)
     seen: set[str] = field(factory=set)
     """The ids of all sessions of which a record, a node or a turn exists."""
@@ -93,7 +93,7 @@ class _Found:
                 self.worlds.add(key[1])
             elif key[0] == "node":
                 self.seen.add(key[1])
-                node = codec.decode(raw, Node)
+                node = codec.decode(raw, TurnNode)
                 if node.id == key[2]:
                     self.nodes.setdefault(key[1], {})[key[2]] = node
             elif key[0] == "turn":
@@ -155,7 +155,7 @@ class _Found:
         return key[2] not in held
 
 
-def _hanging_together(root: str, nodes: dict[str, Node]) -> set[str]:
+def _hanging_together(root: str, nodes: dict[str, TurnNode]) -> set[str]:
     """The nodes from which the root can be reached."""
     if root not in nodes:
         return set()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from saga_core.maintenance.tools import Tools
-from saga_core.model import Node, TurnKind
+from saga_core.model import TurnKind, TurnNode
 from saga_core.sessions import LiveSession, turn_named
 
 _USER, _CHARACTER = "User", "Assistant"
@@ -65,7 +65,7 @@ async def story_path(tools: Tools, session_id: str, head: str | None = None) -> 
     )
 
 
-async def _line(tools: Tools, live: LiveSession, node: Node, checkpoint: str) -> PathTurn:
+async def _line(tools: Tools, live: LiveSession, node: TurnNode, checkpoint: str) -> PathTurn:
     siblings = [
         child
         for child in live.tree.children.get(node.parent or "", ())

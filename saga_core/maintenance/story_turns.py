@@ -11,20 +11,20 @@ from saga_core import codec
 from saga_core.errors import StoreError
 from saga_core.extraction import the_player
 from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
-from saga_core.journal import AT_ONCE, Entry, keys, make_root, write_turns
+from saga_core.journal import AT_ONCE, TurnEntry, keys, make_root, write_turns
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import SessionFile, import_session
 from saga_core.model import (
     SCENE,
     Delta,
-    Node,
+    ReportStatus,
     Session,
     Source,
-    Status,
     Timeline,
     Tree,
     Turn,
     TurnKind,
+    TurnNode,
     WorldState,
     deltas,
     fold,
@@ -38,11 +38,11 @@ from saga_core.world import World, opening_state
 
 _SEARCHED = 8
 """Replies at each end of a story by which it is looked up."""
-_UNREPORTED = Delta(status=Status.FALLBACK)
+_UNREPORTED = Delta(status=ReportStatus.FALLBACK)
 
 
 @frozen
-class Place:
+class StoryPlace:
     """The session that holds a story, in whole or in part."""
 
     session: str
@@ -50,15 +50,15 @@ class Place:
     """Index of a turn in the story to the id of the recorded turn, the root included."""
 
 
-async def find_story(tools: Tools, story: Story, owner: str) -> Place | None:
+async def find_story(tools: Tools, story: Story, owner: str) -> StoryPlace | None:
     """Find the session of ``owner`` that has most of the story's turns; None if no session has any."""
     keys = [turn.reply_key for turn in (*story.turns[:_SEARCHED], *story.turns[-_SEARCHED:])]
     sessions: set[str] = set()
     for key in dict.fromkeys(keys):
         sessions |= {session for session, _ in await tools.journal.replies(owner, key)}
-    best: Place | None = None
+    best: StoryPlace | None = None
     for session in sorted(sessions):
-        place = Place(session, _known(await tools.live.tree(session), story))
+        place = StoryPlace(session, _known(await tools.live.tree(session), story))
         if len(place.known) > (len(best.known) if best is not None else 1):
             best = place
     return best
@@ -109,7 +109,7 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     return await import_session(tools, file, named=True)
 
 
-async def grow_story(tools: Tools, story: Story, place: Place) -> int:
+async def grow_story(tools: Tools, story: Story, place: StoryPlace) -> int:
     """Add the turns of the story that a session lacks, either all or none, and return their number.
 
     Raises ``StoreError``.
@@ -154,7 +154,7 @@ async def _append_in_parts(
     tools: Tools,
     live: LiveSession,
     tree: Tree,
-    entries: dict[int, Entry],
+    entries: dict[int, TurnEntry],
     session: Session,
     timelines: Sequence[Timeline],
     told: Mapping[Key, bytes],
@@ -189,9 +189,9 @@ async def _entries(
     world: World,
     now: float,
     states: dict[str, WorldState] | None = None,
-) -> dict[int, Entry]:
+) -> dict[int, TurnEntry]:
     """Make the turns of the story that are not ``known``, and add them to ``tree``. Returns them by their index."""
-    found: dict[int, Entry] = {}
+    found: dict[int, TurnEntry] = {}
     ids = dict(known)
     at_hand = {tree.root: root_state, **(states or {})}
     for number, turn in enumerate(story.turns):
@@ -215,14 +215,14 @@ async def _entries(
         )
         state = fold(at_hand[parent], made.delta, turn=made.id, depth=made.depth)
         episode = render_episode(made.delta, state, made.user, made.reply, world.language)
-        node: Node = node_of(made, user_key=turn.user_key, reply_key=turn.reply_key, episode=episode, present=None)
+        node: TurnNode = node_of(made, user_key=turn.user_key, reply_key=turn.reply_key, episode=episode, present=None)
         tree.add(node)
         ids[number], at_hand[made.id] = made.id, state
-        found[number] = Entry(made, turn.user_key, episode, reply_key=turn.reply_key)
+        found[number] = TurnEntry(made, turn.user_key, episode, reply_key=turn.reply_key)
     return found
 
 
-def _told(tools: Tools, story: Story, entries: Mapping[int, Entry]) -> Iterable[tuple[str, Delta]]:
+def _told(tools: Tools, story: Story, entries: Mapping[int, TurnEntry]) -> Iterable[tuple[str, Delta]]:
     """The file's summaries of new turns as later deltas, because an extraction does not replace those."""
     for number, parts in story.parts.items():
         if number in entries:

@@ -52,7 +52,7 @@ class Tools:
     """Drops the contexts and prompts that are cached in memory."""
     importing: asyncio.Lock = field(factory=asyncio.Lock)
     """Held during an import, so that no other import writes what this one looked for and did not find."""
-    stopping: set[object] = field(factory=set)
+    stopped_imports: set[object] = field(factory=set)
     """The tokens of the running imports that were stopped."""
-    taking: set[object] = field(factory=set)
+    running_imports: set[object] = field(factory=set)
     """A token for each running import."""

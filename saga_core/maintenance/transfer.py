@@ -40,7 +40,6 @@ from saga_core.model import (
     ACCEPT,
     REFUSE,
     Delta,
-    Node,
     Review,
     Session,
     StandingRule,
@@ -48,6 +47,7 @@ from saga_core.model import (
     Tree,
     Turn,
     TurnKind,
+    TurnNode,
     WorldState,
     fold,
 )
@@ -99,7 +99,7 @@ def _whole(text: str) -> int:
 
 def read_value(number: int, plain: Any, cls: type[T]) -> T:
     """Parse part of a line into a value of type ``cls`` that can be recorded as it is. Raises ``BadInput``."""
-    what = f"line {number}: is no {cls.__name__.lower()}"
+    what = f"line {number}: is no {cls.__name__.lower().removeprefix('turn') or 'turn'}"
     if not isinstance(plain, dict):
         raise BadInput(f"{what} ({type(plain).__name__})")
     try:
@@ -116,7 +116,7 @@ def read_value(number: int, plain: Any, cls: type[T]) -> T:
     return value
 
 
-def check_names(number: int, value: Session | Turn | Node | Timeline) -> None:
+def check_names(number: int, value: Session | Turn | TurnNode | Timeline) -> None:
     """Check that ids have only letters, digits and ``_.:-``, and that names are printable. Raises ``BadInput``."""
     ids: tuple[str, ...]
     names: tuple[str, ...]
@@ -124,7 +124,7 @@ def check_names(number: int, value: Session | Turn | Node | Timeline) -> None:
         ids, names = (value.id, value.root, value.head or value.root), (value.owner, value.label, value.world)
     elif isinstance(value, Turn):
         ids, names = (value.id, value.session, value.parent or value.id), (value.model, value.finish)
-    elif isinstance(value, Node):
+    elif isinstance(value, TurnNode):
         ids, names = (value.id,), (value.user_key, value.reply_key)
     else:
         ids, names = (value.fork, value.head), (value.name,)
@@ -267,7 +267,7 @@ class SessionFile:
 
     session: Session
     world: World
-    turns: list[tuple[Turn, Node]] = field(factory=list)
+    turns: list[tuple[Turn, TurnNode]] = field(factory=list)
     beside: list[tuple[tuple[str, ...], AttrsInstance]] = field(factory=list)
     timelines: list[Timeline] = field(factory=list)
     openings: list[tuple[str, str | None]] = field(factory=list)
@@ -324,7 +324,7 @@ def _assembled(plains: list[dict[str, Any]]) -> SessionFile:
     tree = Tree(session.id)
     for number, plain in rest:
         if "turn" in plain and "node" in plain:
-            turn, node = read_value(number, plain["turn"], Turn), read_value(number, plain["node"], Node)
+            turn, node = read_value(number, plain["turn"], Turn), read_value(number, plain["node"], TurnNode)
             _check_turn(number, session, tree, turn, node)
             jump = None if turn.parent is None else tree.jump_for(turn.parent)
             turn, node = evolve(turn, jump=jump), evolve(node, jump=jump)
@@ -364,7 +364,7 @@ def _opening(number: int, key: Any, turn: Any) -> tuple[str, str | None]:
     return key, turn
 
 
-def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Node) -> None:
+def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: TurnNode) -> None:
     check_names(number, turn)
     check_names(number, node)
     if turn.session != session.id or turn.id != node.id or turn.id in tree:
@@ -456,7 +456,7 @@ def _renamed(tools: Tools, file: SessionFile) -> SessionFile:
     return SessionFile(
         again(file.session, Session),
         file.world,
-        [(again(turn, Turn), again(node, Node)) for turn, node in file.turns],
+        [(again(turn, Turn), again(node, TurnNode)) for turn, node in file.turns],
         [(_ids(key, new), again(value, type(value))) for key, value in file.beside],
         [again(each, Timeline) for each in file.timelines],
         [(opening, new[at] if at is not None else None) for opening, at in file.openings],

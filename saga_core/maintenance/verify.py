@@ -18,7 +18,7 @@ from saga_core.background import Waiting
 from saga_core.errors import NotFound, StoreCorrupt, StoreError
 from saga_core.journal import Journal, delete_below, delete_rows, entries_of, keys, pages, put_rows, rows
 from saga_core.maintenance.tools import Tools
-from saga_core.model import Delta, Node, Session, Tree, Turn, WorldState, fold
+from saga_core.model import Delta, Session, Tree, Turn, TurnNode, WorldState, fold
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
 from saga_core.stores import Key, Vector
@@ -29,7 +29,7 @@ Mend = Callable[[], Awaitable[None]]
 
 
 @frozen
-class Finding:
+class Discrepancy:
     """One difference. Findings that the same call repairs share their ``mend``."""
 
     session: str
@@ -54,7 +54,7 @@ class Finding:
         }
 
 
-async def mend(findings: Iterable[Finding]) -> int:
+async def mend(findings: Iterable[Discrepancy]) -> int:
     """Repair the findings that can be repaired, calling each ``mend`` once. Returns the number of findings repaired."""
     mends: dict[int, Mend] = {}
     count = 0
@@ -72,18 +72,18 @@ _SHOWN = 3
 
 
 @define(eq=False)
-class Audit:
+class JournalAudit:
     """The audit of one session. It must not be pruned or amended meanwhile. Turns recorded meanwhile are left out."""
 
     journal: Journal
     session: Session
     checkpoint_every: int
-    findings: list[Finding] = field(factory=list)
+    findings: list[Discrepancy] = field(factory=list)
     tree: Tree = field(init=False)
     _deltas: dict[str, Delta] = field(factory=dict)
     _later: dict[str, tuple[Delta, ...]] = field(factory=dict)
 
-    async def run(self) -> list[Finding]:
+    async def run(self) -> list[Discrepancy]:
         """Run all checks, and return the findings."""
         try:
             await self._record()
@@ -98,10 +98,10 @@ class Audit:
         return self.findings
 
     def _lost(self, what: str) -> None:
-        self.findings.append(Finding(self.session.id, "journal", f"{what}; restore a backup (saga restore)"))
+        self.findings.append(Discrepancy(self.session.id, "journal", f"{what}; restore a backup (saga restore)"))
 
     def _found(self, what: str, mend: Mend) -> None:
-        self.findings.append(Finding(self.session.id, "journal", what, mend))
+        self.findings.append(Discrepancy(self.session.id, "journal", what, mend))
 
     async def _record(self) -> None:
         session = self.session
@@ -198,7 +198,7 @@ class Audit:
             )
 
     async def _folded(self, turn: str, known: dict[str, WorldState]) -> WorldState:
-        chain: list[Node] = []
+        chain: list[TurnNode] = []
         base: WorldState | None = None
         for node in self.tree.upwards(turn):
             base = known.get(node.id)
@@ -224,7 +224,7 @@ class Audit:
             self._found(f"{len(idle)} jobs are of turns that are gone", partial(delete_rows, self.journal.kv, idle))
 
 
-def _agree(turn: Turn, node: Node) -> bool:
+def _agree(turn: Turn, node: TurnNode) -> bool:
     return (turn.parent, turn.depth, turn.kind) == (node.parent, node.depth, node.kind)
 
 
@@ -246,12 +246,12 @@ _LOOKS = 3
 
 
 @frozen
-class Verdict:
+class Verification:
     """The result of verifying."""
 
     sessions: int
     """The number of sessions that were checked."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Discrepancy, ...]
     waiting: tuple[Waiting, ...] = ()
     """Pending work. Views may lack its results, which is not a finding."""
 
@@ -270,7 +270,7 @@ class Verdict:
         }
 
 
-async def verify(tools: Tools, session: str | None = None, *, patience: float = 60.0) -> Verdict:
+async def verify(tools: Tools, session: str | None = None, *, patience: float = 60.0) -> Verification:
     """Compare one session with the journal, or all sessions and the data that belongs to no session.
 
     Pending work is done first, for at most ``patience`` seconds. Sessions can be played meanwhile. Raises ``NotFound``,
@@ -281,7 +281,7 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
         chosen = [await tools.directory.find(session)]
     else:
         chosen = await tools.journal.sessions()
-    findings: list[Finding] = []
+    findings: list[Discrepancy] = []
     for each in chosen:
         try:
             findings += await _looked(tools, each.id, patience)
@@ -289,12 +289,12 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
             continue  # deleted since it was listed
     if session is None:
         findings += [found async for found in _strays(tools)]
-    return Verdict(len(chosen), tuple(findings), tools.supervisor.waiting())
+    return Verification(len(chosen), tuple(findings), tools.supervisor.waiting())
 
 
-async def _looked(tools: Tools, session: str, patience: float) -> list[Finding]:
+async def _looked(tools: Tools, session: str, patience: float) -> list[Discrepancy]:
     """Check one session. If it is being played or corrected and its views lag, check it again once they are done."""
-    found: list[Finding] = []
+    found: list[Discrepancy] = []
     for _ in range(_LOOKS):
         async with tools.supervisor.exclusive(session):
             behind = _is_behind(tools, session)
@@ -311,7 +311,7 @@ def _is_behind(tools: Tools, session: str) -> bool:
     return any(waiting.session == session for waiting in tools.supervisor.waiting())
 
 
-async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:
+async def repair(tools: Tools, verdict: Verification, session: str | None = None) -> Verification:
     """Repair the findings of a verdict that can be repaired, and verify again."""
     count = await mend(verdict.findings)
     tools.counters.add("repaired", count)
@@ -336,11 +336,11 @@ class _Views:
 
     tools: Tools
     session: Session
-    findings: list[Finding] = field(factory=list)
+    findings: list[Discrepancy] = field(factory=list)
 
-    async def look(self) -> list[Finding]:
+    async def look(self) -> list[Discrepancy]:
         tools = self.tools
-        audit = Audit(tools.journal, self.session, tools.settings.config.session.checkpoint_every)
+        audit = JournalAudit(tools.journal, self.session, tools.settings.config.session.checkpoint_every)
         self.findings = await audit.run()
         try:
             live = await tools.live.get(self.session.id)
@@ -366,7 +366,8 @@ class _Views:
         # Views are not rebuilt from a journal that has lost data itself.
         whole = all(finding.mend is not None for finding in self.findings if finding.store == "journal")
         self.findings += [
-            Finding(self.session.id, store, what.removeprefix(f"{store} "), mend if whole else None) for what in told
+            Discrepancy(self.session.id, store, what.removeprefix(f"{store} "), mend if whole else None)
+            for what in told
         ]
 
     _render: Mend = field(init=False)
@@ -404,11 +405,11 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
     return [f"{scope}: the vectors of {len(stored)} entries are not those of the world's {len(wanted)}"]
 
 
-async def _strays(tools: Tools) -> AsyncIterator[Finding]:
+async def _strays(tools: Tools) -> AsyncIterator[Discrepancy]:
     """Yield findings for views and records that belong to no session."""
     sessions = {session.id: session for session in await tools.journal.sessions()}
     if odd := [key async for key in _odd(tools)]:
-        yield Finding(
+        yield Discrepancy(
             "",
             "journal",
             f"{len(odd)} entries are under no key that SAGA gives",
@@ -416,7 +417,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
         )
     unread = await tools.journal.session_ids() - sessions.keys()
     for session in unread:
-        yield Finding(session, "journal", "its record cannot be read: delete it, or restore a backup")
+        yield Discrepancy(session, "journal", "its record cannot be read: delete it, or restore a backup")
     known = {scope_of(session, slot) for session in (*sessions, *unread) for slot in range(tools.projector.slots)}
     vectors = {episodes_scope(session) for session in (*sessions, *unread)}
     vectors |= {lore_scope(session.digest) for session in sessions.values()}
@@ -431,15 +432,15 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
         try:
             scopes = await store.scopes()
         except StoreError as error:
-            yield Finding("", name, f"cannot be listed: {error}")
+            yield Discrepancy("", name, f"cannot be listed: {error}")
             continue
         for scope in scopes:
             if scope not in belongs:
-                yield Finding("", name, f"{scope}: belongs to no session", partial(store.drop, scope))
+                yield Discrepancy("", name, f"{scope}: belongs to no session", partial(store.drop, scope))
     marks = [key for key, _ in await _all(tools, ("viewmark",))]
     for mark in marks:
         if mark[1] not in known:
-            yield Finding("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
+            yield Discrepancy("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
     unfinished = set(await tools.journal.unfinished())
     for session in unfinished:
         if found := await _cut_off(tools, session):
@@ -448,7 +449,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
         yield found
 
 
-async def _cut_off(tools: Tools, session: str) -> Finding | None:
+async def _cut_off(tools: Tools, session: str) -> Discrepancy | None:
     """A finding for an unfinished write of many turns; None if the write has been finished meanwhile."""
     async with tools.supervisor.locks.writing(session):
         if session not in await tools.journal.unfinished():
@@ -459,10 +460,10 @@ async def _cut_off(tools: Tools, session: str) -> Finding | None:
             await tools.journal.settle(session)
             tools.live.forget(session)
 
-    return Finding(session, "journal", "an import was cut off: what it left is taken back, or finished", mend)
+    return Discrepancy(session, "journal", "an import was cut off: what it left is taken back, or finished", mend)
 
 
-async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Finding]:
+async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Discrepancy]:
     """Yield findings for records of sessions without a session record, left by an interrupted import or removal."""
     for name in ("turn", "node", "timeline", *keys.BESIDE):
         stray: dict[str, list[Key]] = {}
@@ -470,7 +471,7 @@ async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Fi
             stray.setdefault(key[1], []).append(key)
         for session in await _nobodys(tools, sorted(stray.keys() - unfinished)):
             found = stray[session]
-            yield Finding(
+            yield Discrepancy(
                 "",
                 "journal",
                 f"{len(found)} {name} records of {session}, which is no session",
@@ -483,7 +484,7 @@ async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Fi
         nobodys = await _nobodys(tools, sorted(leads.keys() - unfinished))
         nowhere = [key for session in nobodys for key in leads[session]]
         if nowhere:
-            yield Finding(
+            yield Discrepancy(
                 "",
                 "journal",
                 f"{len(nowhere)} {name} entries lead to no session",

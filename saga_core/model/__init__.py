@@ -22,9 +22,9 @@ from saga_core.model.entities import (
 )
 from saga_core.model.folding import fold
 from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
-from saga_core.model.tree import Node, Timeline, Tree, follow, node_of, read_nodes
+from saga_core.model.tree import Timeline, Tree, TurnNode, follow, node_of, read_nodes
 from saga_core.model.turn import ACCEPT, BLANK, READING, REFUSE, Review, Session, StandingRule, Turn, TurnKind, held
-from saga_core.model.turn_delta import Delta, Source, Status, undoings
+from saga_core.model.turn_delta import Delta, ReportStatus, Source, undoings
 from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState, sharing
 
 __all__ = [
@@ -54,23 +54,23 @@ __all__ = [
     "MemoryRecord",
     "Mentioned",
     "Merged",
-    "Node",
     "Placement",
     "Relation",
     "Remembered",
     "Renamed",
+    "ReportStatus",
     "Review",
     "Scheduled",
     "Session",
     "Source",
     "Stack",
     "StandingRule",
-    "Status",
     "StoryPart",
     "Timeline",
     "Tree",
     "Turn",
     "TurnKind",
+    "TurnNode",
     "Unremembered",
     "WorldState",
     "checked",

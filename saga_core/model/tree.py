@@ -11,11 +11,11 @@ from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotFound, StoreCorrupt
 from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.turn_delta import Status
+from saga_core.model.turn_delta import ReportStatus
 
 
 @frozen
-class Node:
+class TurnNode:
     """A turn without its text."""
 
     id: str
@@ -28,7 +28,7 @@ class Node:
     jump: str | None = None
     episode: str = ""
     """The text of the turn that recall indexes and shows."""
-    status: Status = Status.NONE
+    status: ReportStatus = ReportStatus.NONE
     """How well the changes of the turn are known."""
     present: tuple[str, ...] | None = None
     """The ids of the characters who were with the player; None if that was not recorded."""
@@ -37,10 +37,10 @@ class Node:
 
 
 _KINDS = {kind.value: kind for kind in TurnKind}
-_STATUSES = {status.value: status for status in Status}
+_STATUSES = {status.value: status for status in ReportStatus}
 
 
-def read_nodes(records: Sequence[bytes]) -> list[Node]:
+def read_nodes(records: Sequence[bytes]) -> list[TurnNode]:
     """Decode nodes that ``codec.encode`` wrote. Hand-written for speed: a session's first turn needs its whole tree.
 
     Raises ``StoreCorrupt``.
@@ -53,11 +53,11 @@ def read_nodes(records: Sequence[bytes]) -> list[Node]:
         if len(plains) == len(records):
             return [_node(plain) for plain in plains]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {error!r}") from error
-    raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {len(records)} records hold {len(plains)}")
+        raise StoreCorrupt(f"a stored node cannot be read: {error!r}") from error
+    raise StoreCorrupt(f"a stored node cannot be read: {len(records)} records hold {len(plains)}")
 
 
-def _node(plain: dict[str, Any]) -> Node:
+def _node(plain: dict[str, Any]) -> TurnNode:
     get = plain.get
     parent, jump, at = get("parent"), get("jump"), float(plain["at"])
     said, replied, episode = get("user_key", ""), get("reply_key", ""), get("episode", "")
@@ -68,7 +68,7 @@ def _node(plain: dict[str, Any]) -> Node:
         and (jump is None or type(jump) is str)
     ):
         raise ValueError(f"turn {str(plain['id'])[:80]!r} holds what is no text or no time")
-    return Node(
+    return TurnNode(
         str(plain["id"]),
         parent,
         int(plain["depth"]),
@@ -78,7 +78,7 @@ def _node(plain: dict[str, Any]) -> Node:
         replied,
         jump,
         episode,
-        _STATUSES[get("status", Status.NONE.value)],
+        _STATUSES[get("status", ReportStatus.NONE.value)],
         tuple(present) if (present := get("present")) is not None else None,
         tuple(get("told", ())),
     )
@@ -90,14 +90,14 @@ class Tree:
 
     session: str
     root: str = ""
-    nodes: dict[str, Node] = field(factory=dict)
+    nodes: dict[str, TurnNode] = field(factory=dict)
     children: dict[str, list[str]] = field(factory=dict)
     misplaced: list[str] = field(factory=list, eq=False, repr=False)
     """Nodes whose recorded depth did not match their place."""
     _trunk: list[str] = field(factory=list, init=False, eq=False, repr=False)
     """The path that was last passed to ``followed``, by depth. Ancestry queries on it take one step."""
 
-    def add(self, node: Node) -> None:
+    def add(self, node: TurnNode) -> None:
         """Add a node under its parent, which must exist. Adding a known node changes nothing.
 
         The depth and the jump pointer follow from the node's place. Different recorded values are corrected, because a
@@ -121,12 +121,12 @@ class Tree:
             self.children.setdefault(parent.id, []).append(node.id)
         self.nodes[node.id] = node
 
-    def replace(self, node: Node) -> None:
+    def replace(self, node: TurnNode) -> None:
         """Replace the node with the same id, after its turn was amended."""
         self.get(node.id)
         self.nodes[node.id] = node
 
-    def get(self, turn: str) -> Node:
+    def get(self, turn: str) -> TurnNode:
         """Return the node. Raises ``NotFound`` for an unknown turn."""
         found = self.nodes.get(turn)
         if found is None:
@@ -148,7 +148,7 @@ class Tree:
             return three.id
         return parent
 
-    def ancestor_at(self, turn: str, depth: int) -> Node:
+    def ancestor_at(self, turn: str, depth: int) -> TurnNode:
         """Return the ancestor of ``turn`` (or the turn itself) at ``depth``. The root has depth 0."""
         node = self.get(turn)
         trunk = self._trunk
@@ -187,7 +187,7 @@ class Tree:
             return False
         return self.ancestor_at(below, node.depth).id == above
 
-    def common_ancestor(self, one: str, other: str) -> Node:
+    def common_ancestor(self, one: str, other: str) -> TurnNode:
         """The deepest turn on both paths."""
         low, high = 0, min(self.get(one).depth, self.get(other).depth)
         while low < high:
@@ -203,18 +203,18 @@ class Tree:
         meet = self.common_ancestor(one, other).depth
         return self.get(one).depth + self.get(other).depth - 2 * meet
 
-    def upwards(self, turn: str) -> Iterator[Node]:
+    def upwards(self, turn: str) -> Iterator[TurnNode]:
         """``turn`` and its ancestors, deepest first."""
-        node: Node | None = self.get(turn)
+        node: TurnNode | None = self.get(turn)
         while node is not None:
             yield node
             node = self.nodes[node.parent] if node.parent else None
 
-    def path(self, turn: str) -> list[Node]:
+    def path(self, turn: str) -> list[TurnNode]:
         """The nodes from the root to ``turn``."""
         return list(self.upwards(turn))[::-1]
 
-    def leaves(self) -> list[Node]:
+    def leaves(self) -> list[TurnNode]:
         """The turns without children, newest first."""
         return sorted(
             (node for node in self.nodes.values() if not self.children.get(node.id)),
@@ -231,9 +231,9 @@ def node_of(
     episode: str,
     present: tuple[str, ...] | None = None,
     told: tuple[str, ...] = (),
-) -> Node:
+) -> TurnNode:
     """Return the slim form of a turn."""
-    return Node(
+    return TurnNode(
         turn.id,
         turn.parent,
         turn.depth,
@@ -262,7 +262,7 @@ class Timeline:
     """Seconds since the epoch."""
 
 
-def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "") -> list[Timeline]:
+def follow(tree: Tree, timelines: Iterable[Timeline], node: TurnNode, named: str = "") -> list[Timeline]:
     """Return the timelines that the new turn ``node`` moves, with their new heads.
 
     If the request names a timeline, the turn moves only that timeline, wherever it is below the fork. Any other turn
@@ -279,7 +279,7 @@ def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "
     return moved
 
 
-def _follows(tree: Tree, timeline: Timeline, node: Node) -> bool:
+def _follows(tree: Tree, timeline: Timeline, node: TurnNode) -> bool:
     """Whether ``node`` follows the head, including side turns that it proves to have been part of the story."""
     steps = [node]
     while steps[-1].parent is not None and tree.get(steps[-1].parent).kind is TurnKind.SIDE:
@@ -291,6 +291,6 @@ def _follows(tree: Tree, timeline: Timeline, node: Node) -> bool:
     return head.id == node.id
 
 
-def is_swipe(one: Node, other: Node) -> bool:
+def is_swipe(one: TurnNode, other: TurnNode) -> bool:
     """Whether two turns are replies to the same message at the same place."""
     return one.parent == other.parent and one.user_key == other.user_key

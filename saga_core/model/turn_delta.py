@@ -24,7 +24,7 @@ class Source(StrEnum):
     """Nobody: nothing is known to have changed."""
 
 
-class Status(StrEnum):
+class ReportStatus(StrEnum):
     """How completely the change could be read."""
 
     OK = "ok"
@@ -43,7 +43,7 @@ class Delta:
 
     events: tuple[Event, ...] = ()
     source: Source = Source.NONE
-    status: Status = Status.NONE
+    status: ReportStatus = ReportStatus.NONE
     problems: tuple[str, ...] = ()
     """What could not be read, in words."""
     id: str = ""
@@ -55,7 +55,7 @@ class Delta:
 
     def then(self, other: Delta) -> Delta:
         """This delta followed by ``other``, as one (a continued reply is one turn)."""
-        if not other.events and other.source is Source.NONE and other.status is not Status.FALLBACK:
+        if not other.events and other.source is Source.NONE and other.status is not ReportStatus.FALLBACK:
             return self
         source = other.source if other.source is not Source.NONE else self.source
         problems = self.problems + other.problems
@@ -73,7 +73,7 @@ class Delta:
             if delta.source is Source.EXTRACTION:
                 found = delta
         for delta in counting:
-            if delta.source is not Source.EXTRACTION and delta.status is Status.NONE:
+            if delta.source is not Source.EXTRACTION and delta.status is ReportStatus.NONE:
                 source = delta.source if found.source is Source.NONE else found.source
                 found = evolve(
                     found, events=found.events + delta.events, source=source, problems=found.problems + delta.problems

@@ -6,14 +6,14 @@ from saga_core.model_calls.model_call import (
     LONGEST,
     MAX_TOKENS,
     TIMEOUT,
-    Asking,
     BeforeCall,
+    CuratorModel,
     ModelCall,
     ModelCallFailed,
     Paid,
     PaidFor,
     Report,
-    unpaid,
+    without_bill,
 )
 from saga_core.model_calls.texts import Count, Unusable, cut_middle, read_object, without_injected
 
@@ -21,9 +21,9 @@ __all__ = [
     "LONGEST",
     "MAX_TOKENS",
     "TIMEOUT",
-    "Asking",
     "BeforeCall",
     "Count",
+    "CuratorModel",
     "ModelCall",
     "ModelCallFailed",
     "Paid",
@@ -32,6 +32,6 @@ __all__ = [
     "Unusable",
     "cut_middle",
     "read_object",
-    "unpaid",
+    "without_bill",
     "without_injected",
 ]

@@ -72,7 +72,7 @@ Report = Callable[[str, int], None]
 
 
 @define
-class Answer:
+class ModelAnswer:
     """The model's answer: its text, at least the first ``LONGEST`` characters, and its tool calls."""
 
     text: str = ""
@@ -111,7 +111,7 @@ class ModelCall:
         paid: Paid,
         schema: tuple[str, Mapping[str, Any]] | None = None,
         tools: list[dict[str, Any]] | None = None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Make one call, and repeat it without a parameter that the provider refuses.
 
         ``schema`` is a name and the JSON schema of the answer, which is used if the provider supports it. Raises
@@ -143,13 +143,13 @@ class ModelCall:
         paid: Paid,
         schema: tuple[str, Mapping[str, Any]] | None,
         tools: list[dict[str, Any]] | None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         params: dict[str, Any] = {self._limit_name: self.max_tokens}
         if schema is not None:
             params |= self._format.params(*schema)
         if tools and self._takes_tools:
             params["tools"] = tools
-        answer = Answer()
+        answer = ModelAnswer()
         try:
             async with asyncio.timeout(self.timeout):
                 await self._listen(ChatRequest(plan, self.model, params), answer, paid)
@@ -160,7 +160,7 @@ class ModelCall:
             raise ModelCallFailed(f"{self.chat.name} refused {self.refuses} (content_filter)")
         return answer
 
-    async def _listen(self, request: ChatRequest, answer: Answer, paid: Paid) -> None:
+    async def _listen(self, request: ChatRequest, answer: ModelAnswer, paid: Paid) -> None:
         bill: UsagePart | None = None
         stream = self.chat.stream(request, streaming=False)
         try:
@@ -195,12 +195,12 @@ PaidFor = Callable[[UsagePart, str, str], Awaitable[None]]
 """Receives the cost of a call, the session and the turn, even if the answer is unusable."""
 
 
-async def unpaid(part: UsagePart, session: str, turn: str) -> None:
+async def without_bill(part: UsagePart, session: str, turn: str) -> None:
     """Keep no bill."""
 
 
 @define(eq=False)
-class Asking:
+class CuratorModel:
     """Asks a curator model. ``report`` counts calls and tokens, as ``curation.calls`` and so on."""
 
     chat: ChatModel
@@ -209,7 +209,7 @@ class Asking:
     before_call: BeforeCall
     timeout: float = TIMEOUT
     max_tokens: int = MAX_TOKENS
-    paid: PaidFor = unpaid
+    paid: PaidFor = without_bill
     _call: ModelCall = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -223,7 +223,7 @@ class Asking:
         view: CurationView,
         tools: list[dict[str, Any]] | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Make one call for the review of ``view``, like ``ModelCall.ask``. ``ModelCallFailed``, ``UpstreamError``."""
 
         async def paid(part: UsagePart) -> None:

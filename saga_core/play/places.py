@@ -14,10 +14,10 @@ from saga_core.counters import Counters
 from saga_core.errors import NotFound
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
-from saga_core.journal import Entry, Journal
+from saga_core.journal import Journal, TurnEntry
 from saga_core.language import detect, language_of
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Session, Status, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
+from saga_core.model import Delta, ReportStatus, Session, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
@@ -114,7 +114,7 @@ async def adopt(
     with the same texts is used as it is. A long history is recorded in several commits, from its beginning on, and its
     episodes are indexed with its views.
     """
-    entries: list[Entry] = []
+    entries: list[TurnEntry] = []
     fresh: list[str] = []
     twins: list[str] = []
     told_above = True
@@ -176,12 +176,12 @@ async def adopt(
         moved.update(
             (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
         )
-        entries.append(Entry(turn, user_key, episode, present))
+        entries.append(TurnEntry(turn, user_key, episode, present))
         parent = turn.id
     return parent, fresh + await _append(live, entries, parent, moved)
 
 
-async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dict[str, Timeline]) -> list[str]:
+async def _append(live: LiveSession, entries: list[TurnEntry], head: str, moved: dict[str, Timeline]) -> list[str]:
     """Record ``entries``, empty the list, and return the recorded turns."""
     if not entries:
         return []
@@ -213,7 +213,7 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequenc
     The turn is one of ``siblings`` or of ``hidden``. If there is none, returns an empty delta, because nobody reported
     what the new text changed, and "".
     """
-    best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
+    best, twin, score = Delta(status=ReportStatus.FALLBACK), "", (0.0, 0)
     now = identity(text)
     for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
         known = identity(turn.reply)

@@ -30,7 +30,7 @@ from saga_core.play.request import Place, Request, TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import due_lines, spoken_day
 from saga_core.prompt import read_client_blocks
-from saga_core.recall import PER_TURN, KeptMoment, PathEpisodes, without_other_story
+from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
     SILENT_FROM,
     SILENT_MODE,
@@ -355,7 +355,7 @@ def _story(other: OtherSession, language: str) -> OtherStory:
     return OtherStory(session.id, name, day, PathEpisodes(live.tree, live.episodes, live.head))
 
 
-def _lore_moment(start: TurnStart) -> KeptMoment | None:
+def _lore_moment(start: TurnStart) -> LoreMoment | None:
     """The input for lore with its own rules: the last messages, the turn's number, and the entries shown before.
 
     None if no lore has any.
@@ -374,7 +374,7 @@ def _lore_moment(start: TurnStart) -> KeptMoment | None:
     names = {sheet.name.casefold() for sheet in live.world.characters if not sheet.player}
     names |= {utterance.speaker.casefold() for utterance in transcript.utterances if utterance.speaker}
     names |= {transcript.speaker.casefold()} if transcript.speaker else set()
-    return KeptMoment(
+    return LoreMoment(
         messages=last[::-1],
         count=PER_TURN * (depth + 1),
         replies=depth,

@@ -16,9 +16,9 @@ from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
-from saga_core.journal import Entry, Journal, keys
+from saga_core.journal import Journal, TurnEntry, keys
 from saga_core.looked_through import looked_through
-from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
+from saga_core.model import Delta, Turn, TurnKind, TurnNode, WorldState, fold, follow, node_of
 from saga_core.play.bills import TurnBills
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.places import OpenCalls
@@ -33,7 +33,7 @@ from saga_core.transcript import Persona, Utterance, identity_key, opening_key, 
 
 log = logging.getLogger("saga")
 
-_Made = tuple[Entry, Node, WorldState]
+_Made = tuple[TurnEntry, TurnNode, WorldState]
 
 
 class TurnWork(Protocol):
@@ -288,7 +288,7 @@ class _Records:
         lore = () if side else self.context.timed_lore
         key = identity_key(turn.reply)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present, told=lore)
-        return Entry(turn, user_key, episode, present, settled=side, told=lore), node, state
+        return TurnEntry(turn, user_key, episode, present, settled=side, told=lore), node, state
 
 
 def _text_of(utterances: Sequence[Utterance]) -> str:

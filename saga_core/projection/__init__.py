@@ -6,7 +6,7 @@ from saga_core.projection.compare import Difference, compare_states, difference_
 from saga_core.projection.describe import describe_state, graph_words, render_kv
 from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
-from saga_core.projection.lines import Line, LineKey, due_lines, state_lines, touched
+from saga_core.projection.lines import StateLine, StateLineKey, due_lines, state_lines, touched
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 
@@ -18,9 +18,9 @@ __all__ = [
     "THING",
     "Difference",
     "GraphImage",
-    "Line",
-    "LineKey",
     "LoreGraph",
+    "StateLine",
+    "StateLineKey",
     "clauses",
     "compare_states",
     "describe_state",

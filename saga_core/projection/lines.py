@@ -9,12 +9,12 @@ from attrs import frozen
 from saga_core.language import language_of
 from saga_core.model import Event, Kind, Scheduled, WorldState, deltas
 
-LineKey = tuple[str, str, str]
+StateLineKey = tuple[str, str, str]
 """Kind, subject and other. Statements about the same thing have the same key, whatever their content."""
 
 
 @frozen(kw_only=True)
-class Line:
+class StateLine:
     """A statement.
 
     ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note`` or ``event``.
@@ -34,51 +34,51 @@ class Line:
     """The turn (depth) of a note or of the scheduling of an event."""
 
     @property
-    def key(self) -> LineKey:
+    def key(self) -> StateLineKey:
         """The key of the statement."""
         return self.kind, self.subject, self.other
 
 
-def state_lines(state: WorldState) -> list[Line]:
+def state_lines(state: WorldState) -> list[StateLine]:
     """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events."""
     return list(_lines(state))
 
 
-def _lines(state: WorldState) -> Iterator[Line]:
+def _lines(state: WorldState) -> Iterator[StateLine]:
     place = state.location
-    yield Line(kind="place", subject=state.player, text=state.name(place) if place else "")
+    yield StateLine(kind="place", subject=state.player, text=state.name(place) if place else "")
     yield from _person(state, state.player, own=True)
     for item, stack in state.belongings.get(state.player, {}).items():
-        yield Line(kind="item", subject=state.player, other=item, text=state.name(item), number=stack.quantity)
+        yield StateLine(kind="item", subject=state.player, other=item, text=state.name(item), number=stack.quantity)
     for who in state.present:
-        yield Line(kind="present", subject=who, text=state.name(who))
+        yield StateLine(kind="present", subject=who, text=state.name(who))
         yield from _person(state, who)
     for (source, target), relation in state.relations.items():
-        yield Line(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
+        yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.dead:
-            yield Line(kind="status", subject=entity.id, text=str(entity.get("status")))
+            yield StateLine(kind="status", subject=entity.id, text=str(entity.get("status")))
     seen: dict[int, int] = {}
     for depth, text in state.notes:
         seen[depth] = seen.get(depth, 0) + 1
-        yield Line(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
+        yield StateLine(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
     for event in state.schedule.values():
         text = f"{event.name}: {event.text}" if event.text else event.name
-        yield Line(kind="event", subject=event.event, text=text, number=event.due, since=event.since)
+        yield StateLine(kind="event", subject=event.event, text=text, number=event.due, since=event.since)
 
 
-def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[Line]:
+def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[StateLine]:
     entity = state.entities.get(who)
     if entity is None:
         return
     hp, top, mood = entity.get("hp"), entity.get("max_hp"), entity.get("mood")
     if isinstance(hp, int):
-        yield Line(kind="hp", subject=who, number=hp, top=top if isinstance(top, int) else None)
+        yield StateLine(kind="hp", subject=who, number=hp, top=top if isinstance(top, int) else None)
     if mood or own:
-        yield Line(kind="mood", subject=who, text=str(mood or ""))
+        yield StateLine(kind="mood", subject=who, text=str(mood or ""))
 
 
-def touched(event: Event) -> tuple[LineKey, ...]:
+def touched(event: Event) -> tuple[StateLineKey, ...]:
     """Return the keys of the statements that an event may have changed; empty for other events."""
     match event:
         case deltas.Moved(who=who):

@@ -2,95 +2,71 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from functools import lru_cache
 
-from saga_core.language import particular_terms
+from saga_core.language import every, particular_terms
 from saga_core.model import Tree
 from saga_core.ports import Embedder
-from saga_core.recall.excerpts import PASSAGES, few
-from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
+from saga_core.recall.lexical import FUNCTION_SHARE, Feedback, LexicalIndex
 from saga_core.stores import ScopeSpec
 
+_RARE, _SELDOM = 0.25, 0.45
+"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is
+3 and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
 
-class Episodes(Protocol):
-    """The remembered turns of a session, as seen from one of its turns."""
 
-    @property
-    def last(self) -> int:
-        """The depth of the last turn of the path."""
-        ...
+def few(turns: int) -> tuple[int, int]:
+    """Return the maximum number of turns for a rare term and for an uncommon term, given the number of all turns."""
+    return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        skip: frozenset[str],
-        reach: int = 0,
-        feedback: float = 0.0,
-        function: float = FUNCTION_SHARE,
-        told: Callable[[Sequence[str]], Sequence[str]] | None = None,
-        fed: Fed | None = None,
-    ) -> dict[str, float]:
-        """Return the ``k`` turns of the path whose words match ``query`` best, with their scores.
 
-        Turns in ``skip`` are left out. Turns up to ``reach`` before or after a found turn are included if they have a
-        score. ``feedback`` is the weight of words from the best turns relative to those of ``query``. ``told`` selects
-        the parts of the turns' texts from which feedback takes uncommon words; without ``told``, feedback takes the
-        rarest words of the whole texts. ``fed`` receives the results of the feedback. ``function`` is the factor for
-        the weight of function words.
-        """
-        ...
+_DAYS = tuple(re.compile(each.past.dated, re.ASCII) for each in every())
+STAMP = re.compile(rf"(?:{'|'.join(word for each in every() for word in each.past.turn)}) \d+(?: \| |$)")
+"""The turn number at the start of an episode's line of facts."""
 
-    def spread(self, term: str, most: int) -> int:
-        """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do."""
-        ...
+PLAYER = "> "
+"""The prefix of the player's words in an episode."""
 
-    def having(self, term: str, most: int) -> Sequence[str]:
-        """Return the turns of the path that contain ``term``, latest first; none if more than ``most`` turns do."""
-        ...
 
-    def common(self, most: int) -> AbstractSet[str]:
-        """Return all terms that occur in more than ``most`` turns of the path, and possibly more terms if there are
-        other paths (``aside``)."""
-        ...
+_LONGEST_DAY = 40
+"""Maximum characters of a day as ``spoken_day`` formats it, such as "30 September 2026"."""
 
-    @property
-    def aside(self) -> bool:
-        """Whether the session has turns on other paths."""
-        ...
 
-    def on_path(self, turn: str) -> bool:
-        """Whether ``turn`` is remembered and on the path."""
-        ...
+def year_of(day: str) -> tuple[str, str]:
+    """Return the year of a day formatted by ``spoken_day``, and the day without the year; two empty strings for any
+    other text."""
+    return _year_of(day) if len(day) <= _LONGEST_DAY else ("", "")
 
-    def at(self, depth: int) -> str | None:
-        """Return the turn of the path at ``depth``, or None if there is none or it is not remembered."""
-        ...
 
-    def depth(self, turn: str) -> int:
-        """Return the depth of the turn."""
-        ...
+@lru_cache(maxsize=2_048)
+def _year_of(day: str) -> tuple[str, str]:
+    found = next(filter(None, (dated.fullmatch(day) for dated in _DAYS)), None)
+    return (found["year"], found["rest"]) if found is not None else ("", "")
 
-    def text(self, turn: str) -> str:
-        """Return the remembered text of the turn."""
-        ...
 
-    def present(self, turn: str) -> tuple[str, ...] | None:
-        """Return the ids of the entities with the player in that turn, or None if this was not recorded."""
-        ...
+PASSAGES = 2
+"""Version of ``passage_of``. Increment it whenever ``passage_of`` returns a different text for the same episode.
+Vectors of different versions cannot be compared, so older ones are recomputed, as after a change of the embedder."""
 
-    def since(self, moment: float) -> int:
-        """Return the depth of the first turn of the path played at or after ``moment`` (seconds since the epoch), or
-        the last depth plus one if there is none."""
-        ...
+
+def passage_of(episode: str) -> str:
+    """Return the text of an episode to embed: all but the turn number and the day.
+
+    These resemble each other in unrelated episodes, most of all in short ones. Increment ``PASSAGES`` with any change.
+    """
+    facts, _, said = episode.partition("\n")
+    stamp = STAMP.match(facts)
+    facts = facts[stamp.end() :] if stamp is not None else "" if year_of(facts)[0] else facts
+    return "\n".join(filter(None, (facts, said))) or episode
 
 
 class PathEpisodes:
-    """``Episodes`` of the path to ``head``, over a session's tree and the index of all its episodes."""
+    """The remembered turns of the path to ``head``, over a session's tree and the index of all its episodes."""
 
     def __init__(self, tree: Tree, index: LexicalIndex, head: str) -> None:
         self._nodes = tree.nodes
@@ -99,7 +75,7 @@ class PathEpisodes:
 
     @property
     def last(self) -> int:
-        """The head's depth."""
+        """The depth of the last turn of the path."""
         return len(self._path) - 1
 
     def search(
@@ -111,9 +87,16 @@ class PathEpisodes:
         feedback: float = 0.0,
         function: float = FUNCTION_SHARE,
         told: Callable[[Sequence[str]], Sequence[str]] | None = None,
-        fed: Fed | None = None,
+        fed: Feedback | None = None,
     ) -> dict[str, float]:
-        """Return the best turns of the path by BM25, and their neighbours that have a score."""
+        """Return the ``k`` turns of the path whose words match ``query`` best, by BM25, with their scores.
+
+        Turns in ``skip`` are left out. Turns up to ``reach`` before or after a found turn are included if they have a
+        score. ``feedback`` is the weight of words from the best turns relative to those of ``query``. ``told`` selects
+        the parts of the turns' texts from which feedback takes uncommon words; without ``told``, feedback takes the
+        rarest words of the whole texts. ``fed`` receives the results of the feedback. ``function`` is the factor for
+        the weight of function words.
+        """
         nodes, path = self._nodes, self._path
 
         def accept(turn: str) -> bool:  # inlined ``on_path``: called for every candidate
@@ -143,12 +126,14 @@ class PathEpisodes:
         return dict(found)
 
     def spread(self, term: str, most: int) -> int:
-        """Count by the index. It holds all swipes of a turn, so turns are checked against the path if there are other
-        paths."""
+        """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do.
+
+        The index holds all swipes of a turn, so turns are checked against the path if there are other paths.
+        """
         return self._index.spread(term, most, self.on_path if self.aside else None)
 
     def having(self, term: str, most: int) -> Sequence[str]:
-        """Look up by the index, which gives only the latest turns of a frequent term."""
+        """Return the turns of the path that contain ``term``, latest first; none if more than ``most`` turns do."""
         nodes, path, found = self._nodes, self._path, list[str]()
         for turn in self._index.having(term):
             node = nodes.get(turn)  # ``on_path``, inlined
@@ -160,42 +145,44 @@ class PathEpisodes:
         return found
 
     def common(self, most: int) -> AbstractSet[str]:
-        """Return the common terms of the index."""
+        """Return all terms that occur in more than ``most`` turns of the path, and possibly more terms if there are
+        other paths (``aside``). The same set only grows; otherwise a new set is returned."""
         return self._index.common(most)
 
     @property
     def aside(self) -> bool:
-        """Whether more turns are indexed than the path has."""
+        """Whether the session has turns on other paths."""
         return len(self._index) > len(self._path)
 
     def on_path(self, turn: str) -> bool:
-        """Whether ``turn`` has an episode and is the head or one of its ancestors."""
+        """Whether ``turn`` is remembered and on the path."""
         node = self._nodes.get(turn)
         if node is None or not node.episode or node.depth >= len(self._path):
             return False
         return self._path[node.depth] == turn
 
     def at(self, depth: int) -> str | None:
-        """Return the turn at ``depth``, or None if there is none or it has no episode."""
+        """Return the turn of the path at ``depth``, or None if there is none or it is not remembered."""
         if not 0 <= depth < len(self._path):
             return None
         turn = self._path[depth]
         return turn if self._nodes[turn].episode else None
 
     def depth(self, turn: str) -> int:
-        """Return the turn's depth in the tree."""
+        """Return the depth of the turn."""
         return self._nodes[turn].depth
 
     def text(self, turn: str) -> str:
-        """Return the turn's episode."""
+        """Return the remembered text of the turn."""
         return self._nodes[turn].episode
 
     def present(self, turn: str) -> tuple[str, ...] | None:
-        """Return the ids recorded in the turn's node."""
+        """Return the ids of the entities with the player in that turn, or None if this was not recorded."""
         return self._nodes[turn].present
 
     def since(self, moment: float) -> int:
-        """Find the turn by bisection, because the turns of a path are in chronological order."""
+        """Return the depth of the first turn of the path played at or after ``moment`` (seconds since the epoch), or
+        the last depth plus one if there is none."""
         nodes = self._nodes
         return bisect_left(self._path, moment, key=lambda turn: nodes[turn].at)
 
@@ -204,7 +191,7 @@ _ENOUGH = 2
 """Number of uncommon terms that count as much as one rare term."""
 
 
-def bearing(words: str, episodes: Episodes) -> frozenset[str]:
+def related_turns(words: str, episodes: PathEpisodes) -> frozenset[str]:
     """Return the turns that share one rare term or two uncommon terms with ``words``.
 
     For example, "the silver seal" finds turns and "I walk on" does not. ``words`` must be in NFC and lower case.

@@ -9,20 +9,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from weakref import ReferenceType, ref
 
 from attrs import define, field, frozen
 
-from saga_core.language import caseless, every, folded_terms, match_text, simplified, telling_nothing
-
-_RARE, _SELDOM = 0.25, 0.45
-"""Exponents: a term is rare in at most ``turns ** _RARE`` turns and uncommon in at most ``turns ** _SELDOM``, which is
-3 and 10 of 200 turns. Three uncommon terms count as much as one rare term."""
+from saga_core.language import caseless, folded_terms, match_text, simplified, telling_nothing
+from saga_core.recall.episodes import PLAYER, PathEpisodes, few
 
 
 @define(eq=False)
-class Worded:
+class SentenceTerms:
     """The terms of a text's sentences, computed once for all questions."""
 
     places: Mapping[str, int]
@@ -33,7 +30,7 @@ class Worded:
     _among: ReferenceType[AbstractSet[str]] | None = None
 
     @staticmethod
-    def of(sentences: Iterable[str]) -> Worded:
+    def of(sentences: Iterable[str]) -> SentenceTerms:
         """Return the terms of ``sentences``, which must be in lower case. Single syllables and letters are skipped."""
         places: dict[str, int] = {}
         for number, sentence in enumerate(sentences):
@@ -41,7 +38,7 @@ class Worded:
             for term in folded_terms(sentence):
                 if len(term) > 1 or term.isdigit():
                     places[term] = places.get(term, 0) | bit
-        return Worded(places)
+        return SentenceTerms(places)
 
     def beside(self, not_seldom: AbstractSet[str], not_rare: AbstractSet[str]) -> int:
         """Return the bits of the sentences with three terms outside ``not_seldom`` or one term outside ``not_rare``.
@@ -60,41 +57,18 @@ class Worded:
         return self._found
 
 
-def few(turns: int) -> tuple[int, int]:
-    """Return the maximum number of turns for a rare term and for an uncommon term, given the number of all turns."""
-    return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
-
-
-class Counted(Protocol):
-    """A source of term counts over turns."""
-
-    @property
-    def aside(self) -> bool:
-        """Whether ``common`` also counts other turns, and may have too many terms."""
-        ...
-
-    def common(self, most: int) -> AbstractSet[str]:
-        """Return all terms that occur in more than ``most`` turns. The same set only grows; otherwise a new set is
-        returned."""
-        ...
-
-    def spread(self, term: str, most: int) -> int:
-        """Return the number of turns with ``term``, or any number above ``most`` if more have it."""
-        ...
-
-
-class Particular:
+class ParticularSentences:
     """Finds the particular sentences of texts. Made for one read, because it caches the counts of terms."""
 
-    def __init__(self, counted: Counted, turns: int) -> None:
-        """``turns`` is the number of turns in ``counted``."""
-        self._spread = counted.spread
+    def __init__(self, episodes: PathEpisodes, turns: int) -> None:
+        """``turns`` is the number of turns in ``episodes``."""
+        self._spread = episodes.spread
         self._rare, self._seldom = few(turns)
-        self._not_rare, self._not_seldom = counted.common(self._rare), counted.common(self._seldom)
-        self._certain = not counted.aside
+        self._not_rare, self._not_seldom = episodes.common(self._rare), episodes.common(self._seldom)
+        self._certain = not episodes.aside
         self._known: dict[str, int] = {}
 
-    def __call__(self, worded: Worded) -> int:
+    def __call__(self, worded: SentenceTerms) -> int:
         """Return the bits of the particular sentences, which have one rare term or three uncommon ones."""
         places = worded.places
         found = worded.beside(self._not_seldom, self._not_rare)
@@ -125,7 +99,7 @@ def _with_enough(places: Mapping[str, int], seldom: Iterable[str], rare: Iterabl
 D = TypeVar("D", int, str)
 
 
-class Sought:
+class SearchedWords:
     """The words that one read searches its texts for, as lower-case substrings (from ``content_words``).
 
     Each text is searched once.
@@ -139,7 +113,7 @@ class Sought:
         """Return the words that occur in ``text``, in the order of ``words``."""
         found = self._standing.get(text)
         if found is None:
-            folded = matched(text)
+            folded = normalized_turn(text)
             found = self._standing[text] = [word for word in self.words if word in folded]
         return found
 
@@ -148,7 +122,7 @@ class Sought:
         return self._standing.get(text, self.words)
 
 
-def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, float]:
+def closeness(texts: Mapping[D, str], sought: SearchedWords, reach: int) -> dict[D, float]:
     """Return for each text the largest share of the words, 0 to 1, that occurs within ``reach`` characters.
 
     A word counts more when fewer of the texts have it. A word that all texts have counts 0.
@@ -161,18 +135,18 @@ def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, flo
         return dict.fromkeys(texts, 0.0)
     close: dict[D, float] = {}
     for document, words in standing.items():
-        telling = [word for word in words if weights[word]]
-        if len(telling) > 1:
-            own = [weights[word] for word in telling]
-            best = _best(_places(matched(texts[document]), telling), own, reach)
+        weighty = [word for word in words if weights[word]]
+        if len(weighty) > 1:
+            own = [weights[word] for word in weighty]
+            best = _best(_places(normalized_turn(texts[document]), weighty), own, reach)
         else:
-            best = weights[telling[0]] if telling else 0.0
+            best = weights[weighty[0]] if weighty else 0.0
         close[document] = best / whole
     return close
 
 
 @lru_cache(maxsize=512)
-def matched(text: str) -> str:
+def normalized_turn(text: str) -> str:
     """Return a turn's text normalized for word search. Cached: successive questions find mostly the same turns."""
     return match_text(text)
 
@@ -224,11 +198,11 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
     """Return the run of whole sentences of ``text`` with the highest worth, on one line, in ``limit`` characters.
 
     A single sentence longer than ``limit`` may have up to ``sentence`` characters before it is cut. A text that fits is
-    returned whole. ``weights`` maps lower-case words to their worth (see ``weigh_each``). The answer to a question
+    returned whole. ``weights`` maps lower-case words to their worth (see ``word_weights``). The answer to a question
     often stands next to the sentence that resembles it, so each sentence adds a part of its worth to its neighbours,
     most to the next one. Of equal runs the earlier one is returned. Omitted text at either end is marked with "…".
     """
-    text, folded, starts, stops = laid_out(text)
+    text, folded, starts, stops = split_sentences(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
     marks = 2 * (len(GAP) + 1)
@@ -243,7 +217,7 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
     return f"{head}{chosen}{tail}"
 
 
-def weigh_each(
+def word_weights(
     words: Sequence[str], texts: Sequence[str], possible: Sequence[Sequence[str]] | None = None
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
     """Return the worth of each of ``words`` (from ``content_words``), and for each text the words it has.
@@ -252,11 +226,11 @@ def weigh_each(
     other words. ``possible`` lists for each text the words that it may contain, if known.
     """
     nothing = telling_nothing()
-    telling = [word for word in words if word not in nothing] or list(words)
-    having, wanted = dict.fromkeys(telling, 0), possible or [telling] * len(texts)
+    content = [word for word in words if word not in nothing] or list(words)
+    having, wanted = dict.fromkeys(content, 0), possible or [content] * len(texts)
     each: list[list[str]] = []
     for text, may in zip(texts, wanted, strict=True):
-        folded = matched(text)
+        folded = normalized_turn(text)
         found = [word for word in may if word in having and word in folded]
         for word in found:
             having[word] += 1
@@ -296,7 +270,7 @@ def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence
 
 
 @lru_cache(maxsize=1_024)
-def laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
+def split_sentences(text: str) -> tuple[str, str, list[int], list[int]]:
     """Return ``text`` with single spaces, the same in lower case, and the start and end offsets of its sentences.
 
     Results are cached because successive turns usually recall the same texts.
@@ -359,46 +333,6 @@ def _cut(sentence: str, words: Iterable[str], room: int) -> str:
     return sentence[start : start + room].strip()
 
 
-_DAYS = tuple(re.compile(each.past.dated, re.ASCII) for each in every())
-STAMP = re.compile(rf"(?:{'|'.join(word for each in every() for word in each.past.turn)}) \d+(?: \| |$)")
-"""The turn number at the start of an episode's line of facts."""
-
-PLAYER = "> "
-"""The prefix of the player's words in an episode."""
-
-
-_LONGEST_DAY = 40
-"""Maximum characters of a day as ``spoken_day`` formats it, such as "30 September 2026"."""
-
-
-def year_of(day: str) -> tuple[str, str]:
-    """Return the year of a day formatted by ``spoken_day``, and the day without the year; two empty strings for any
-    other text."""
-    return _year_of(day) if len(day) <= _LONGEST_DAY else ("", "")
-
-
-@lru_cache(maxsize=2_048)
-def _year_of(day: str) -> tuple[str, str]:
-    found = next(filter(None, (dated.fullmatch(day) for dated in _DAYS)), None)
-    return (found["year"], found["rest"]) if found is not None else ("", "")
-
-
-PASSAGES = 2
-"""Version of ``passage_of``. Increment it whenever ``passage_of`` returns a different text for the same episode.
-Vectors of different versions cannot be compared, so older ones are recomputed, as after a change of the embedder."""
-
-
-def passage_of(episode: str) -> str:
-    """Return the text of an episode to embed: all but the turn number and the day.
-
-    These resemble each other in unrelated episodes, most of all in short ones. Increment ``PASSAGES`` with any change.
-    """
-    facts, _, said = episode.partition("\n")
-    stamp = STAMP.match(facts)
-    facts = facts[stamp.end() :] if stamp is not None else "" if year_of(facts)[0] else facts
-    return "\n".join(filter(None, (facts, said))) or episode
-
-
 _WHOSE = re.compile(rf"{PLAYER}|[^\n:>\"“”]{{1,40}}:\s")
 """The speaker mark at the start of a line: the player's mark or a name."""
 _ASKS = ("?", "？")
@@ -406,7 +340,7 @@ _LINES = 8
 """Shortened lines that are cached per turn. The same sentences are chosen most of the time."""
 
 
-def telling(text: str, particular: Callable[[Worded], int]) -> str:
+def particular_sentences(text: str, particular: Callable[[SentenceTerms], int]) -> str:
     """Return ``text`` on one line with only the ``particular`` sentences, or an empty string if there are none.
 
     ``particular`` takes the terms of all sentences and returns the bits of the particular ones. A question is omitted
@@ -419,8 +353,8 @@ def telling(text: str, particular: Callable[[Worded], int]) -> str:
     return talk.told(kept & ~(talk.asks & ~(kept >> 1)) or kept)
 
 
-def resembling(text: str, weights: Mapping[str, float]) -> str:
-    """Return the sentence of ``text`` that is worth most by ``weights`` (see ``excerpt``), marked as in ``telling``.
+def most_similar_sentence(text: str, weights: Mapping[str, float]) -> str:
+    """Return the sentence of ``text`` with the highest worth by ``weights``, marked as in ``particular_sentences``.
 
     Of equal sentences the first one is returned. A question is returned with the sentence after it. Returns an empty
     string if no sentence has any worth.
@@ -445,10 +379,10 @@ class _Talk:
     """The speaker mark of each sentence that begins a line, "" if it has none; None for other sentences."""
     asks: int
     """The bits of the questions."""
-    worded: Worded
+    worded: SentenceTerms
     folded: str
     starts: list[int]
-    """As ``laid_out`` gives them."""
+    """As ``split_sentences`` gives them."""
     _lines: dict[int, str] = field(factory=dict)
 
     def told(self, kept: int) -> str:
@@ -483,7 +417,7 @@ class _Talk:
 @lru_cache(maxsize=1_024)
 def _talk(text: str) -> _Talk:
     """Split a turn. Cached: a read shortens about a hundred turns, most of them the same as in the read before."""
-    text, folded, starts, stops = laid_out.__wrapped__(text)
+    text, folded, starts, stops = split_sentences.__wrapped__(text)
     sentences, whose, worded, asks = list[str](), list[str | None](), list[str](), 0
     for start, stop in zip(starts, stops, strict=True):
         if text.endswith(_ASKS, start, stop):
@@ -493,4 +427,4 @@ def _talk(text: str) -> _Talk:
         begins = not start or text[start - 1] == "\n"
         found = _WHOSE.match(text, start) if begins else None
         whose.append(found.group().strip() if found is not None else "" if begins else None)
-    return _Talk(text.replace("\n", " "), sentences, whose, asks, Worded.of(worded), folded, starts)
+    return _Talk(text.replace("\n", " "), sentences, whose, asks, SentenceTerms.of(worded), folded, starts)

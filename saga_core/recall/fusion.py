@@ -1,8 +1,8 @@
 """Fusion: merges a lexical and a dense ranking of documents into one.
 
 First, scores are smoothed over neighbouring turns, because the answer to a question often stands next to a turn that
-resembles it. Then lexical scores are lifted for documents with a character that the query names. Finally both kinds are
-converted to z-scores and added. All functions are pure. Sums are exact (``fsum``), so the order of input does not
+resembles it. Then lexical scores are boosted for documents with a character that the query names. Finally both kinds
+are converted to z-scores and added. All functions are pure. Sums are exact (``fsum``), so the order of input does not
 matter.
 """
 
@@ -19,7 +19,7 @@ REACH = 2
 """Turns to each side over which scores are smoothed."""
 DECAY = 0.4
 """Factor for a score per turn of distance."""
-LIFT = 1.3
+SPEAKER_BOOST = 1.3
 """Factor for a document with a character that the query names."""
 TIMED = 1.0
 FEEDBACK = 0.3
@@ -46,7 +46,7 @@ class Ranking:
     reach: int = REACH
     """Turns to each side over which scores are smoothed; 0 turns smoothing off."""
     decay: float = DECAY
-    lift: float = LIFT
+    speaker_boost: float = SPEAKER_BOOST
     """Factor for a turn with a character that the query names; 1 turns it off."""
     close: float = 1.0
     """Maximum gain of a turn that has all words of the query close together, relative to its score; 0 turns it off."""
@@ -62,13 +62,15 @@ class Ranking:
     only through another turn, for an eighth to a fifth more CPU. 0 turns it off."""
     function: float = 0.1
     """Factor for the weight of function words in the query when turns are brief."""
-    bearing: bool = True
+    related_only: bool = True
     """Whether player words that do not look back recall only turns that share rare words with them."""
     adapt: bool = True
     """Whether parts are turned off when turns have a length at which these parts do not help."""
 
 
-def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reach: int = REACH) -> dict[int, float]:
+def smooth_neighbors(
+    scores: Mapping[int, float], last: int, *, decay: float = DECAY, reach: int = REACH
+) -> dict[int, float]:
     """Return the score of each turn of a path (0 to ``last``) plus the scores of its neighbours up to ``reach`` turns
     away, each times ``decay`` to the power of the distance.
 
@@ -86,7 +88,7 @@ def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reac
     return smoothed
 
 
-def lend(
+def smooth_dialogue(
     scores: Mapping[int, float], last: int, asks: Callable[[int], bool], *, decay: float = DECAY
 ) -> dict[int, float]:
     """Return the score of each turn of a path (0 to ``last``) plus a part of the scores of the turns before and after.
@@ -110,7 +112,9 @@ def lend(
     return lent
 
 
-def lift(scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = LIFT) -> dict[D, float]:
+def boost_speakers(
+    scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = SPEAKER_BOOST
+) -> dict[D, float]:
     """Return the scores, with those of documents for which ``named`` is true multiplied by ``factor``."""
     return {document: score * factor if named(document) else score for document, score in scores.items()}
 

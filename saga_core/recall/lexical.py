@@ -220,7 +220,7 @@ _COUNTED = 64
 
 
 @define
-class Fed:
+class Feedback:
     """The results of feedback."""
 
     terms: list[str] = field(factory=list)
@@ -389,7 +389,7 @@ class LexicalIndex:
         text: Callable[[str], str] | None = None,
         told: Callable[[Sequence[str]], Sequence[str]] | None = None,
         seldom: int = 0,
-        fed: Fed | None = None,
+        fed: Feedback | None = None,
     ) -> list[tuple[str, float]]:
         """Return the ``k`` best documents for ``query`` that pass ``accept``, with their scores (above 0), best first.
 

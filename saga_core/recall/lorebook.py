@@ -47,7 +47,7 @@ _ROUNDS = 64
 
 
 @frozen(kw_only=True)
-class KeptMoment:
+class LoreMoment:
     """The input of the rules."""
 
     messages: Sequence[str]
@@ -71,7 +71,7 @@ class KeptMoment:
 
 
 @frozen
-class Kept:
+class ActiveEntry:
     """An active entry and the reason: ``constant``, ``sticky``, ``kept`` or ``key``."""
 
     entry: LoreEntry
@@ -129,7 +129,7 @@ _LARGE, _TOO_LARGE = 5_000, 20_000
 more than ``_TOO_LARGE`` entries, a thread would miss the read's deadline and its result would be dropped."""
 
 
-class KeptLore:
+class AuthoredLore:
     """The entries of a world that follow their own rules."""
 
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
@@ -150,7 +150,7 @@ class KeptLore:
         """Whether the rules should run in a thread: they would block the event loop, but finish before the deadline."""
         return _LARGE < len(self.entries) <= _TOO_LARGE
 
-    def fire(self, moment: KeptMoment) -> list[Kept]:
+    def fire(self, moment: LoreMoment) -> list[ActiveEntry]:
         """Return the active entries, sorted by ``order`` and name."""
         return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels).run()
 
@@ -175,11 +175,11 @@ class _Firing:
     """One run of the rules."""
 
     keys: Mapping[str, _Keys]
-    moment: KeptMoment
+    moment: LoreMoment
     entries: Sequence[LoreEntry]
     levels: Sequence[int]
     """The recursion levels of the entries, lowest first."""
-    found: dict[str, Kept] = field(factory=dict)
+    found: dict[str, ActiveEntry] = field(factory=dict)
     out: set[str] = field(factory=set)
     """Entries that failed their probability check and stay inactive in this run."""
     said: list[str] = field(factory=list)
@@ -188,7 +188,7 @@ class _Firing:
     full: bool = False
     _texts: dict[tuple[int, bool], tuple[str, str]] = field(factory=dict)
 
-    def run(self) -> list[Kept]:
+    def run(self) -> list[ActiveEntry]:
         able = [entry for entry in self.entries if self._able(entry)]
         self._round([each for each in able if not _rule(each).recursion_level or self._stays(each)], False)
         level, waiting = (self.levels[0], list(self.levels[1:])) if self.levels else (0, [])
@@ -268,7 +268,7 @@ class _Firing:
                 continue
             if not self._fits(entry):
                 continue
-            self.found[entry.name] = Kept(entry, why, later)
+            self.found[entry.name] = ActiveEntry(entry, why, later)
             told.append(entry)
         self.said += [entry.text for entry in told if not _rule(entry).no_recursion_from]
 
@@ -397,7 +397,7 @@ class LoreIndex:
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
         by_name = {_fold(entry.name): entry for entry in lore}
         self.entries: Mapping[str, LoreEntry] = {entry.name: entry for entry in by_name.values()}
-        self.kept = KeptLore(self.entries.values())
+        self.kept = AuthoredLore(self.entries.values())
         self.ruled: frozenset[str] = frozenset(
             name
             for name, each in self.entries.items()

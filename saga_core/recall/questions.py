@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from attrs import frozen
 
 from saga_core.language import DEFAULT, Language, PastWords, every, languages_in
-from saga_core.recall.episodes import Episodes
+from saga_core.recall.episodes import PathEpisodes
 
 _LOOKED_AT = 4_000
 """Characters of the player's words that are searched."""
@@ -36,8 +36,8 @@ def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
     )
 
 
-def amount_asked(words: str) -> re.Pattern[str] | None:
-    """Return the pattern that a turn must match to answer ``words``, for use with ``tells``.
+def amount_sought(words: str) -> re.Pattern[str] | None:
+    """Return the pattern that a turn must match to answer ``words``, for use with ``states_amount``.
 
     Returns None unless ``words`` ask for a number or a time. ``words`` must be in NFC; case does not matter.
     """
@@ -49,8 +49,8 @@ def amount_asked(words: str) -> re.Pattern[str] | None:
 
 
 @lru_cache(maxsize=2_048)
-def tells(episode: str, asked: re.Pattern[str]) -> bool:
-    """Whether the spoken part of an episode matches ``asked``, the result of ``amount_asked``.
+def states_amount(episode: str, asked: re.Pattern[str]) -> bool:
+    """Whether the spoken part of an episode matches ``asked``, the result of ``amount_sought``.
 
     Results are cached because successive reads check the same turns.
     """
@@ -131,7 +131,7 @@ class Meant:
 
 
 @lru_cache(maxsize=8)  # called three times in a read
-def time_meant(words: str) -> Meant | None:
+def time_named(words: str) -> Meant | None:
     """Return the time that the player's words refer to, if any. ``words`` must be in NFC; case does not matter."""
     words = words.casefold()
     date = _date(words)
@@ -156,7 +156,7 @@ def time_meant(words: str) -> Meant | None:
     return Meant(beginning=True) if _any("beginning").search(words) else None
 
 
-def turns_meant(meant: Meant, episodes: Episodes, names: Sequence[str], now: float) -> range:
+def turns_at(meant: Meant, episodes: PathEpisodes, names: Sequence[str], now: float) -> range:
     """Return the depths of the turns that are meant, or an empty range if they cannot be determined.
 
     ``names`` are the characters of a first meeting. ``now`` is the request's time in seconds since the epoch.
@@ -219,7 +219,7 @@ def _met() -> tuple[str, ...]:
     return tuple(f"{each.texts.episode['met']}: ".casefold() for each in every())
 
 
-def _by_story(episodes: Episodes, days: int) -> range | None:
+def _by_story(episodes: PathEpisodes, days: int) -> range | None:
     """Return the turns ``days`` story days ago, or None if the latest turns mention no passing day."""
     slack = days // 4
     gone, last = 0, 0
@@ -238,14 +238,14 @@ def _by_story(episodes: Episodes, days: int) -> range | None:
     return range(max(1, episodes.last - _LOOKED_THROUGH + 1), last + 1) if last else range(0)
 
 
-def _by_play(episodes: Episodes, days: int, now: float) -> range:
+def _by_play(episodes: PathEpisodes, days: int, now: float) -> range:
     """Return the turns that were played about ``days`` days before ``now``."""
     early, late = (days / 3, days / 3) if days >= _A_WEEK else (0.75, 0.6)
     first = episodes.since(now - (days + early) * _DAY)
     return range(max(1, first), episodes.since(now - (days - late) * _DAY))
 
 
-def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
+def _by_date(episodes: PathEpisodes, date: Dated, now: float) -> range:
     """Return the turns that were played on that date between UTC-10 and UTC+10, or on the day after ("yesterday").
 
     Without a year, the latest year with such turns is used. Returns an empty range if they are more than half of the
@@ -263,7 +263,7 @@ def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
     return range(0)
 
 
-def _first_meeting(episodes: Episodes, names: Sequence[str]) -> range:
+def _first_meeting(episodes: PathEpisodes, names: Sequence[str]) -> range:
     """Return the turn in which a named character was met, or the first turn that mentions one. Only turns whose line
     of facts has a turn number count, which excludes plain conversations."""
     folded = [name.casefold() for name in names]
@@ -314,5 +314,5 @@ def looks_back(words: str) -> bool:
     folded = words.casefold()
     if any(pattern.search(folded) is not None for pattern in _asking(languages_in(words))):
         return True
-    meant = time_meant(words)
+    meant = time_named(words)
     return meant is not None and meant.date is None  # a calendar date may be in the future

@@ -17,15 +17,15 @@ from saga_core.errors import StoreCorrupt
 from saga_core.journal import Journal
 from saga_core.model import (
     Delta,
-    Node,
+    ReportStatus,
     Review,
     Session,
     Source,
-    Status,
     Timeline,
     Tree,
     Turn,
     TurnKind,
+    TurnNode,
     WorldState,
     deltas,
     fold,
@@ -110,7 +110,7 @@ class LiveSession:
         """The index of the world's lore."""
         return self.prepared.lore
 
-    def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
+    def record(self, turn: Turn, node: TurnNode, state: WorldState | None, *, indexed: bool = True) -> None:
         """Add a journaled turn. With ``indexed`` false, or while others wait, its episode waits for ``index``."""
         self.tree.add(node)
         self._turns[turn.id] = turn
@@ -140,11 +140,11 @@ class LiveSession:
                     self._add(node)
             await asyncio.sleep(0)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: TurnNode) -> None:
         self.episodes.add(node.id, node.episode)
         self.unsealed.append(node.id)
 
-    def amend(self, node: Node, later: tuple[Delta, ...]) -> None:
+    def amend(self, node: TurnNode, later: tuple[Delta, ...]) -> None:
         """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
         old = self.tree.get(node.id)
         self.amendments[node.id] = later
@@ -229,7 +229,7 @@ class LiveSession:
     def unread(self, head: str) -> int:
         """Return the number of turns on the path to ``head`` that were not fully reported and not read by a model."""
         return sum(
-            node.status in (Status.FALLBACK, Status.CUT)
+            node.status in (ReportStatus.FALLBACK, ReportStatus.CUT)
             and node.kind not in (TurnKind.ROOT, TurnKind.SIDE)
             and not self.extracted(node.id)
             for node in self.tree.upwards(head)

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 from cachetools import LRUCache
 
 from saga_core.counters import Counters
-from saga_core.model import Status, Tree, TurnKind
+from saga_core.model import ReportStatus, Tree, TurnKind
 from saga_core.sessions.live_sessions import LiveSession
 
 SILENT_FROM = 3
@@ -83,7 +83,7 @@ def unread_replies(tree: Tree, turn: str) -> int:
     for node in tree.upwards(turn):
         if node.kind not in _TOLD:
             continue  # the greeting and an adopted history say nothing about the narrator
-        if node.status is not Status.FALLBACK or found == _MOST:
+        if node.status is not ReportStatus.FALLBACK or found == _MOST:
             break
         found += 1
     return found
@@ -104,11 +104,11 @@ async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, 
         if replies and counted is not None and node.id in counted:
             replies = min(_MOST, replies + counted[node.id])
             break
-        if node.status is not Status.FALLBACK and not live.extracted(node.id):
+        if node.status is not ReportStatus.FALLBACK and not live.extracted(node.id):
             break
         if not replies or live.extracted(node.id):
             told = await live.turn(node.id)
-            if told.delta.status is not Status.FALLBACK:
+            if told.delta.status is not ReportStatus.FALLBACK:
                 break  # the narrator reported; the turn was read again on request
             model = model or told.model
         replies += 1
@@ -130,7 +130,7 @@ class SilentChats:
     async def look(self, live: LiveSession, turn: str) -> Silence:
         """Record how silent the narrator is at ``turn``, where the session is being played."""
         session, node = live.session.id, live.tree.get(turn)
-        reports = node.kind in _TOLD and node.status is not Status.FALLBACK and not live.extracted(turn)
+        reports = node.kind in _TOLD and node.status is not ReportStatus.FALLBACK and not live.extracted(turn)
         if reports and not self._silent:
             return _NONE  # as at nearly all turns
         found = await silence_at(live, turn, self._counted)

@@ -13,7 +13,7 @@ from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal import Journal, keys
-from saga_core.model import MemoryRecord, Node, Session, WorldState, crosses, newest
+from saga_core.model import MemoryRecord, Session, TurnNode, WorldState, crosses, newest
 from saga_core.ports import Clock
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Batch, Key, StateKV
@@ -81,7 +81,7 @@ class OtherSessions:
                     break
         return tuple(found)
 
-    async def _head(self, session: Session) -> Node | None:
+    async def _head(self, session: Session) -> TurnNode | None:
         """Return the turn that was played last; None if there is none."""
         if not session.head or session.head == session.root:
             return None

@@ -9,12 +9,12 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_core.strategies.consolidation import Skipped, consolidate, nearest
     from saga_core.strategies.learner import PREFIX, Learner, Terms
-    from saga_core.strategies.strategy import Detail, Learned, RecordKind, Strategy, told
+    from saga_core.strategies.strategy import Detail, LearnedRecord, RecordKind, Strategy, told
 
 __all__ = [
     "PREFIX",
     "Detail",
-    "Learned",
+    "LearnedRecord",
     "Learner",
     "RecordKind",
     "Skipped",
@@ -35,7 +35,7 @@ __getattr__ = lazy_face(
         "PREFIX": "saga_core.strategies.learner:PREFIX",
         "Terms": "saga_core.strategies.learner:Terms",
         "Detail": "saga_core.strategies.strategy:Detail",
-        "Learned": "saga_core.strategies.strategy:Learned",
+        "LearnedRecord": "saga_core.strategies.strategy:LearnedRecord",
         "RecordKind": "saga_core.strategies.strategy:RecordKind",
         "Strategy": "saga_core.strategies.strategy:Strategy",
         "told": "saga_core.strategies.strategy:told",

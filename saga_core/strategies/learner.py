@@ -16,12 +16,12 @@ from attrs import define, field, frozen
 
 from saga_core.errors import QUOTES, Closed
 from saga_core.model import MemoryRecord, newest
-from saga_core.model_calls import Asking, ModelCallFailed, Unusable, read_object, without_injected
+from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable, read_object, without_injected
 from saga_core.ports import Clock
 from saga_core.stores import CurationView, Health, StoreInfo
 from saga_core.strategies import question
 from saga_core.strategies.consolidation import nearest
-from saga_core.strategies.strategy import MAX_TEXT, Learned, RecordKind, Strategy
+from saga_core.strategies.strategy import MAX_TEXT, LearnedRecord, RecordKind, Strategy
 from saga_core.values import Proposal
 
 PREFIX = "memory."
@@ -52,7 +52,7 @@ class Learner:
 
     strategy: Strategy
     terms: Terms
-    asked: Asking
+    asked: CuratorModel
     count: Callable[[str], int]
     clock: Clock
     info: StoreInfo = field(init=False)
@@ -161,7 +161,7 @@ class Learner:
         if len(set(sources)) < kind.sources:
             return f"it is drawn from {len(set(sources))} known records; {kind.sources} are needed"
         spoken = "\n".join(turn.user for turn in view.turns if turn.id in turns)
-        return kind.check(Learned(kind.name, _text(given.get("text")), details, spoken)) if kind.check else ""
+        return kind.check(LearnedRecord(kind.name, _text(given.get("text")), details, spoken)) if kind.check else ""
 
     def _let_go(self, own: list[MemoryRecord], learned: list[Proposal]) -> Iterator[Proposal]:
         """Yield proposals that drop the oldest records of namespaces that are full."""

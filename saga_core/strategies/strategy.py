@@ -31,7 +31,7 @@ class Detail:
 
 
 @frozen
-class Learned:
+class LearnedRecord:
     """A record in a model's answer, before it is compared with known records."""
 
     kind: str
@@ -57,7 +57,7 @@ class RecordKind:
     """Whether it is used even if no word of the scene matches."""
     sources: int = 0
     """The minimum number of records that it must be derived from, as for reflections."""
-    check: Callable[[Learned], str] | None = None
+    check: Callable[[LearnedRecord], str] | None = None
     """Returns why a record must not be kept; empty if it may."""
 
     def __attrs_post_init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from attrs import define, evolve, field, frozen
 
 from saga_core.language import caseless_letter
-from saga_core.model import Node, Session, Tree, Turn, TurnKind
+from saga_core.model import Session, Tree, Turn, TurnKind, TurnNode
 from saga_core.transcript.dialogue import Utterance, identity_keys
 from saga_core.transcript.identities import fingerprint, identity, prefix_keys
 
@@ -143,10 +143,10 @@ Places = Mapping[str, Sequence[int]]
 _TWINS = 8
 """Maximum positions per reply that are considered, those nearest to the end: a hundred times "Yes." prove little."""
 
-_Chain = tuple[Node, int, "_Chain | None"]
+_Chain = tuple[TurnNode, int, "_Chain | None"]
 
 
-def align(upwards: Iterable[Node], places: Places, end: int, most: int | None = None) -> list[tuple[Node, int]]:
+def align(upwards: Iterable[TurnNode], places: Places, end: int, most: int | None = None) -> list[tuple[TurnNode, int]]:
     """Return the longest sequence of turns of a path that the history shows in order before position ``end``.
 
     Each turn comes with its position, the deepest first. ``upwards`` is the path from its end. This is a longest common
@@ -175,7 +175,7 @@ def align(upwards: Iterable[Node], places: Places, end: int, most: int | None = 
                 chains[at] = chain
         if len(reached) == most:
             break
-    found: list[tuple[Node, int]] = []
+    found: list[tuple[TurnNode, int]] = []
     last = chains[-1] if chains else None
     while last is not None:
         node, place, last = last
@@ -194,7 +194,7 @@ def latest(places: Sequence[int], end: int) -> Sequence[int]:
     return places[max(0, before - _TWINS) : before]
 
 
-def edited(path: Sequence[Node], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:
+def edited(path: Sequence[TurnNode], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:
     """Yield the turns of a path whose reply the history shows in an edited form.
 
     ``path`` is a part of the path, downwards. ``known`` are the turns that were found, as (index in ``path``, number of
@@ -324,7 +324,7 @@ class Evidence:
     """The turn before the player's words, and the position in the history at which the words begin."""
 
     tree: Tree
-    parent: Node
+    parent: TurnNode
     start: int
     agreeing: frozenset[str]
     """Turns whose player words the history has."""
@@ -344,7 +344,7 @@ class _Group:
 @frozen
 class _Candidate:
     tree: Tree
-    node: Node
+    node: TurnNode
     agreeing: Mapping[str, _Group]
     """``node`` and its ancestors whose player words the history has, with their groups, deepest first."""
 
@@ -456,7 +456,7 @@ def _groups(past: Sequence[Utterance]) -> list[_Group]:
 
 
 def _agreeing(
-    tree: Tree, node: Node, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], last: int
+    tree: Tree, node: TurnNode, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], last: int
 ) -> dict[str, _Group]:
     """Return ``node``, which answers ``groups[last]``, and its ancestors that answer earlier groups, in order.
 
@@ -513,7 +513,7 @@ class Candidate:
     """A known turn that may be the one at a position of the history."""
 
     tree: Tree
-    node: Node
+    node: TurnNode
     position: int
     how: str
     run: int = 0
@@ -532,7 +532,7 @@ _UNRANKED: _Rank = (-1, 0, 0, 0)
 class _Said:
     """The known turns that a text may be, regardless of its position in the history."""
 
-    turns: Sequence[tuple[Tree, Node, str]]
+    turns: Sequence[tuple[Tree, TurnNode, str]]
     length: int
     """Characters of the text's identity."""
     reach: int
@@ -565,7 +565,7 @@ class ReplyMatcher:
     _found: dict[tuple[int, int], Sequence[Candidate]] = field(factory=dict, init=False)
     _whole: dict[tuple[str, str], bool] = field(factory=dict, init=False)
     _highest: dict[tuple[str, int], tuple[int, int]] = field(factory=dict, init=False)
-    _shown: dict[str, dict[str, list[Node]]] = field(factory=dict, init=False)
+    _shown: dict[str, dict[str, list[TurnNode]]] = field(factory=dict, init=False)
     """By session: its turns whose reply is in the history, by the reply's key."""
     _opened: list[str] | None = field(default=None, init=False)
 
@@ -695,7 +695,7 @@ class ReplyMatcher:
             users += sum(words(at) in said for at in above)
         return run, users
 
-    def _shown_of(self, tree: Tree) -> dict[str, list[Node]]:
+    def _shown_of(self, tree: Tree) -> dict[str, list[TurnNode]]:
         found = self._shown.get(tree.session)
         if found is None:
             places, found = self.history.places, {}
@@ -726,7 +726,7 @@ class ReplyMatcher:
         newest = _newest(candidates)
         if self.alone is not None and len(newest) == 1 and len(text) >= SHORT:
             await self.alone(next(iter(newest)))
-        turns: list[tuple[Tree, Node, str]] = []
+        turns: list[tuple[Tree, TurnNode, str]] = []
         for session_id, turn_id, how in candidates:
             if session_id not in newest if self.only is None else session_id != self.only.id:
                 continue
@@ -776,7 +776,7 @@ class ReplyMatcher:
             found += [Candidate(tree, node, position, "reply") for node in nodes if node.parent is not None]
         return found
 
-    def _reach(self, tree: Tree, node: Node) -> int:
+    def _reach(self, tree: Tree, node: TurnNode) -> int:
         """Return the first position of the history with a reply from above ``node``, or its length if there is none."""
         places = self.history.places
         known = (places[each.reply_key][0] for each in _above(tree, node) if each.reply_key in places)
@@ -853,7 +853,7 @@ def _place(candidate: Candidate) -> tuple[str, str]:
     return candidate.tree.session, candidate.node.id
 
 
-def _above(tree: Tree, node: Node) -> islice[Node]:
+def _above(tree: Tree, node: TurnNode) -> islice[TurnNode]:
     return islice(tree.upwards(node.id), 1, 1 + _LEVELS)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
-from saga_core.model import Node, Session, Tree, TurnKind
+from saga_core.model import Session, Tree, TurnKind, TurnNode
 from saga_core.transcript.dialogue import Transcript, Utterance, excerpts, identity_keys
 from saga_core.transcript.evidence import (
     ABOVE,
@@ -222,7 +222,7 @@ class Matcher:
             return evolve(await self._matched(other, replies.history), joined=(tree.session, found.node.id))
         return None
 
-    async def _last_of_merged(self, found: Candidate, past: Sequence[Utterance]) -> Node | None:
+    async def _last_of_merged(self, found: Candidate, past: Sequence[Utterance]) -> TurnNode | None:
         """Return the last of several turns whose replies are merged in one message, as strict clients do for groups."""
         tree, node = found.tree, found.node
         (turn,) = await self.known.turns(tree.session, [node.id])
@@ -264,7 +264,7 @@ def opening_key(transcript: Transcript) -> str:
     return fingerprint("\0".join((*greeting, "\1", *first)))
 
 
-def _shown(tree: Tree, node: Node, history: History, position: int) -> frozenset[str]:
+def _shown(tree: Tree, node: TurnNode, history: History, position: int) -> frozenset[str]:
     """Return the turns from ``node`` upwards whose reply the history shows, unchanged or edited."""
     past = history.past
     said = [at for at in history.replies if at <= position]

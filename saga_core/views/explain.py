@@ -12,14 +12,14 @@ from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts,
 from saga_core.language import detect
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
 from saga_core.projection import due_lines
-from saga_core.recall import PathEpisodes, laid_out, stays_out, time_meant, turns_meant
+from saga_core.recall import PathEpisodes, split_sentences, stays_out, time_named, turns_at
 from saga_core.sessions import LiveSession, remarks_by_hand
 from saga_core.views.search import (
     Brought,
     Knowledge,
     Looking,
     Reason,
-    Wording,
+    SearchWords,
     nearest,
     placed,
     plainly,
@@ -110,7 +110,7 @@ async def with_signals(
     piece of a turn has its depth as ``turn``. If its neighbours added to its score, ``beside`` is the neighbouring turn
     with most of the words.
     """
-    wording, state = Wording.of(said), await live.state(above)
+    wording, state = SearchWords.of(said), await live.state(above)
     episodes = PathEpisodes(live.tree, live.episodes, above)
     entries = {entry.name: entry for entry in live.world.lore}
 
@@ -136,7 +136,7 @@ async def with_signals(
     }
 
 
-def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
+def _beside(episodes: PathEpisodes, depth: int, wording: SearchWords) -> int | None:
     """Return the turn near ``depth`` that has most of the words, the nearest if several have as many."""
     found: dict[int, int] = {}
     for step in range(1, _NEIGHBORS + 1):
@@ -148,13 +148,13 @@ def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
 
 
 def _time(said: str, episodes: PathEpisodes, rows: list[dict[str, Any]], now: float) -> dict[str, int] | None:
-    meant = time_meant(said)
+    meant = time_named(said)
     if meant is None or meant.latest:
         return None
     if meant.meeting:  # the scores show the turns, because the names are known only in the scene
         turns = [row["turn"] for row in rows if "turn" in row and row["why"].get("time")]
         return {"first": min(turns), "last": max(turns)} if turns else None
-    then = turns_meant(meant, episodes, (), now)
+    then = turns_at(meant, episodes, (), now)
     return {"first": then[0], "last": then[-1]} if then else None
 
 
@@ -191,7 +191,7 @@ async def untold(
     around = await placed(live, turn, knowledge.brought)
 
     async def rows_of(asked: str) -> list[dict[str, Any]]:
-        wording = Wording.of(asked)
+        wording = SearchWords.of(asked)
         if not wording.words:
             return []
         return await _rows(Looking(live, turn, context, wording, sure, knowledge, around), asked)
@@ -225,7 +225,7 @@ def _closeness(row: dict[str, Any]) -> tuple[bool, float]:
 
 def _sentences(text: str) -> list[str]:
     """Return the distinct sentences of a text that have words."""
-    whole, _, starts, stops = laid_out(text)
+    whole, _, starts, stops = split_sentences(text)
     sentences = [whole[start:stop].strip() for start, stop in zip(starts, stops, strict=True)]
     return list(dict.fromkeys(each for each in sentences if any(map(str.isalnum, each))))
 

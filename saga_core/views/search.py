@@ -29,7 +29,7 @@ from saga_core.language import (
     terms,
 )
 from saga_core.model import Delta, Event, Tree, TurnKind, deltas
-from saga_core.recall import STAMP, excerpt, laid_out
+from saga_core.recall import STAMP, excerpt, split_sentences
 from saga_core.sessions import LiveSession
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -95,7 +95,7 @@ def _fact_labels() -> frozenset[str]:
 
 
 @define(eq=False)
-class Heard:
+class SearchedText:
     """A text in which words are searched, for any number of wordings."""
 
     text: str
@@ -139,7 +139,7 @@ class Heard:
 
 
 @frozen
-class Wording:
+class SearchWords:
     """A text prepared for comparison with others."""
 
     plain: str = field(converter=_asked)
@@ -152,7 +152,7 @@ class Wording:
         return any(is_hangul(word[0]) and (len(word) == 1 or bool(maybe_noun(word))) for word in self.words)
 
     @classmethod
-    def of(cls, text: str) -> Wording:
+    def of(cls, text: str) -> SearchWords:
         """Return the wording of ``text``. It has no words if ``text`` has none."""
         typed: dict[str, str] = {}
         words = _WORD.findall(nfc(text))
@@ -170,9 +170,9 @@ class Wording:
 
     def forms_in(self, text: str) -> dict[str, list[str]]:
         """As ``found_in``, with the matching parts of the folded ``text`` for each word."""
-        return self.forms_of(Heard(text))
+        return self.forms_of(SearchedText(text))
 
-    def forms_of(self, heard: Heard) -> dict[str, list[str]]:
+    def forms_of(self, heard: SearchedText) -> dict[str, list[str]]:
         """As ``forms_in``, for a prepared text."""
         own, folded, short = heard.terms, heard.folded, self.short
 
@@ -214,7 +214,7 @@ class Wording:
         """Whether ``text`` has the text word for word and as whole words, ignoring punctuation and case."""
         return self._at(f" {_plain(text)} ") >= 0
 
-    def closeness(self, heard: Heard) -> tuple[bool, float]:
+    def closeness(self, heard: SearchedText) -> tuple[bool, float]:
         """Return whether ``heard`` has the text word for word, and its share of the words."""
         return self._at(heard.plain) >= 0, len(self.forms_of(heard)) / len(self.words)
 
@@ -240,7 +240,7 @@ class Wording:
     def around(self, text: str, limit: int) -> str | None:
         """Return the sentences of ``text`` that have the text word for word, in at most ``limit`` characters, or all of
         a short text. None if it has no such sentence."""
-        whole, _, starts, stops = laid_out(nfc(text))
+        whole, _, starts, stops = split_sentences(nfc(text))
         runs = list(_RUN.finditer(whole))
         words = [match_text(run.group()) for run in runs]
         at = self._at(f" {' '.join(words)} ")
@@ -382,7 +382,7 @@ class Placed:
     """Items on the turn's path before it."""
     aside: tuple[Brought, ...] = ()
     """Items from the turn itself, from later turns or from other branches (see ``where``)."""
-    heard: Mapping[str, Heard] = field(factory=dict)
+    heard: Mapping[str, SearchedText] = field(factory=dict)
     """The items' texts, prepared for comparison."""
 
 
@@ -403,7 +403,7 @@ class Looking:
     live: LiveSession
     turn: str
     context: TurnContext
-    wording: Wording
+    wording: SearchWords
     sure: bool
     knowledge: Knowledge
     placed: Placed
@@ -445,7 +445,7 @@ class Looking:
     def closeness(self, text: str) -> tuple[bool, float]:
         """Return whether ``text`` has the asked text word for word, and its share of the words. Faster than ``row``."""
         heard = self.placed.heard.get(text)
-        return self.wording.closeness(Heard(text) if heard is None else heard)
+        return self.wording.closeness(SearchedText(text) if heard is None else heard)
 
     def near_enough(self, text: str, least: float) -> bool:
         """Whether ``text`` has at least the share ``least`` of the words, or the asked text word for word."""
@@ -487,7 +487,7 @@ async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Place
                 before.append(each)
         else:
             aside.append(each)
-    return Placed(tuple(before), tuple(aside), {each.text: Heard(each.text) for each in (*before, *aside)})
+    return Placed(tuple(before), tuple(aside), {each.text: SearchedText(each.text) for each in (*before, *aside)})
 
 
 def where(live: LiveSession, turn: str, other: str) -> Reason:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt, UpstreamError
-from saga_core.model import Node, Tree
+from saga_core.model import Tree, TurnNode
 from saga_core.ports import Embedder
 from saga_core.recall import episodes_scope, lore_scope, passage_of, spec_of
 from saga_core.sessions import LiveSession
@@ -120,7 +120,7 @@ class VectorViews:
             await self.put_episodes(session, part, vectors)
         self.mark_whole(session)
 
-    async def lacking(self, session: str, tree: Tree, fresh: Collection[str]) -> list[Node]:
+    async def lacking(self, session: str, tree: Tree, fresh: Collection[str]) -> list[TurnNode]:
         """Return the ``fresh`` turns and all turns without a vector of this embedder, if they have an episode.
 
         An earlier rebuild may have ended half way, so completeness is checked once per session.
@@ -156,7 +156,7 @@ class VectorViews:
         """Record that all episodes of a session have a vector."""
         self._whole.add(episodes_scope(session))
 
-    async def put_episodes(self, session: str, nodes: Sequence[Node], vectors: Sequence[array[float]]) -> bool:
+    async def put_episodes(self, session: str, nodes: Sequence[TurnNode], vectors: Sequence[array[float]]) -> bool:
         """Write the vectors of turns. Returns whether the scope was created now, so that all others are missing."""
         scope = episodes_scope(session)
         made = await self._create(scope)

@@ -61,7 +61,7 @@ _LONG = 600
 
 
 @define
-class Findings:
+class ParseFindings:
     """Problems and warnings of one world. ``where`` is the folder that is shown before each file name."""
 
     where: str

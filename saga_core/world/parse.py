@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from saga_core.errors import BadInput
 from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
 from saga_core.language import known as languages
-from saga_core.world.errors import Findings, meant
+from saga_core.world.errors import ParseFindings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
     CHARACTERS_FILE,
@@ -65,7 +65,7 @@ class FieldLine:
 
 
 @frozen
-class Section:
+class WorldSection:
     """One entry of a file. ``line`` is that of its heading, counted from 1."""
 
     name: str
@@ -83,7 +83,7 @@ class _Open:
     rows: list[tuple[int, str]] = field(factory=list)
 
 
-def read_sections(text: str, file: str, known: Container[str], findings: Findings) -> list[Section]:
+def read_sections(text: str, file: str, known: Container[str], findings: ParseFindings) -> list[WorldSection]:
     """The sections of ``text`` (line ends as ``\\n``) in order. ``known`` holds the folded keys of the file.
 
     A block of fields may contain blank lines, as long as the keys after them are known.
@@ -123,7 +123,7 @@ def read_sections(text: str, file: str, known: Container[str], findings: Finding
     return [_close(section, file, known, findings) for section in opened]
 
 
-def _close(section: _Open, file: str, known: Container[str], findings: Findings) -> Section:
+def _close(section: _Open, file: str, known: Container[str], findings: ParseFindings) -> WorldSection:
     fields: list[FieldLine] = []
     nested: list[str] | None = None
     loose = blank = False
@@ -153,7 +153,7 @@ def _close(section: _Open, file: str, known: Container[str], findings: Findings)
     if nested:
         fields[-1].value = ", ".join(nested)
     body = "\n".join(row for _, row in section.rows[rest:]).strip()
-    return Section(section.name, section.line, tuple(fields), unescape_body(body))
+    return WorldSection(section.name, section.line, tuple(fields), unescape_body(body))
 
 
 def _field(number: int, row: str) -> FieldLine | None:
@@ -225,7 +225,7 @@ _REFERENCES: tuple[tuple[str, str], ...] = (
 )
 
 
-def check_references(world: World, lines: Lines, findings: Findings) -> None:
+def check_references(world: World, lines: Lines, findings: ParseFindings) -> None:
     """Warn of each reference in ``world`` that names nothing, or something of the wrong kind."""
     known = _Known(world)
     for sheet in world.characters:
@@ -259,7 +259,7 @@ class _Known:
             "lore entry": {fold_name(name) for entry in world.lore for name in (entry.name, *entry.aliases)},
         }
 
-    def check(self, names: Iterable[str], kind: str, file: str, line: int, entry: str, findings: Findings) -> None:
+    def check(self, names: Iterable[str], kind: str, file: str, line: int, entry: str, findings: ParseFindings) -> None:
         for name in names:
             if fold_name(name) not in self._names[kind]:
                 findings.warn(file, line, f'"{entry}" names "{name}", which is no {kind} of this world')
@@ -302,7 +302,7 @@ def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -
     unknown = [key for key in files if key not in FILES]
     if unknown or not files:
         raise BadInput(f"{where}: files are {sorted(files)}; a world has {', '.join(FILES)}")
-    findings = Findings(where)
+    findings = ParseFindings(where)
     if not clean_name(name):
         findings.problem(WORLD_FILE, 1, "the name of the world's folder is blank", "rename the folder")
     for file, text in files.items():
@@ -325,7 +325,7 @@ def _clean(text: str) -> str:
     return nfc(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str, Any]:
+def _front(text: str, all_text: str, name: str, findings: ParseFindings) -> dict[str, Any]:
     """The keyword arguments of ``World`` that come from WORLD.md."""
     from saga_core.world.front_matter import read_front_matter  # needs PyYAML, so imported on first use
 
@@ -359,11 +359,11 @@ def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str,
     return found
 
 
-def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]:
+def _sheets(text: str, findings: ParseFindings, lines: Lines) -> list[CharacterSheet]:
     keys = by_key(CHARACTER_FIELDS)
     sections = _bounded(CHARACTERS_FILE, read_sections(text, CHARACTERS_FILE, keys, findings), findings)
     sheets: list[CharacterSheet] = []
-    player: Section | None = None
+    player: WorldSection | None = None
     for section in sections:
         fields = _Fields(CHARACTERS_FILE, section, findings).read(keys, lines)
         hp, max_hp = fields.get("hp"), fields.get("max_hp")
@@ -380,7 +380,7 @@ def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]
     return sheets
 
 
-def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
+def _entries(text: str, findings: ParseFindings, lines: Lines) -> list[LoreEntry]:
     keys, of_rules = by_key((*LORE_FIELDS, *RULE_FIELDS)), by_key(RULE_FIELDS)
     sections = _bounded(LOREBOOK_FILE, read_sections(text, LOREBOOK_FILE, keys, findings), findings)
     entries: list[LoreEntry] = []
@@ -404,7 +404,7 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
     return entries
 
 
-def _bounded(file: str, sections: list[Section], findings: Findings) -> list[Section]:
+def _bounded(file: str, sections: list[WorldSection], findings: ParseFindings) -> list[WorldSection]:
     """The sections; none, with a problem recorded, if their lists have more names than a world may have."""
     names = 0
     for section in sections:
@@ -417,10 +417,10 @@ def _bounded(file: str, sections: list[Section], findings: Findings) -> list[Sec
 
 
 def _unique(
-    file: str, sections: list[Section], values: Sequence[CharacterSheet | LoreEntry], findings: Findings
+    file: str, sections: list[WorldSection], values: Sequence[CharacterSheet | LoreEntry], findings: ParseFindings
 ) -> None:
     """Check that a name occurs once in a file, and that no alias could mean two entries."""
-    owner: dict[str, Section] = {}
+    owner: dict[str, WorldSection] = {}
     for section in sections:
         first = owner.setdefault(fold_name(section.name), section)
         if first is not section:
@@ -439,8 +439,8 @@ class _Fields:
     """The field lines of one section, turned into keyword arguments; faults go to ``findings``."""
 
     file: str
-    section: Section
-    findings: Findings
+    section: WorldSection
+    findings: ParseFindings
 
     def read(self, keys: Mapping[str, FieldSpec], lines: Lines) -> dict[str, Any]:
         known = tuple(keys)

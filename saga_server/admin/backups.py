@@ -19,7 +19,7 @@ from saga_core.config import Config
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotSupported, StoreLocked, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.language import known
-from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
+from saga_core.maintenance import BackupCopy, OlderCopy, Verification, add_to_index, brought_back, make_whole
 from saga_core.replacing import replace_file
 from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
@@ -76,7 +76,7 @@ def _back_up(config: Config, target: Path) -> Copy:
             target = _free(target / f"saga-{stamp(made)}.db")
         target = target.absolute()
         found = copy_state(source, target, made=made, saga=version("saga-rp"))
-        add_to_index(config.data_dir, Kept(str(target), made, found.bytes, len(found.sessions), found.turns))
+        add_to_index(config.data_dir, BackupCopy(str(target), made, found.bytes, len(found.sessions), found.turns))
         return found
     finally:
         lock.release()
@@ -89,7 +89,7 @@ class Restored:
     copy: Copy
     aside: Path | None
     """The folder with the data that was there before; None if there was none."""
-    verdict: Verdict
+    verdict: Verification
     left_out: tuple[str, ...] = ()
     """Sessions in the backup that were left out, because they were forgotten after it was made."""
 
@@ -136,7 +136,7 @@ async def _restore(
     if not holes:
         say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
     since = found.seal.made if found.seal is not None else None
-    older = Older((), ()) if with_forgotten else brought_back(config.data_dir, found.sessions, since)
+    older = OlderCopy((), ()) if with_forgotten else brought_back(config.data_dir, found.sessions, since)
     if older.names:
         raise BadInput(
             f"{file}: in {', '.join(older.names)} a name was forgotten after this backup was made, and would be back; "

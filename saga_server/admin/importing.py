@@ -20,7 +20,7 @@ from saga_server.http import BEARER, SAGA, Bearer
 
 if TYPE_CHECKING:
     from saga_core.imports import Source
-    from saga_core.maintenance import TakeIn
+    from saga_core.maintenance import ImportOptions
 
 _MOST = 10_000
 """Parts of a form at most, empty ones included."""
@@ -112,7 +112,7 @@ class Backfilled:
 
 async def import_files(request: web.Request, asked: parameters.Import) -> Imported:
     """Import the files of a form, or the body as one file."""
-    from saga_core.maintenance import TakeIn
+    from saga_core.maintenance import ImportOptions
 
     saga = request.app[SAGA]
     if request.content_type == parameters.MULTIPART:
@@ -121,7 +121,7 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
         files = [(asked.name or _UNNAMED, asked.file)]
     own = request[BEARER]
     owner = asked.owner if asked.owner is not None else own.owner if own.key else await usual_owner(saga)
-    how = TakeIn(
+    how = ImportOptions(
         owner=owner,
         owner_named=asked.owner is not None,
         world=asked.world,
@@ -135,7 +135,7 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
 
 async def stop_imports(request: web.Request, asked: NoParams) -> answers.StoppedImports:
     """Stop running imports. Each of them finishes the world or session that it is writing."""
-    return answers.StoppedImports(request.app[SAGA].maintenance.stop_taking_in())
+    return answers.StoppedImports(request.app[SAGA].maintenance.stop_imports())
 
 
 def import_status(answer: Imported) -> int:
@@ -155,11 +155,11 @@ async def usual_owner(saga: Saga) -> str:
     return owners.pop() if len(owners) == 1 else ""
 
 
-async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn) -> Imported:
-    """Import files, each with its name. Raises the errors of ``Maintenance.take_in``."""
+async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: ImportOptions) -> Imported:
+    """Import files, each with its name. Raises the errors of ``Maintenance.import_files``."""
     from saga_core.imports import importers
 
-    found = await saga.maintenance.take_in(files, how)
+    found = await saga.maintenance.import_files(files, how)
     kinds = importers().kinds
     things = [
         ImportedThing(

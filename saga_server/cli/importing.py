@@ -72,11 +72,11 @@ def import_command(
         fail(error)
 
     async def take(saga: Saga) -> dict[str, Any]:
-        from saga_core.maintenance import TakeIn
+        from saga_core.maintenance import ImportOptions
         from saga_server.admin import imported, to_plain, usual_owner
 
         whose = owner if owner is not None else await usual_owner(saga)
-        how = TakeIn(
+        how = ImportOptions(
             owner=whose, owner_named=owner is not None, world=world, lore=lore, tell_card=tell_card,  # type: ignore[arg-type]
             dry_run=dry_run, edited=edited,
         )  # fmt: skip

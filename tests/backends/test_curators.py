@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.inputs import empty_view, view
-from saga_core.curation.model_review import LIMIT, Call, Desk, read_answer, read_calls, review_plan, step_plan
+from saga_core.curation.model_review import LIMIT, Desk, ToolCall, read_answer, read_calls, review_plan, step_plan
 from saga_core.curation.validation import BLOCK_CHARS, rule
 from saga_core.errors import BadInput, Closed, UpstreamError
 from saga_core.model_calls.model_call import ModelCallFailed
@@ -156,7 +156,7 @@ def test_any_answer_gives_proposals_that_can_be_ruled_on(answer: dict[str, Any])
 def test_any_calls_are_answered(wanted: list[tuple[str, Any]]) -> None:
     desk = Desk(view(), ("narrative_summary",))
     for name, arguments in wanted:
-        call = Call(name, arguments if isinstance(arguments, dict) else {"": ""})
+        call = ToolCall(name, arguments if isinstance(arguments, dict) else {"": ""})
         assert desk.take(call).startswith(name)
     assert all(each.accepted for each in rule(view(), desk.result(), ("narrative_summary",)))
 
@@ -180,7 +180,9 @@ def test_calls_are_read_from_the_api_and_from_text() -> None:
 
 def test_a_memory_block_has_a_limit() -> None:
     desk = Desk(view(), ("narrative_summary",))
-    assert desk.take(Call("memory_replace", {"block": "narrative_summary", "text": "x" * BLOCK_CHARS})).endswith("ok")
-    assert "error" in desk.take(Call("memory_append", {"block": "narrative_summary", "text": "y"}))
+    assert desk.take(ToolCall("memory_replace", {"block": "narrative_summary", "text": "x" * BLOCK_CHARS})).endswith(
+        "ok"
+    )
+    assert "error" in desk.take(ToolCall("memory_append", {"block": "narrative_summary", "text": "y"}))
     (proposal,) = desk.result()
     assert proposal.data == {"block": "narrative_summary", "text": "x" * BLOCK_CHARS}

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from saga_core import Saga
-from saga_core.journal import Entry
+from saga_core.journal import TurnEntry
 from saga_core.model import Session, Turn, node_of
 from saga_core.transcript import Match, identity_key, read_transcript, words_key
 from saga_core.transcript import identities as identity
@@ -68,7 +68,7 @@ async def _write(saga: Saga, session: Session, teller: Storyteller, turns: int) 
         turn = Turn(saga.parts.ids.new("t"), session.id, parent, depth, saga.parts.clock.now(), told.words, told.reply)
         turn = evolve(turn, jump=tree.jump_for(parent))
         tree.add(node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode))
-        entries.append(Entry(turn, user_key, episode, settled=True))
+        entries.append(TurnEntry(turn, user_key, episode, settled=True))
         chat.append((told.words, told.reply))
         parent = turn.id
         if len(entries) == _BATCH or number == turns - 1:

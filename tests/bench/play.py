@@ -16,7 +16,7 @@ from cattrs import structure
 
 from saga_core import Saga
 from saga_core.extraction import mention_event, read_delta
-from saga_core.journal import Entry
+from saga_core.journal import TurnEntry
 from saga_core.model import Delta, Turn, fold, node_of
 from saga_core.projection import render_episode
 from saga_core.sessions import LiveSession
@@ -192,7 +192,7 @@ class _Writer:
     saga: Saga
     live: LiveSession
     clock: _Ticking
-    _entries: list[Entry] = field(factory=list)
+    _entries: list[TurnEntry] = field(factory=list)
     _opening: str = ""
     _head: str = ""
 
@@ -231,7 +231,7 @@ class _Writer:
         user_key = words_key(read_transcript([{"role": "user", "content": words}]).words)
         node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode)
         live.record(turn, node, state)
-        self._entries.append(Entry(turn, user_key, episode))
+        self._entries.append(TurnEntry(turn, user_key, episode))
         return turn.id
 
     async def flush(self) -> None:

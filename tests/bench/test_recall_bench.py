@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.context.model import TurnContext
-from saga_core.recall.questions import time_meant
+from saga_core.recall.questions import time_named
 from tests.bench.command import bench
 from tests.bench.recall.chats import make_chat
 from tests.bench.recall.comparison import PLAY, TALK, TIMES, compare, found, shares
@@ -201,6 +201,6 @@ async def test_a_made_up_play_over_many_days_asks_when(language: str) -> None:
         (evidence,) = case.evidence
         assert evidence.turn not in case.request.shown
         assert evidence.words in " ".join(stage.tree.get(evidence.turn).episode.split())
-        assert time_meant(case.request.player_words) is not None
+        assert time_named(case.request.player_words) is not None
     without, with_ = [mean(await shares(method, 600, [stage], embedder)) for method in TIMES[1:3]]
     assert with_ > without + 0.2

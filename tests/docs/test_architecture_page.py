@@ -18,7 +18,7 @@ from saga_core.journal import keys
 from saga_core.messages import Origin
 from saga_core.model import world_state
 from saga_core.model.entities import SCHEMA, Entity, Kind, Placement
-from saga_core.model.turn_delta import Status
+from saga_core.model.turn_delta import ReportStatus
 from saga_core.model.world_state import WorldState
 from saga_core.projection.describe import render_kv
 from saga_core.recall import fusion
@@ -127,7 +127,7 @@ def test_the_floors_of_the_server_are_those_of_the_contract() -> None:
 
 
 def test_the_statuses_are_those_of_a_delta() -> None:
-    assert {row[0].strip("`") for row in column("status")} == set(Status)
+    assert {row[0].strip("`") for row in column("status")} == set(ReportStatus)
 
 
 def test_the_key_value_view_is_that_of_the_code() -> None:

@@ -17,7 +17,7 @@ from saga_core import registry
 from saga_core.config import Config, load_config
 from saga_core.config.load import _REPLACED
 from saga_core.config.model import Profile, ProviderConfig, StrategyConfig
-from saga_core.config.rules import Refused, Rule
+from saga_core.config.rules import Rule, RuleBroken
 from saga_core.errors import BadInput, ConfigError
 from saga_core.registry import OpenOptions
 from tests.docs.pages import ROOT, Block, page, pages
@@ -67,7 +67,7 @@ def settings() -> dict[str, tuple[str, str]]:
 def takes(rule: Any) -> str:
     """A rule's own words for what it allows."""
     assert isinstance(rule, Rule)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RuleBroken) as refused:
         rule.read(object())
     return refused.value.remedy.removeprefix("give ")
 

@@ -20,7 +20,7 @@ from saga_core import Saga
 from saga_core.errors import SagaError
 from saga_core.journal import keys
 from saga_core.maintenance import read_file
-from saga_core.model import Node, Tree, TurnKind
+from saga_core.model import Tree, TurnKind, TurnNode
 from saga_core.stores import Batch
 from tests.core.frontend import Frontend, memory_config
 
@@ -149,11 +149,11 @@ async def test_jumps_in_a_circle_are_put_right() -> None:
 
 def test_a_journal_with_jumps_in_a_circle_is_read_right() -> None:
     tree = Tree("s")
-    tree.add(Node("t0", None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode("t0", None, 0, 0.0, TurnKind.ROOT))
     for depth in range(1, 40):
-        tree.add(Node(f"t{depth}", f"t{depth - 1}", depth, 0.0, TurnKind.NARRATION, jump=f"t{41 - depth}"))
+        tree.add(TurnNode(f"t{depth}", f"t{depth - 1}", depth, 0.0, TurnKind.NARRATION, jump=f"t{41 - depth}"))
     assert [tree.ancestor_at("t39", depth).id for depth in range(40)] == [f"t{depth}" for depth in range(40)]
-    tree.add(Node("t40", "t39", 7, 0.0, TurnKind.NARRATION))
+    tree.add(TurnNode("t40", "t39", 7, 0.0, TurnKind.NARRATION))
     assert tree.get("t40").depth == 40 and tree.misplaced == ["t40"]
 
 

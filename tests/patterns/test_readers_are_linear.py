@@ -24,7 +24,7 @@ from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
 from saga_core.recall.mentions import fold_text
-from saga_core.recall.questions import looks_back, time_meant
+from saga_core.recall.questions import looks_back, time_named
 from saga_core.state_block import BlockFilter, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.transcript.request_kind import classify
@@ -111,7 +111,7 @@ def body(text: str) -> None:
 
 
 READERS: list[Callable[[str], Any]] = [
-    *(looks_back, time_meant, parse_block, read_reply, streamed, transcript, names, judged, world, answer_read),
+    *(looks_back, time_named, parse_block, read_reply, streamed, transcript, names, judged, world, answer_read),
     *(narrated_offline, told, body),
 ]
 

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from conformance.assertions import Refused, typed
-from conformance.calls import Call, answer, snapshot
+from conformance.calls import StoreCall, answer, snapshot
 from conformance.oracles import MODELS, expected
 from conformance.strategies import STRATEGIES
 from saga_core.errors import StoreError, StoreUnavailable
@@ -78,7 +78,7 @@ async def read(store: Any) -> object:
             await asyncio.sleep(0.05)
 
 
-async def made(store: Any, call: Call) -> bool:
+async def made(store: Any, call: StoreCall) -> bool:
     """Whether a call was answered at all."""
     found = await answer(store, call)
     return not (isinstance(found, Refused) and found.error in (StoreUnavailable.__name__, StoreError.__name__))

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
-from saga_core.maintenance import taking_in
+from saga_core.maintenance import importing
 from saga_server.admin import EVENTS
 from saga_server.cli.saga_command import main
 from saga_server.hosting import Leases
@@ -413,7 +413,7 @@ async def test_one_file_that_two_servers_take_in_at_once_is_one_session(
 ) -> None:
     """Both have found nothing of it before either writes."""
     searched, both = 0, asyncio.Event()
-    find = taking_in.find_story
+    find = importing.find_story
 
     async def found(*given: Any) -> Any:
         nonlocal searched
@@ -425,7 +425,7 @@ async def test_one_file_that_two_servers_take_in_at_once_is_one_session(
             await both.wait()
         return place
 
-    monkeypatch.setattr(taking_in, "find_story", found)
+    monkeypatch.setattr(importing, "find_story", found)
     chat = samples.jsonl(
         samples.HEADER,
         samples.message("Ysolde", "A long road lies ahead of you."),

@@ -17,7 +17,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core import Saga
-from saga_core.journal import Wanted, keys
+from saga_core.journal import PendingWork, keys
 from tests.core.frontend import Frontend
 
 FOLDER = Path(__file__).parent / "journals"
@@ -95,7 +95,7 @@ async def record() -> None:
             await english.say("I go in.", "The old mill is dark. It smells of rope.", location="the old mill")
             waits = await english.say("I wait.", "Nobody comes. The rain goes on.")
             await saga.drain(30)
-            wanted = Wanted(True, 2, "ExtractionFailed: it answered nonsense")
+            wanted = PendingWork(True, 2, "ExtractionFailed: it answered nonsense")
             await saga.parts.journal.change_jobs(waits.session.id, (), {waits.id: wanted})
             told = await known(saga)
         FOLDER.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from saga_core.config import load_config
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.state_block import BlockFields
 from saga_server.server import Server
 from tests.core.jobs.test_backfill import FACTS, PLACES, Reader, chat_of
@@ -59,7 +59,7 @@ async def imported(small: Upstream | None, **extraction: str) -> AsyncIterator[t
         tree["models"] = {"extraction": "cheap/small", "facts": FACTS}
         tree["providers"] = {"cheap": {"base_url": small.url, "api_key": "sk-small", "max_retries": 0}}
     async with Server(load_config(tree, environ={}), {}) as server:
-        taken = await server.saga.maintenance.take_in([("one.jsonl", chat_of(TURNS))], TakeIn())
+        taken = await server.saga.maintenance.import_files([("one.jsonl", chat_of(TURNS))], ImportOptions())
         session = taken.things[0].session
         assert session is not None
         await server.saga.drain(60)

@@ -42,7 +42,7 @@ async def test_an_import_says_how_far_it_is_and_is_stopped(browser: Browser) -> 
         async with server.saga.maintenance.tools.importing:  # another import holds this one up
             await page.click("[data-action=confirm]")
             await page.wait_for_selector("[data-item=progress]")
-            while not server.saga.maintenance.tools.taking:  # noqa: ASYNC110 - nothing tells when it has begun
+            while not server.saga.maintenance.tools.running_imports:  # noqa: ASYNC110 - nothing tells when it has begun
                 await asyncio.sleep(0)
             server.saga.counters.emit("importing", done=1, total=3)
             await page.wait_for_selector("[data-item=progress]:has-text('1 of 3')")

@@ -108,15 +108,22 @@ def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
-_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "timed": 0.0, "feedback": 0.0, "adapt": False}
+_PLAIN: Mapping[str, Any] = {
+    "reach": 0,
+    "speaker_boost": 1.0,
+    "close": 0.0,
+    "timed": 0.0,
+    "feedback": 0.0,
+    "adapt": False,
+}
 
 TALK = (
     Method("last turns", lambda most: (LatestTurns(),)),
     Method("BM25", recalling(**{**_PLAIN, "dense": 0.0})),
     Method("dense", recalling(**{**_PLAIN, "lexical": 0.0})),
     Method("fusion", recalling(**_PLAIN), over="BM25"),
-    Method("+ smoothing", recalling(lift=1.0, close=0.0, timed=0.0, feedback=0.0, adapt=False)),
-    Method("+ by length", recalling(lift=1.0, close=0.0, timed=0.0, feedback=0.0)),
+    Method("+ smoothing", recalling(speaker_boost=1.0, close=0.0, timed=0.0, feedback=0.0, adapt=False)),
+    Method("+ by length", recalling(speaker_boost=1.0, close=0.0, timed=0.0, feedback=0.0)),
     Method("+ names", recalling(close=0.0, timed=0.0, feedback=0.0)),
     Method("+ time words", recalling(close=0.0, feedback=0.0)),
     Method("+ feedback", recalling(close=0.0)),

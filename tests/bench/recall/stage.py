@@ -14,7 +14,7 @@ from saga_backends.memory.vector import MemoryVector
 from saga_backends.resident.vectors import ResidentVectors
 from saga_core.context import ReadRequest
 from saga_core.ids import entity_id
-from saga_core.model import Entity, Kind, Node, Tree, TurnKind, WorldState
+from saga_core.model import Entity, Kind, Tree, TurnKind, TurnNode, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import render_utterance, spoken_day
 from saga_core.recall import LexicalIndex, LoreIndex, PathEpisodes, episodes_scope, lore_scope, passage_of, spec_of
@@ -59,7 +59,7 @@ class Stage:
 
     def __attrs_post_init__(self) -> None:
         self.tree = Tree(self.id, "root")
-        self.tree.add(Node("root", None, 0, 0.0, TurnKind.ROOT))
+        self.tree.add(TurnNode("root", None, 0, 0.0, TurnKind.ROOT))
 
     def add(
         self, turn: str, parent: str, episode: str, at: float | None = None, said: tuple[str, str] | None = None
@@ -71,7 +71,7 @@ class Stage:
         if said is not None:
             self.chat.append(said)
         depth = self.tree.get(parent).depth + 1
-        node = Node(
+        node = TurnNode(
             turn,
             parent,
             depth,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from saga_core.catalog.timelines import runs_of
-from saga_core.model import Node, Timeline, Tree, TurnKind
+from saga_core.model import Timeline, Tree, TurnKind, TurnNode
 
 TURNS = 10_000
 
@@ -24,15 +24,15 @@ class Journal:
 def grown(*, swiped_every: int, branched_every: int) -> tuple[Any, str]:
     """A long path with swipes and branches of two turns beside it; its head."""
     tree, last = Tree("s"), "t0"
-    tree.add(Node(last, None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode(last, None, 0, 0.0, TurnKind.ROOT))
     for at in range(1, TURNS):
         turn = f"t{at:06}"
-        tree.add(Node(turn, last, at, float(at), TurnKind.NARRATION))
+        tree.add(TurnNode(turn, last, at, float(at), TurnKind.NARRATION))
         if at % swiped_every == 0:
-            tree.add(Node(f"s{at:06}", last, at, float(at), TurnKind.NARRATION))
+            tree.add(TurnNode(f"s{at:06}", last, at, float(at), TurnKind.NARRATION))
         if at % branched_every == 0:
-            tree.add(Node(f"b{at:06}", last, at, float(at), TurnKind.NARRATION))
-            tree.add(Node(f"c{at:06}", f"b{at:06}", at + 1, float(at), TurnKind.NARRATION))
+            tree.add(TurnNode(f"b{at:06}", last, at, float(at), TurnKind.NARRATION))
+            tree.add(TurnNode(f"c{at:06}", f"b{at:06}", at + 1, float(at), TurnKind.NARRATION))
         last = turn
     return SimpleNamespace(tree=tree, timelines={}, head=last, session=SimpleNamespace(id="s")), last
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.config.load import Unreadable, Unset, expand, expand_all, refers, required, scalar
+from saga_core.config.load import UnreadableFile, Unset, expand, expand_all, refers, required, scalar
 
 ENVIRON = {"KEY": "sk-1", "EMPTY": "", "HOME_2": "/data"}
 
@@ -51,10 +51,10 @@ def test_why_a_file_cannot_be_used_is_told_and_never_what_is_in_it(
     file = tmp_path / "key"
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(Unreadable, match=why) as error:
+    with pytest.raises(UnreadableFile, match=why) as error:
         expand(f"${{file:{file}}}", {})
     assert "xxxx" not in str(error.value)
-    with pytest.raises(Unreadable, match="no whole path"):
+    with pytest.raises(UnreadableFile, match="no whole path"):
         expand("${file:key}", {})
 
 

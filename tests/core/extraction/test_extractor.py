@@ -19,7 +19,7 @@ from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
 from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Source, Status
+from saga_core.model.turn_delta import ReportStatus, Source
 from saga_core.model.world_state import WorldState
 from saga_core.model_calls.model_call import ModelCallFailed
 from saga_core.model_calls.texts import cut_middle
@@ -189,7 +189,7 @@ def test_nothing_changed_is_an_answer(answer: str) -> None:
     reading = read_answer(answer)
     assert (reading.status, reading.fields) == (BlockStatus.OK, BlockFields())
     delta = read_delta(reading, STATE, source=Source.EXTRACTION)
-    assert (delta.events, delta.source, delta.status, delta.problems) == ((), Source.EXTRACTION, Status.OK, ())
+    assert (delta.events, delta.source, delta.status, delta.problems) == ((), Source.EXTRACTION, ReportStatus.OK, ())
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ async def test_one_call_is_enough_for_an_answer(counter: TokenCounter) -> None:
     delta = read_delta(reading, STATE, source=Source.EXTRACTION)
     after = fold(STATE, delta, turn="t", depth=1)
     assert after.entities["p"].get("hp") == 70
-    assert (delta.source, delta.status) == (Source.EXTRACTION, Status.OK)
+    assert (delta.source, delta.status) == (Source.EXTRACTION, ReportStatus.OK)
 
 
 async def test_prose_is_asked_for_again_once(counter: TokenCounter) -> None:

@@ -8,7 +8,7 @@ from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Introduced, Renamed
 from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 from saga_core.model.world_state import WorldState
 from saga_core.naming.names import Names
 from saga_core.state_block import read_reply
@@ -97,7 +97,7 @@ notes: 고블린 영역 진입, 경계 상태
 
 def test_the_notes_own_block_is_read_whole() -> None:
     delta = read_delta(read_reply(BLOCK), STATE)
-    assert (delta.source, delta.status, delta.problems) == (Source.BLOCK, Status.OK, ())
+    assert (delta.source, delta.status, delta.problems) == (Source.BLOCK, ReportStatus.OK, ())
     state = fold(STATE, delta, turn="t1", depth=1)
     assert not state.problems
     assert state.location == "f"
@@ -112,7 +112,7 @@ def test_the_notes_own_block_is_read_whole() -> None:
 
 def test_no_block_means_nothing_is_known_to_have_changed() -> None:
     delta = read_delta(read_reply("그저 바람이 분다."), STATE)
-    assert (delta.events, delta.source, delta.status) == ((), Source.NONE, Status.FALLBACK)
+    assert (delta.events, delta.source, delta.status) == ((), Source.NONE, ReportStatus.FALLBACK)
 
 
 def test_an_unnamed_player_takes_the_name_under_which_the_player_writes() -> None:

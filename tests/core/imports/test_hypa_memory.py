@@ -6,7 +6,7 @@ from typing import Any
 
 from saga_core import Saga
 from saga_core.imports import Chat, ChatSummary, read_file
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.model import Delta, Source, StoryPart, deltas
 from tests.core.imports import samples
 
@@ -85,13 +85,13 @@ async def story(saga: Saga, session: str, turn: str) -> list[tuple[int, int, str
 async def test_a_chat_has_its_story_and_more_of_it_when_it_has_grown() -> None:
     first = [(1, 2, "They crossed the first two fords."), (3, 3, "The third was cold.")]
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        (thing,) = (await saga.maintenance.take_in([("a", one_chat())], TakeIn())).things
+        (thing,) = (await saga.maintenance.import_files([("a", one_chat())], ImportOptions())).things
         session = thing.session
         assert session is not None
         live = await saga.parts.live.get(session)
         assert await story(saga, session, live.head) == first
         assert await story(saga, session, live.tree.get(live.head).parent or "") == first
-        (again,) = (await saga.maintenance.take_in([("a", one_chat(6))], TakeIn())).things
+        (again,) = (await saga.maintenance.import_files([("a", one_chat(6))], ImportOptions())).things
         assert (again.state, again.session) == ("grown", session)
         live = await saga.parts.live.get(session)
         told = await story(saga, session, live.head)
@@ -100,7 +100,7 @@ async def test_a_chat_has_its_story_and_more_of_it_when_it_has_grown() -> None:
 
 async def test_each_branch_has_its_own_story() -> None:
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        things = (await saga.maintenance.take_in([("a", two_chats())], TakeIn())).things
+        things = (await saga.maintenance.import_files([("a", two_chats())], ImportOptions())).things
         (session,) = {thing.session for thing in things}
         assert session is not None
         live = await saga.parts.live.get(session)

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from saga_core import Saga
 from saga_core.imports import Chat, ChatMessage, Fit, ForeignFile, Importers, Record, Unreadable, importer, read_file
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from tests.core.imports import samples
 
 MESSAGES = (ChatMessage(role="user", text="Hello?"), ChatMessage(role="assistant", text="Who is there?"))
@@ -94,7 +94,7 @@ async def test_one_that_cannot_be_loaded_is_told_and_the_others_work(
     installed: None, saga: Saga, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, "saga.importers"):
-        taken = await saga.maintenance.take_in([("chat.jsonl", samples.st_chat())], TakeIn())
+        taken = await saga.maintenance.import_files([("chat.jsonl", samples.st_chat())], ImportOptions())
     assert [each.state for each in taken.things] == ["new"]
     assert "the importer absent (nowhere.to.be.found:IMPORTER) cannot be loaded" in caplog.text
     told = saga.counters.degraded["importers"]

@@ -15,7 +15,7 @@ from saga_core import Saga
 from saga_core.errors import Conflict, NewerSchema, StoreError
 from saga_core.journal import AT_ONCE, keys, unfinished
 from saga_core.journal.format import begin_parts, check_format, end_parts
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.stores import Batch, Key
 from tests.core.imports import samples
 
@@ -55,7 +55,7 @@ def cut_off_after(saga: Saga, commits: int) -> Iterator[list[int]]:
 
 
 async def taken_in(saga: Saga, turns: int) -> str:
-    found = await saga.maintenance.take_in([("one.jsonl", chat(turns))], TakeIn())
+    found = await saga.maintenance.import_files([("one.jsonl", chat(turns))], ImportOptions())
     return found.things[0].state
 
 
@@ -160,7 +160,7 @@ async def test_what_is_taken_in_at_once_is_taken_in_once() -> None:
         assert sorted(states) == ["known", "known", "known", "new"]
         session = (await saga.sessions.list())[0].session.id
         raw = b"".join([line async for line in saga.maintenance.export_session(session)])
-        await asyncio.gather(*(saga.maintenance.take_in([("s", raw)], TakeIn()) for _ in range(4)))
+        await asyncio.gather(*(saga.maintenance.import_files([("s", raw)], ImportOptions()) for _ in range(4)))
         labels = sorted(each.session.label for each in await saga.sessions.list())
         assert len(set(labels)) == 5 and await whole(saga)
 
@@ -198,14 +198,14 @@ async def test_summaries_of_what_was_cut_off_go_with_it() -> None:
         return samples.plain({"type": "risuChat", "ver": 2, "data": data})
 
     async with Saga.open(MEMORY) as saga:
-        await saga.maintenance.take_in([("one.json", talk(SHORT))], TakeIn())
+        await saga.maintenance.import_files([("one.json", talk(SHORT))], ImportOptions())
         before = len(await saga.stores.state.scan(("amend",)))
         with cut_off_after(saga, 3), pytest.raises(StoreError):
-            await saga.maintenance.take_in([("one.json", talk(LONG))], TakeIn())
+            await saga.maintenance.import_files([("one.json", talk(LONG))], ImportOptions())
         assert len(await saga.stores.state.scan(("amend",))) > before
         await saga.parts.background.views.resume()
         assert len(await saga.stores.state.scan(("amend",))) == before and await whole(saga)
-        found = await saga.maintenance.take_in([("one.json", talk(LONG))], TakeIn())
+        found = await saga.maintenance.import_files([("one.json", talk(LONG))], ImportOptions())
         assert found.things[0].state == "grown" and await whole(saga)
         assert len(await saga.stores.state.scan(("amend",))) > before + 10
 
@@ -248,12 +248,12 @@ async def test_openings_and_branches_that_no_commit_holds_come_through_wherever_
     while True:
         async with Saga.open(MEMORY) as saga:
             if grown:
-                await saga.maintenance.take_in(files[:1], TakeIn())
+                await saga.maintenance.import_files(files[:1], ImportOptions())
                 await saga.drain(60)
             before = await leads(saga)
             try:
                 with cut_off_after(saga, count):
-                    await saga.maintenance.take_in(files, TakeIn())
+                    await saga.maintenance.import_files(files, ImportOptions())
             except StoreError:
                 pass
             else:
@@ -270,7 +270,7 @@ async def test_more_than_a_thousand_openings_survive_a_crash_right_after_they_sh
     async with Saga.open(MEMORY) as saga:
         files = branches(1_050)
         with cut_off_after(saga, 14), pytest.raises(StoreError):
-            await saga.maintenance.take_in(files, TakeIn())
+            await saga.maintenance.import_files(files, ImportOptions())
         assert await told(saga) == [1_051], "it shows"
         await saga.parts.background.views.resume()
         assert (await leads(saga))[0] == 1_051 and await whole(saga)

@@ -97,13 +97,13 @@ CHILD = """
 import asyncio, resource, sys
 from pathlib import Path
 from saga_core import Saga
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 
 async def main():
     config = {"storage": {"profile": "lite", "path": sys.argv[2]}, "session": {"default_world": "harrow"}}
     async with Saga.open(config) as saga:
         begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        found = await saga.maintenance.take_in([("big", Path(sys.argv[1]))], TakeIn())
+        found = await saga.maintenance.import_files([("big", Path(sys.argv[1]))], ImportOptions())
         assert not found.refused and all(each.state == "new" for each in found.things)
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - begun)
 

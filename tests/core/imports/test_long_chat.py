@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.model import TurnKind
 from tests.core.imports import samples
 
@@ -57,7 +57,7 @@ async def every_end_is_found(turns: int, branches: int, seconds: float) -> None:
     files += [(f"{name}.jsonl", chat(fork + 25, name, leaves=fork)) for name, fork in forks.items()]
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         began = time.process_time()
-        found = await saga.maintenance.take_in(files, TakeIn())
+        found = await saga.maintenance.import_files(files, ImportOptions())
         spent = time.process_time() - began
         sessions = {thing.session for thing in found.things}
         assert len(sessions) == 1 and found.things[0].counts["branches"] == branches

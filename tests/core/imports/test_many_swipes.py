@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.model import Tree
 from tests.core.imports import samples
 
@@ -43,7 +43,7 @@ async def asked(swipes: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         for name in ("get", "ancestor_at", "is_ancestor"):
             patched.setattr(Tree, name, counting(name, getattr(Tree, name)))
         async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-            found = await saga.maintenance.take_in([("one.jsonl", chat(swipes))], TakeIn())
+            found = await saga.maintenance.import_files([("one.jsonl", chat(swipes))], ImportOptions())
             assert found.things[0].counts["turns"] == LEVELS * (swipes + 1)
             assert (await saga.drain(60)).waiting == ()
             session = found.things[0].session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from saga_core import Saga
 from saga_core.extraction import read_delta
-from saga_core.maintenance import TakeIn
-from saga_core.model import Source, Status, deltas
+from saga_core.maintenance import ImportOptions
+from saga_core.model import ReportStatus, Source, deltas
 from saga_core.state_block import read_reply
 from tests.core.imports import samples
 
@@ -31,7 +31,7 @@ def chat(persona: str, name: str = "") -> bytes:
 
 async def reply(*files: tuple[str, bytes]) -> str:
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        taken = await saga.maintenance.take_in(list(files), TakeIn())
+        taken = await saga.maintenance.import_files(list(files), ImportOptions())
         (session,) = {thing.session for thing in taken.things} - {None}
         assert session is not None
         live = await saga.parts.live.get(session)
@@ -52,10 +52,12 @@ async def players(*rows: dict[str, object], head: dict[str, object] | None = Non
     """Whom the player plays at each turn of a chat."""
     raw = samples.jsonl(head or {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, *rows)
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        taken = await saga.maintenance.take_in([("a.jsonl", raw)], TakeIn())
+        taken = await saga.maintenance.import_files([("a.jsonl", raw)], ImportOptions())
         live = await saga.parts.live.get(taken.things[0].session or "")
         states = [await live.state(node.id) for node in live.tree.path(live.head)]
-        assert all(node.status is Status.FALLBACK for node in live.tree.path(live.head)[1:]), "nothing was reported"
+        assert all(node.status is ReportStatus.FALLBACK for node in live.tree.path(live.head)[1:]), (
+            "nothing was reported"
+        )
         return [state.name(state.player) for state in states][1:]
 
 
@@ -82,7 +84,9 @@ async def test_what_is_read_of_a_chat_is_said_of_its_player() -> None:
     """A model that reads the turns calls her by her name, and means nobody else."""
     said = [samples.message("Haru", "I come in.", user=True), samples.message("Ysolde", "Haru takes the lamp.")]
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        taken = await saga.maintenance.take_in([("a.jsonl", samples.jsonl({"chat_metadata": {}}, *said))], TakeIn())
+        taken = await saga.maintenance.import_files(
+            [("a.jsonl", samples.jsonl({"chat_metadata": {}}, *said))], ImportOptions()
+        )
         live = await saga.parts.live.get(taken.things[0].session or "")
         state = await live.state(live.head)
         reading = read_reply("Haru takes the lamp.\n```state\npresent: [Haru, Ysolde]\n```")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from saga_backends.importers.tavern import card_of, chat_of, lorebook_of
 from saga_core import Saga
 from saga_core.imports import Card, Chat, Lorebook, Losses, read_file, world_of
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.world import LoreRule, World, parse_world, render_world
 from tests.core.imports import samples
 
@@ -92,7 +92,7 @@ async def test_a_chat_comes_back_with_its_swipes_and_branches() -> None:
     main, branch = samples.st_chat(turns=5), samples.st_chat(turns=3, tail=" elsewhere", parent="main")
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         files = [("main.jsonl", main), ("branch.jsonl", branch)]
-        found = await saga.maintenance.take_in(files, TakeIn())
+        found = await saga.maintenance.import_files(files, ImportOptions())
         session = found.things[0].session
         assert session is not None
         ends = {"branch": "branch", "main": None}
@@ -107,7 +107,7 @@ async def test_a_chat_comes_back_with_its_swipes_and_branches() -> None:
             swipes = [set(each.swipes) for each in before.messages[1:]]
             assert all(ours >= theirs for ours, theirs in zip(
                 (set(each.swipes) for each in after.messages[1:]), swipes, strict=True))  # fmt: skip
-            again = await saga.maintenance.take_in([(f"{name}.jsonl", written)], TakeIn())
+            again = await saga.maintenance.import_files([(f"{name}.jsonl", written)], ImportOptions())
             assert again.things[0].state == "known" and again.things[0].session == session
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from saga_backends.importers.tavern import card_of, chat_of, lorebook_of
 from saga_core import Saga
 from saga_core.imports import Card, Chat, ChatMessage, Lorebook, Losses, plan_stories, read_file, world_of
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.maintenance.story_turns import add_story
 from saga_core.world import LoreRule, World, parse_world, render_world
 from tests.core.imports.every_field import FIELDS, FILES, FIXED, NEEDED, Part
@@ -114,7 +114,7 @@ async def test_a_chat_of_any_kind_comes_back(case: Case, data: st.DataObject) ->
         after = read_file("x.jsonl", written).found[0].record
         assert isinstance(after, Chat)
         assert told(after) == told(before)
-        again = await saga.maintenance.take_in([("x.jsonl", written)], TakeIn())
+        again = await saga.maintenance.import_files([("x.jsonl", written)], ImportOptions())
         assert [(each.state, each.session) for each in again.things] == [("known", made.id)]
 
 

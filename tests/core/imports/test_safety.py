@@ -20,8 +20,8 @@ from saga_core import Saga
 from saga_core.errors import BadInput, StoreError
 from saga_core.imports import Card, Lorebook, read_file
 from saga_core.imports.archives import plain_name
-from saga_core.maintenance import TakeIn
-from saga_core.recall.lorebook import Kept, KeptLore, KeptMoment
+from saga_core.maintenance import ImportOptions
+from saga_core.recall.lorebook import ActiveEntry, AuthoredLore, LoreMoment
 from saga_core.world import LoreEntry, LoreRule, library, parse_world
 from tests.core.imports import samples
 
@@ -93,7 +93,7 @@ async def test_a_long_name_becomes_a_folder(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     files = [(f"{number}.json", json.dumps(samples.card_v2(name=name, tags=[f"{number}"])).encode()) for number in "12"]
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        found = await saga.maintenance.take_in(files, TakeIn())
+        found = await saga.maintenance.import_files(files, ImportOptions())
         names = [thing.world for thing in found.things]
         assert len(set(names)) == 2 and all(each and saga.worlds.get(each) for each in names)
 
@@ -117,7 +117,7 @@ async def test_many_cards_are_written_in_time_that_grows_with_their_number(
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         for state in ("new", "known"):
             notes.clear()
-            found = await saga.maintenance.take_in([("all.zip", samples.zipped(cards))], TakeIn())
+            found = await saga.maintenance.import_files([("all.zip", samples.zipped(cards))], ImportOptions())
             assert {thing.state for thing in found.things} == {state}
             assert len({thing.world for thing in found.things}) == 40
             assert notes.count("IMPORTED.json") <= 40, "each world's note is read once, not once for each card"
@@ -140,11 +140,11 @@ async def test_a_book_that_no_world_can_hold_is_refused_and_the_others_come(
     big = samples.plain({"entries": {str(at): {"key": [f"k{at}"], "content": "text " * 20} for at in range(20)}})
     files = [("big.json", big), ("wi.json", samples.plain({"entries": {"0": samples.OLD_ENTRY}}))]
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        found = await saga.maintenance.take_in(files, TakeIn())
+        found = await saga.maintenance.import_files(files, ImportOptions())
         assert [thing.world for thing in found.things] == ["wi"]
         assert "no world can hold it" in found.refused[0].why and "divide the world" in found.refused[0].why
         with pytest.raises(BadInput, match="no world can hold it"):
-            await saga.maintenance.take_in(files[:1], TakeIn())
+            await saga.maintenance.import_files(files[:1], ImportOptions())
 
 
 async def test_a_book_is_read_once_for_the_world_that_it_becomes(
@@ -164,7 +164,7 @@ async def test_a_book_is_read_once_for_the_world_that_it_becomes(
         saga.worlds.read_all()
         for state in ("new", "known"):
             reads.clear()
-            found = await saga.maintenance.take_in([("big.json", raw)], TakeIn())
+            found = await saga.maintenance.import_files([("big.json", raw)], ImportOptions())
             assert found.things[0].state == state
             assert saga.worlds.get("big").lore[0].name == "Long"
             assert reads == (["big"] if state == "new" else [])
@@ -188,7 +188,7 @@ async def test_50_000_entries_with_rules_and_texts_become_a_world(
         for at in range(50_000)
     }  # fmt: skip
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        found = await saga.maintenance.take_in([("big.json", samples.plain({"entries": rows}))], TakeIn())
+        found = await saga.maintenance.import_files([("big.json", samples.plain({"entries": rows}))], ImportOptions())
         assert found.refused == () and len(saga.worlds.get("big").lore) == 50_000
 
 
@@ -198,7 +198,7 @@ async def test_50_000_entries_become_a_world(tmp_path: Path, monkeypatch: pytest
     book = read_file("x", entries(50_000)).found[0].record
     assert isinstance(book, Lorebook) and len(book.items) == 50_000
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        await saga.maintenance.take_in([("big.json", entries(50_000))], TakeIn())
+        await saga.maintenance.import_files([("big.json", entries(50_000))], ImportOptions())
         assert len(saga.worlds.get("big").lore) == 50_000
 
 
@@ -208,9 +208,9 @@ def test_what_20_000_entries_in_10_000_groups_tell_is_found_in_time_that_grows_w
         LoreEntry(f"E{number}", "concept", "A1", text="Text.", constant=True, rule=rule)
         for number, rule in enumerate(rules)
     ]
-    kept = KeptLore(lore)
+    kept = AuthoredLore(lore)
     began = time.process_time()
-    told = kept.fire(KeptMoment(messages=("A word.",), count=2, replies=1, seed="s"))
+    told = kept.fire(LoreMoment(messages=("A word.",), count=2, replies=1, seed="s"))
     assert len(told) == 10_000, "one of each group"
     assert time.process_time() - began < 5.0, "looking through all entries for each group takes minutes"
 
@@ -220,9 +220,9 @@ async def test_many_entries_are_read_and_looked_through_beside_the_event_loop(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     threads: dict[str, set[int]] = {"fire": set(), "parse": set()}
-    fire, parse = KeptLore.fire, library.parse_world
+    fire, parse = AuthoredLore.fire, library.parse_world
 
-    def fired(self: KeptLore, moment: KeptMoment) -> list[Kept]:
+    def fired(self: AuthoredLore, moment: LoreMoment) -> list[ActiveEntry]:
         threads["fire"].add(threading.get_ident())
         return fire(self, moment)
 
@@ -230,11 +230,11 @@ async def test_many_entries_are_read_and_looked_through_beside_the_event_loop(
         threads["parse"].add(threading.get_ident())
         return parse(*given, **named)
 
-    monkeypatch.setattr(KeptLore, "fire", fired)
+    monkeypatch.setattr(AuthoredLore, "fire", fired)
     monkeypatch.setattr(library, "parse_world", parsed)
     rows = {str(at): {"key": [f"word{at}x"], "content": f"Entry {at}.", "sticky": 1} for at in range(5_100)}
     async with Saga.open({"storage": {"profile": "memory"}, "recall": {"deadline_ms": 60_000}}) as saga:
-        found = await saga.maintenance.take_in([("big.json", samples.plain({"entries": rows}))], TakeIn())
+        found = await saga.maintenance.import_files([("big.json", samples.plain({"entries": rows}))], ImportOptions())
         said = [{"role": "user", "content": "I look for word77x here."}]
         pending = await saga.begin(said, world=found.things[0].world)
         assert "Entry 77." in pending.plan.text()
@@ -266,7 +266,7 @@ async def test_when_a_world_cannot_be_written_nothing_is_there(tmp_path: Path, m
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         files = [("c.json", samples.plain(samples.card_v2())), ("one.jsonl", samples.st_chat())]
         with pytest.raises((StoreError, BadInput, OSError)):
-            await saga.maintenance.take_in(files, TakeIn())
+            await saga.maintenance.import_files(files, ImportOptions())
         assert await saga.sessions.list() == []
 
 
@@ -284,10 +284,10 @@ async def test_a_commit_that_fails_leaves_no_session(monkeypatch: pytest.MonkeyP
 
         monkeypatch.setattr(type(kv), "commit", failing)
         with pytest.raises(StoreError):
-            await saga.maintenance.take_in([("one.jsonl", samples.st_chat(turns=200))], TakeIn())
+            await saga.maintenance.import_files([("one.jsonl", samples.st_chat(turns=200))], ImportOptions())
         monkeypatch.setattr(type(kv), "commit", real)
         assert await saga.sessions.list() == []
-        found = await saga.maintenance.take_in([("one.jsonl", samples.st_chat(turns=200))], TakeIn())
+        found = await saga.maintenance.import_files([("one.jsonl", samples.st_chat(turns=200))], ImportOptions())
         assert found.things[0].state == "new"
 
 

@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from saga_core import Saga
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from tests.core.imports.strangers_folder import LANGUAGES, Folder
 
 
 async def every_place_is_found(folder: Folder) -> None:
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        taken = await saga.maintenance.take_in(list(folder.files.items()), TakeIn())
+        taken = await saga.maintenance.import_files(list(folder.files.items()), ImportOptions())
         assert taken.refused == ()
         kinds = [thing.kind for thing in taken.things]
         chats = sum(path.endswith(".jsonl") for path in folder.files)

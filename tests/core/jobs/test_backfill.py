@@ -13,7 +13,7 @@ from saga_backends.tokens.estimate import BACKEND
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import NotSupported, UpstreamError
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.model import Source
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
@@ -78,7 +78,7 @@ async def taken(turns: int, reader: Scripted | None) -> AsyncIterator[tuple[Saga
         }
     )
     async with Saga.open(config, extractor=reader) as saga:
-        found = await saga.maintenance.take_in([("one.jsonl", chat_of(turns))], TakeIn())
+        found = await saga.maintenance.import_files([("one.jsonl", chat_of(turns))], ImportOptions())
         session = found.things[0].session
         assert session is not None
         await saga.drain(60)

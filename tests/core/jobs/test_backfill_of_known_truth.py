@@ -11,7 +11,7 @@ from attrs import define, field
 
 from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.state_block import BlockFields, render_block
 from tests.core.extraction.test_plays_of_known_truth import FIELDS, Truth, seen
 from tests.core.imports import samples
@@ -63,7 +63,7 @@ async def read_whole(turns: int, seed: int) -> None:
         expected.append(deepcopy(truth))
     config = load_config({"storage": {"profile": "memory"}, "models": {"extraction": "small", "facts": FACTS}})
     async with Saga.open(config, extractor=reader) as saga:
-        found = await saga.maintenance.take_in([("one.jsonl", samples.jsonl(*rows))], TakeIn())
+        found = await saga.maintenance.import_files([("one.jsonl", samples.jsonl(*rows))], ImportOptions())
         session = found.things[0].session
         assert session is not None
         live = await saga.parts.live.get(session)

@@ -9,7 +9,7 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, NotSupported
 from saga_core.jobs.background import PendingJob
-from saga_core.journal import Wanted
+from saga_core.journal import PendingWork
 from tests.core.extraction.scripted import changes
 from tests.core.frontend import Frontend, memory_config
 from tests.core.jobs.unreported import FIGHT, SQUARE, hp, playing, settled
@@ -29,7 +29,7 @@ async def test_what_is_noted_is_listed_the_stuck_first_and_of_one_session_alone(
     await saga.drain(10)
     assert await saga.background.jobs() == []
     await saga.parts.journal.add_jobs(one.session.id, [one.id])
-    gone = Wanted(extract=True, tries=3, reason="no answer", failed=True)
+    gone = PendingWork(extract=True, tries=3, reason="no answer", failed=True)
     await saga.parts.journal.change_jobs(other.session.id, [], {other.id: gone})
     stuck = PendingJob(other.session.id, other.id, "extract", True, 3, "no answer")
     queued = PendingJob(one.session.id, one.id, "views", False)

@@ -12,8 +12,8 @@ from attrs import evolve
 from saga_core import Saga, codec
 from saga_core.config import load_config
 from saga_core.journal import keys
-from saga_core.maintenance import TakeIn
-from saga_core.model import Delta, Source, Status
+from saga_core.maintenance import ImportOptions
+from saga_core.model import Delta, ReportStatus, Source
 from saga_core.model.deltas import Noted
 from saga_core.sessions import amend
 from saga_core.stores import Batch
@@ -81,7 +81,7 @@ async def test_what_is_accepted_counts_from_then_on(accept: bool) -> None:
 
 async def test_an_imported_chat_is_read_to_its_end_and_waits() -> None:
     async with opened() as (saga, reader):
-        taken = await saga.maintenance.take_in([("one.jsonl", chat_of(14))], TakeIn())
+        taken = await saga.maintenance.import_files([("one.jsonl", chat_of(14))], ImportOptions())
         session = taken.things[0].session
         assert session is not None
         await saga.drain(60)
@@ -107,7 +107,7 @@ async def test_what_waits_takes_nothing_away_that_was_known_of_its_turn() -> Non
         session = (await chat.say("I rest.", "You rest.")).session.id
         turn = (await saga.views.turns(session))[-1]
         live = await saga.parts.live.get(session)
-        note = Delta((Noted("It rains."),), Source.BLOCK, Status.CUT)
+        note = Delta((Noted("It rains."),), Source.BLOCK, ReportStatus.CUT)
         kept = evolve(turn, delta=note)
         await saga.parts.journal.kv.commit(Batch({keys.turn(session, turn.id): codec.encode(kept)}))
         read = Delta((Noted("It snows."),), Source.EXTRACTION, id="a000")
@@ -121,7 +121,7 @@ async def test_what_waits_takes_nothing_away_that_was_known_of_its_turn() -> Non
 
 async def test_what_nobody_read_is_counted() -> None:
     async with opened() as (saga, _):
-        taken = await saga.maintenance.take_in([("one.jsonl", chat_of(14))], TakeIn())
+        taken = await saga.maintenance.import_files([("one.jsonl", chat_of(14))], ImportOptions())
         session = taken.things[0].session
         assert session is not None
         path = await saga.views.turns(session)

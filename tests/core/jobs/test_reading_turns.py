@@ -9,7 +9,7 @@ import pytest
 from saga_backends.tokens.estimate import EstimateCounter
 from saga_core.extraction import Extractor
 from saga_core.jobs.extraction import read_turn, unreported
-from saga_core.model import Delta, Introduced, Mentioned, Node, Source, Status, TurnKind
+from saga_core.model import Delta, Introduced, Mentioned, ReportStatus, Source, TurnKind, TurnNode
 from saga_core.model.deltas import HpChanged
 from saga_core.model.entities import Kind
 from saga_core.sessions import LiveSession
@@ -20,19 +20,19 @@ from tests.core.sessions.stage import Stage, tell
 @pytest.mark.parametrize(
     ("kind", "status", "is_so"),
     [
-        (TurnKind.NARRATION, Status.FALLBACK, True),
-        (TurnKind.NARRATION, Status.CUT, True),
-        (TurnKind.ADOPTED, Status.FALLBACK, True),
-        (TurnKind.CONTINUATION, Status.FALLBACK, True),
-        (TurnKind.SIDE, Status.FALLBACK, False),
-        (TurnKind.ROOT, Status.FALLBACK, False),
-        (TurnKind.NARRATION, Status.NONE, False),
-        (TurnKind.NARRATION, Status.PARTIAL, False),
-        (TurnKind.NARRATION, Status.OK, False),
+        (TurnKind.NARRATION, ReportStatus.FALLBACK, True),
+        (TurnKind.NARRATION, ReportStatus.CUT, True),
+        (TurnKind.ADOPTED, ReportStatus.FALLBACK, True),
+        (TurnKind.CONTINUATION, ReportStatus.FALLBACK, True),
+        (TurnKind.SIDE, ReportStatus.FALLBACK, False),
+        (TurnKind.ROOT, ReportStatus.FALLBACK, False),
+        (TurnKind.NARRATION, ReportStatus.NONE, False),
+        (TurnKind.NARRATION, ReportStatus.PARTIAL, False),
+        (TurnKind.NARRATION, ReportStatus.OK, False),
     ],
 )
-def test_turns_of_the_story_whose_changes_nobody_reported(kind: TurnKind, status: Status, is_so: bool) -> None:
-    assert unreported(Node("t", "r", 1, 0.0, kind, status=status)) is is_so
+def test_turns_of_the_story_whose_changes_nobody_reported(kind: TurnKind, status: ReportStatus, is_so: bool) -> None:
+    assert unreported(TurnNode("t", "r", 1, 0.0, kind, status=status)) is is_so
 
 
 async def read(live: LiveSession, turn: str, answer: str) -> Delta:
@@ -49,7 +49,7 @@ async def test_the_answer_is_read_on_the_state_before_and_names_lore_that_was_sp
     live = await Stage().begin()
     await tell(live, "t1", reply="광장에서 넘어졌다.")
     delta = await read(live, "t1", changes(hp_change=-5))
-    assert delta.source is Source.EXTRACTION and delta.status is Status.OK
+    assert delta.source is Source.EXTRACTION and delta.status is ReportStatus.OK
     assert HpChanged(live.prepared.opening.player, -5) in delta.events
     assert Mentioned(("광장",)) in delta.events
 

@@ -11,7 +11,7 @@ from saga_core.config import load_config
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import deltas
 from saga_core.model.entities import Entity, Kind
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 from saga_core.state_block.fields import StatusChange
 from saga_core.stores.curator import CurationView
 from saga_core.values import Proposal
@@ -337,9 +337,9 @@ def _related(state: Any) -> tuple[str, int] | None:
 
 
 def test_an_edit_says_nothing_of_how_well_a_turn_is_known() -> None:
-    unread = Delta((), Source.NONE, Status.FALLBACK)
+    unread = Delta((), Source.NONE, ReportStatus.FALLBACK)
     edit = Delta((deltas.Noted("x"),), Source.EDIT, id="a1")
-    assert unread.amended((edit,)).status is Status.FALLBACK
+    assert unread.amended((edit,)).status is ReportStatus.FALLBACK
     assert unread.amended((edit, Delta((), Source.EDIT, id="a2", undoes="a1"))) == unread
     again = (edit, Delta((), Source.EDIT, id="a2", undoes="a1"), Delta((), Source.EDIT, id="a3", undoes="a2"))
     assert unread.amended(again).events == edit.events

@@ -9,7 +9,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.jobs import PersonasJob, ViewsJob
-from saga_core.journal import Wanted
+from saga_core.journal import PendingWork
 from saga_core.sessions import LiveSession
 from tests.core.frontend import Frontend, memory_config
 
@@ -21,8 +21,8 @@ class Watcher:
         self.saga = saga
         self.heard: list[tuple[list[str], list[Any]]] = []
 
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
-        return {turns[-1]: Wanted(extract=True, failed=True)}
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
+        return {turns[-1]: PendingWork(extract=True, failed=True)}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         self.heard.append((list(turns), list(self.saga.background.views.queued(live.session.id))))
@@ -62,14 +62,14 @@ async def test_turns_that_wait_together_are_rendered_together_in_order_and_cross
     assert (await saga.background.drain_views(10)).waiting == ()
     assert [batch for batch, _ in watcher.heard] == [[turns[1], turns[0]]]
     noted = {turn: wanted for _, turn, wanted in await saga.parts.journal.jobs()}
-    assert noted == {turns[0]: Wanted(extract=True, failed=True), turns[2]: None}, "the third was not asked for"
+    assert noted == {turns[0]: PendingWork(extract=True, failed=True), turns[2]: None}, "the third was not asked for"
     assert job.depth() == 0 and list(job.queued(session)) == []
 
 
 async def test_what_the_journal_notes_is_taken_up(saga: Saga) -> None:
     session, turns = await played(saga)
     await saga.parts.journal.add_jobs(session, turns[:1])
-    await saga.parts.journal.change_jobs(session, [], {turns[1]: Wanted(extract=True, failed=True)})
+    await saga.parts.journal.change_jobs(session, [], {turns[1]: PendingWork(extract=True, failed=True)})
     job = saga.background.views
     await job.resume()
     assert list(job.queued(session)) == turns[:1], "what a model is to read is another's work"

@@ -10,7 +10,7 @@ from attrs import evolve
 from saga_backends.memory import MemoryState
 from saga_core import codec
 from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt
-from saga_core.journal import Entry, Journal, Wanted, keys, make_root
+from saga_core.journal import Journal, PendingWork, TurnEntry, keys, make_root
 from saga_core.model import Delta, Review, Session, Timeline, Turn, TurnKind, WorldState
 from saga_core.model.deltas import HpChanged
 from saga_core.stores import Batch
@@ -92,7 +92,7 @@ async def test_a_session_without_a_greeting_has_a_root_that_nothing_equals(journ
 
 @pytest.mark.parametrize("reply", [KO[0], EN[0]])
 async def test_a_turn_is_found_by_its_reply_its_beginnings_and_its_words(journal: Journal, reply: str) -> None:
-    await journal.append(SESSION, [Entry(turn(1, reply=reply), "w1"), Entry(turn(2, reply=reply), "w2")])
+    await journal.append(SESSION, [TurnEntry(turn(1, reply=reply), "w1"), TurnEntry(turn(2, reply=reply), "w2")])
     both = [("s1", "t1"), ("s1", "t2")]
     assert await journal.replies("mina", identity_key(f"*{reply}*")) == both
     assert await journal.replies("mina", identity_key(reply), 1) == both[1:]
@@ -106,16 +106,16 @@ async def test_a_turn_is_found_by_its_reply_its_beginnings_and_its_words(journal
 async def test_no_turn_is_found_by_what_it_has_not(journal: Journal) -> None:
     silent = evolve(turn(1, reply=""), user="")
     aside = turn(2, kind=TurnKind.SIDE)
-    await journal.append(SESSION, [Entry(silent, "w1"), Entry(aside, "w2")])
+    await journal.append(SESSION, [TurnEntry(silent, "w1"), TurnEntry(aside, "w2")])
     assert await journal.said("mina", "w1") == await journal.said("mina", "w2") == []
     assert await journal.replies("mina", identity_key("")) == []
     assert await journal.replies("mina", identity_key(KO[0])) == [("s1", "t2")]
 
 
 async def test_the_head_moves_where_it_is_named_and_stays_otherwise(journal: Journal) -> None:
-    moved = await journal.append(SESSION, [Entry(turn(1), "w")], head="t1")
+    moved = await journal.append(SESSION, [TurnEntry(turn(1), "w")], head="t1")
     assert moved.head == "t1" == (await journal.session("s1")).head
-    assert (await journal.append(moved, [Entry(turn(2, kind=TurnKind.SIDE), "w")])).head == "t1"
+    assert (await journal.append(moved, [TurnEntry(turn(2, kind=TurnKind.SIDE), "w")])).head == "t1"
 
 
 async def test_all_that_comes_with_a_turn_is_one_commit(journal: Journal) -> None:
@@ -130,7 +130,7 @@ async def test_all_that_comes_with_a_turn_is_one_commit(journal: Journal) -> Non
     journal.kv.commit = counted  # type: ignore[method-assign]
     tower = Timeline("탑", "t0", "t1")
     beside = Batch({("prompt", "s1", "memory"): b"{}"}, frozenset({("prompt", "s1", "old")}))
-    await journal.append(SESSION, [Entry(turn(1), "w")], head="t1", opening="k", timelines=[tower], beside=beside)
+    await journal.append(SESSION, [TurnEntry(turn(1), "w")], head="t1", opening="k", timelines=[tower], beside=beside)
     assert len(commits) == 1
     assert await journal.openings("mina", "k") == ["s1"]
     assert await journal.timelines("s1") == {"탑": tower}
@@ -138,13 +138,13 @@ async def test_all_that_comes_with_a_turn_is_one_commit(journal: Journal) -> Non
 
 
 async def test_a_settled_turn_needs_no_work(journal: Journal) -> None:
-    await journal.append(SESSION, [Entry(turn(1), "w"), Entry(turn(2), "w", settled=True)])
+    await journal.append(SESSION, [TurnEntry(turn(1), "w"), TurnEntry(turn(2), "w", settled=True)])
     assert await journal.jobs() == [("s1", "t1", None)]
 
 
 async def test_a_tree_puts_parents_first_also_where_a_clock_was_set_back(journal: Journal) -> None:
     await journal.append(
-        SESSION, [Entry(turn(9), "w"), Entry(turn(1, "t9", EN[0], depth=2), "w", "일이 있었다", ("c1",))]
+        SESSION, [TurnEntry(turn(9), "w"), TurnEntry(turn(1, "t9", EN[0], depth=2), "w", "일이 있었다", ("c1",))]
     )
     tree = await journal.tree("s1")
     assert [node.id for node in tree.path("t1")] == ["t0", "t9", "t1"]
@@ -171,12 +171,12 @@ async def test_an_index_entry_that_cannot_be_read_is_told(journal: Journal) -> N
 
 
 async def test_turns_come_in_the_order_in_which_they_are_asked_for(journal: Journal) -> None:
-    await journal.append(SESSION, [Entry(turn(1), "w"), Entry(turn(2), "w")])
+    await journal.append(SESSION, [TurnEntry(turn(1), "w"), TurnEntry(turn(2), "w")])
     assert [each.id for each in await journal.turns("s1", ["t2", "t0", "t1", "t2"])] == ["t2", "t0", "t1", "t2"]
 
 
 async def test_an_amendment_stands_behind_its_turn_and_takes_stale_states_with_it(journal: Journal) -> None:
-    await journal.append(SESSION, [Entry(turn(1), "w", settled=True)])
+    await journal.append(SESSION, [TurnEntry(turn(1), "w", settled=True)])
     for name in ("t0", "t1"):
         await journal.put_checkpoint("s1", WorldState(turn=name))
     node = evolve(await journal.node("s1", "t1"), episode="다르게 되었다")
@@ -219,7 +219,7 @@ async def test_parts_of_an_index_come_oldest_first_and_a_new_one_replaces_stale_
 
 async def test_work_is_noted_changed_and_crossed_off(journal: Journal) -> None:
     await journal.add_jobs("s1", ["t1", "t2", "t3"])
-    wanted = Wanted(extract=True, tries=2, reason="timed out")
+    wanted = PendingWork(extract=True, tries=2, reason="timed out")
     await journal.change_jobs("s1", ["t1", "t2"], {"t2": wanted})
     assert await journal.jobs() == [("s1", "t2", wanted), ("s1", "t3", None)]
     await journal.finish_jobs("s1", ["t3"])

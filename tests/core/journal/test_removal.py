@@ -10,7 +10,7 @@ from attrs import evolve
 from saga_core import codec
 from saga_core.errors import StoreUnavailable
 from saga_core.journal import Removal, keys, make_root
-from saga_core.model import BLANK, Node, Timeline, TurnKind
+from saga_core.model import BLANK, Timeline, TurnKind, TurnNode
 from saga_core.prompt.memory import Kept
 from saga_core.stores import Batch, Key
 from saga_core.transcript import identity, identity_key, prefix_keys
@@ -102,7 +102,7 @@ async def test_an_interrupted_removal_leaves_a_tree_that_loads_and_is_finished_b
 async def _quick(shelf: Shelf, parent: str, number: int) -> str:
     """A turn of which only the slim form is there."""
     depth = number + 1
-    node = Node(f"s1-t{depth:03}", parent, depth, 0.0, TurnKind.NARRATION)
+    node = TurnNode(f"s1-t{depth:03}", parent, depth, 0.0, TurnKind.NARRATION)
     await shelf.journal.kv.commit(Batch({keys.node("s1", node.id): codec.encode(node)}))
     return node.id
 

@@ -7,7 +7,7 @@ import pytest
 from saga_core.language import josa, mentions
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.naming.names import Names
-from saga_core.recall.questions import Meant, amount_asked, tells, time_meant
+from saga_core.recall.questions import Meant, amount_sought, states_amount, time_named
 from saga_core.state_block.amounts import split_amount
 
 
@@ -95,14 +95,14 @@ def test_whom_a_name_means(known: tuple[str, ...], kind: Kind, said: str, meant:
     ],
 )
 def test_days_in_words(words: str, days: int) -> None:
-    assert time_meant(words) == Meant(days=days)
+    assert time_named(words) == Meant(days=days)
 
 
 @pytest.mark.parametrize(
     "words", ["사흘 전쟁이 이어졌다", "3일 전투", "그제야 알았다", "이 일 후에 우리는", "지난 주인의 물건"]
 )
 def test_what_only_looks_like_a_time(words: str) -> None:
-    assert time_meant(words) is None
+    assert time_named(words) is None
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ def test_a_name_that_looks_like_a_number(name: str) -> None:
     ],
 )
 def test_what_answers_a_question_for_an_amount(words: str, told: str) -> None:
-    asked = amount_asked(words)
-    assert asked is not None and tells(f"Turn 1\n{told}", asked)
-    assert not tells("Turn 1\n반대편에서 웃음소리가 났다.", asked)
+    asked = amount_sought(words)
+    assert asked is not None and states_amount(f"Turn 1\n{told}", asked)
+    assert not states_amount("Turn 1\n반대편에서 웃음소리가 났다.", asked)

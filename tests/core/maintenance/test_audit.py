@@ -7,8 +7,8 @@ from attrs import evolve
 
 from saga_core import codec
 from saga_core.journal import Journal, keys
-from saga_core.maintenance.verify import Audit, mend
-from saga_core.model import Delta, Source, Status, Tree, TurnKind, WorldState
+from saga_core.maintenance.verify import JournalAudit, mend
+from saga_core.model import Delta, ReportStatus, Source, Tree, TurnKind, WorldState
 from saga_core.model.deltas import HpChanged
 from saga_core.sessions import LiveSession, amend
 from saga_core.stores import Batch, Key
@@ -29,9 +29,9 @@ async def live(stage: Stage) -> LiveSession:
     player = found.prepared.opening.player
     for number in range(1, 5):
         await tell(found, f"t{number}", HpChanged(player, -number), reply=f"{number}. {LONG}")
-    await amend(found, found.tree.root, Delta((HpChanged(player, -7),), Source.EDIT, Status.OK), "0")
+    await amend(found, found.tree.root, Delta((HpChanged(player, -7),), Source.EDIT, ReportStatus.OK), "0")
     await stage.journal.finish_jobs(found.session.id, [found.tree.root])
-    await amend(found, "t1", Delta((HpChanged(player, -50),), Source.EDIT, Status.OK), "0")
+    await amend(found, "t1", Delta((HpChanged(player, -50),), Source.EDIT, ReportStatus.OK), "0")
     for turn in ("t2", "t4"):
         await stage.journal.put_checkpoint(found.session.id, await found.state(turn))
     await stage.journal.finish_jobs(found.session.id, ["t1", "t2", "t3", "t4"])
@@ -40,7 +40,7 @@ async def live(stage: Stage) -> LiveSession:
 
 async def audited(stage: Stage, live: LiveSession) -> list[str]:
     session = await stage.journal.session(live.session.id)
-    audit = Audit(stage.journal, session, stage.checkpoint_every)
+    audit = JournalAudit(stage.journal, session, stage.checkpoint_every)
     found = await audit.run()
     await mend(found)
     return [each.what for each in found]

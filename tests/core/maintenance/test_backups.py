@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from saga_core.errors import StoreCorrupt
-from saga_core.maintenance.backups import FILE, Kept, add_to_index, read_index
+from saga_core.maintenance.backups import FILE, BackupCopy, add_to_index, read_index
 
-ONE = Kept("/backups/하나.saga", 10.0, 5_000, 2, 40)
+ONE = BackupCopy("/backups/하나.saga", 10.0, 5_000, 2, 40)
 
 
 def test_backups_are_listed_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:
     assert read_index(tmp_path) == []
-    two = Kept("/backups/two.saga", 20.0, 1, 0, 0)
-    for each in (ONE, two, Kept(ONE.path, 30.0, 6_000, 3, 50)):
+    two = BackupCopy("/backups/two.saga", 20.0, 1, 0, 0)
+    for each in (ONE, two, BackupCopy(ONE.path, 30.0, 6_000, 3, 50)):
         add_to_index(tmp_path, each)
-    assert read_index(tmp_path) == [two, Kept(ONE.path, 30.0, 6_000, 3, 50)]
+    assert read_index(tmp_path) == [two, BackupCopy(ONE.path, 30.0, 6_000, 3, 50)]
     assert [each.name for each in tmp_path.iterdir()] == [FILE], "nothing half-written is left"
     assert "하나" in (tmp_path / FILE).read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal import keys
-from saga_core.maintenance import TakeIn
+from saga_core.maintenance import ImportOptions
 from saga_core.maintenance.transfer import SessionFile, read_file
 from saga_core.model import Session
 from saga_core.stores import Batch
@@ -107,7 +107,7 @@ async def test_a_chat_that_is_imported_eight_times_at_once(monkeypatch: pytest.M
     files = [("one.jsonl", samples.st_chat(turns=12))]
     async with Saga.open(memory_config()) as saga:
         waiting(saga, monkeypatch)
-        found = await asyncio.gather(*(saga.maintenance.take_in(files, TakeIn()) for _ in range(AT_ONCE)))
+        found = await asyncio.gather(*(saga.maintenance.import_files(files, ImportOptions()) for _ in range(AT_ONCE)))
         assert sorted(each.things[0].state for each in found) == ["known"] * (AT_ONCE - 1) + ["new"]
         assert len({each.things[0].session for each in found}) == 1
         assert len(await saga.sessions.list()) == 1

@@ -12,9 +12,9 @@ from attrs import evolve
 from saga_core import Saga, codec
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.background import STUCK
-from saga_core.journal import Journal, Wanted, keys
+from saga_core.journal import Journal, PendingWork, keys
 from saga_core.maintenance import verify
-from saga_core.maintenance.verify import Verdict
+from saga_core.maintenance.verify import Verification
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import episodes_scope, lore_scope
@@ -43,7 +43,7 @@ async def saga() -> AsyncIterator[Saga]:
         yield opened
 
 
-def told(verdict: Verdict) -> list[str]:
+def told(verdict: Verification) -> list[str]:
     return [str(finding) for finding in verdict.findings]
 
 
@@ -134,7 +134,7 @@ async def its_name_less(saga: Saga, session: Session) -> None:
 
 
 async def a_job_of_nothing(saga: Saga, session: Session) -> None:
-    await _put(saga, keys.job(session.id, "tgone"), codec.encode(Wanted(True, failed=True)))
+    await _put(saga, keys.job(session.id, "tgone"), codec.encode(PendingWork(True, failed=True)))
 
 
 async def views_of_nobody(saga: Saga, session: Session) -> None:
@@ -290,7 +290,7 @@ class TestJobs:
 
     async def test_extraction_that_was_given_up(self, saga: Saga) -> None:
         session = await session_of(saga)
-        wanted = Wanted(True, 4, "ExtractionFailed: it answers nonsense", failed=True)
+        wanted = PendingWork(True, 4, "ExtractionFailed: it answers nonsense", failed=True)
         await saga.parts.journal.change_jobs(session.id, (), {session.head: wanted})
         (job,) = await saga.background.jobs()
         assert (job.kind, job.stuck, job.tries) == ("extract", True, 4)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from saga_core.model import deltas
 from saga_core.model.entities import Kind, MemoryRecord
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 
 NAMES = (
     "아리아",
@@ -86,6 +86,6 @@ delta_values = st.builds(
     Delta,
     st.lists(events, max_size=12).map(tuple),
     st.sampled_from(list(Source)),
-    st.sampled_from(list(Status)),
+    st.sampled_from(list(ReportStatus)),
     st.lists(words, max_size=2).map(tuple),
 )

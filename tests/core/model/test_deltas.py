@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saga_core.model import Delta, Source, Status, undoings
+from saga_core.model import Delta, ReportStatus, Source, undoings
 from saga_core.model.deltas import HpChanged, Noted
 
 
-def delta(amount: int, source: Source = Source.BLOCK, status: Status = Status.OK, **fields: str) -> Delta:
+def delta(amount: int, source: Source = Source.BLOCK, status: ReportStatus = ReportStatus.OK, **fields: str) -> Delta:
     return Delta((HpChanged("p", amount),), source, status, **fields)
 
 
@@ -19,25 +19,25 @@ def edit(amount: int, id_: str = "", **fields: str) -> Delta:
 
 
 def test_a_continuation_adds_its_changes_and_its_problems() -> None:
-    one = Delta((HpChanged("p", -1),), Source.BLOCK, Status.OK, ("a",))
-    both = one.then(Delta((HpChanged("p", -2),), Source.BLOCK, Status.PARTIAL, ("b",)))
+    one = Delta((HpChanged("p", -1),), Source.BLOCK, ReportStatus.OK, ("a",))
+    both = one.then(Delta((HpChanged("p", -2),), Source.BLOCK, ReportStatus.PARTIAL, ("b",)))
     assert amounts(both) == [-1, -2]
-    assert (both.status, both.problems) == (Status.PARTIAL, ("a", "b"))
+    assert (both.status, both.problems) == (ReportStatus.PARTIAL, ("a", "b"))
 
 
 def test_a_continuation_that_says_nothing_changes_nothing_unless_somebody_should_be_asked() -> None:
     one = delta(-1)
     assert one.then(Delta()) is one
-    asked = one.then(Delta(status=Status.FALLBACK))
-    assert (asked.status, asked.source, amounts(asked)) == (Status.FALLBACK, Source.BLOCK, [-1])
+    asked = one.then(Delta(status=ReportStatus.FALLBACK))
+    assert (asked.status, asked.source, amounts(asked)) == (ReportStatus.FALLBACK, Source.BLOCK, [-1])
 
 
 def test_later_edits_are_added_in_their_order_and_the_turn_stays_as_well_known_as_it_was() -> None:
     found = delta(-1).amended([edit(-2), Delta((Noted("x"),), Source.CURATION)])
     assert amounts(found) == [-1, -2] and Noted("x") in found.events
-    assert (found.source, found.status) == (Source.EDIT, Status.OK)
-    known = Delta(status=Status.FALLBACK).amended([Delta((HpChanged("p", -2),), Source.CURATION)])
-    assert (known.source, known.status, amounts(known)) == (Source.CURATION, Status.FALLBACK, [-2])
+    assert (found.source, found.status) == (Source.EDIT, ReportStatus.OK)
+    known = Delta(status=ReportStatus.FALLBACK).amended([Delta((HpChanged("p", -2),), Source.CURATION)])
+    assert (known.source, known.status, amounts(known)) == (Source.CURATION, ReportStatus.FALLBACK, [-2])
 
 
 def test_the_latest_extraction_stands_for_the_turn_and_edits_stand_whenever_they_were_made() -> None:

@@ -28,7 +28,7 @@ from saga_core.model.deltas import (
 )
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 from tests.core.model.generated import delta_values
 
@@ -240,12 +240,12 @@ def test_edits_set_and_take_away() -> None:
 
 
 def test_a_deltas_own_problems_are_kept() -> None:
-    state = fold(START, Delta((), Source.BLOCK, Status.PARTIAL, ("hp_change unreadable",)), turn="t9", depth=9)
+    state = fold(START, Delta((), Source.BLOCK, ReportStatus.PARTIAL, ("hp_change unreadable",)), turn="t9", depth=9)
     assert state.problems[-1].text == "hp_change unreadable"
     assert state.problems[-1].turn == "t9"
 
 
-def delta(source: Source, *events: Event, status: Status = Status.OK) -> Delta:
+def delta(source: Source, *events: Event, status: ReportStatus = ReportStatus.OK) -> Delta:
     return Delta(events, source, status)
 
 
@@ -253,16 +253,16 @@ def test_the_latest_extraction_takes_the_place_of_what_was_reported_and_edits_st
     own = delta(Source.BLOCK, HpChanged("player", -1))
     early = delta(Source.EXTRACTION, HpChanged("player", -2))
     edit = delta(Source.EDIT, HpChanged("player", -4))
-    late = delta(Source.EXTRACTION, HpChanged("player", -8), status=Status.PARTIAL)
+    late = delta(Source.EXTRACTION, HpChanged("player", -8), status=ReportStatus.PARTIAL)
     assert own.amended(()) == own
     assert own.amended((early,)) == early
-    assert own.amended((early, edit, late)) == Delta(late.events + edit.events, Source.EDIT, Status.OK)
+    assert own.amended((early, edit, late)) == Delta(late.events + edit.events, Source.EDIT, ReportStatus.OK)
     assert own.amended((edit,)).events == own.events + edit.events
 
 
 def test_a_continuation_that_reports_nothing_leaves_the_whole_unreported() -> None:
     own = delta(Source.BLOCK, HpChanged("player", -1))
-    nothing = delta(Source.NONE, status=Status.FALLBACK)
-    assert own.then(nothing) == Delta(own.events, Source.BLOCK, Status.FALLBACK)
+    nothing = delta(Source.NONE, status=ReportStatus.FALLBACK)
+    assert own.then(nothing) == Delta(own.events, Source.BLOCK, ReportStatus.FALLBACK)
     assert own.then(Delta()) == own
     assert nothing.then(own) == own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.model.tree import Node, Timeline, Tree, follow
+from saga_core.model.tree import Timeline, Tree, TurnNode, follow
 from saga_core.model.turn import TurnKind
 
 Step = tuple[int, int, bool]
@@ -14,17 +14,17 @@ Step = tuple[int, int, bool]
 steps = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 2), st.booleans()), max_size=30)
 
 
-def grown(tree: Tree, step: Step) -> Node:
+def grown(tree: Tree, step: Step) -> TurnNode:
     """A new turn below one of the tree's."""
     at, words, side = step
     above = list(tree.nodes.values())[at % len(tree)]
     kind = TurnKind.SIDE if side else TurnKind.NARRATION
-    return Node(f"t{len(tree)}", above.id, above.depth + 1, 0.0, kind, str(words), "", tree.jump_for(above.id))
+    return TurnNode(f"t{len(tree)}", above.id, above.depth + 1, 0.0, kind, str(words), "", tree.jump_for(above.id))
 
 
 def rooted() -> Tree:
     tree = Tree("s")
-    tree.add(Node("t0", None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode("t0", None, 0, 0.0, TurnKind.ROOT))
     return tree
 
 
@@ -64,10 +64,10 @@ def test_no_head_moves_for_a_turn_elsewhere_or_for_a_name_that_is_gone() -> None
     tree = rooted()
     for number, above in ((1, "t0"), (2, "t0"), (3, "t1")):
         depth = tree.get(above).depth + 1
-        tree.add(Node(f"t{number}", above, depth, 0.0, TurnKind.NARRATION, str(number), "", tree.jump_for(above)))
+        tree.add(TurnNode(f"t{number}", above, depth, 0.0, TurnKind.NARRATION, str(number), "", tree.jump_for(above)))
     timeline = Timeline("끝", "t1", "t3")
-    elsewhere = Node("t4", "t2", 2, 0.0, TurnKind.NARRATION, "4", "", tree.jump_for("t2"))
-    behind = Node("t5", "t3", 3, 0.0, TurnKind.NARRATION, "5", "", tree.jump_for("t3"))
+    elsewhere = TurnNode("t4", "t2", 2, 0.0, TurnKind.NARRATION, "4", "", tree.jump_for("t2"))
+    behind = TurnNode("t5", "t3", 3, 0.0, TurnKind.NARRATION, "5", "", tree.jump_for("t3"))
     assert follow(tree, [timeline], elsewhere) == []
     assert follow(tree, [timeline], elsewhere, "끝") == []
     assert follow(tree, [timeline], behind, "시작") == []

@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from saga_core import codec
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.tree import Node, Tree, read_nodes
+from saga_core.model.tree import Tree, TurnNode, read_nodes
 from saga_core.model.turn import TurnKind
-from saga_core.model.turn_delta import Status
+from saga_core.model.turn_delta import ReportStatus
 
 
 def grow(parents: list[int]) -> Tree:
     """A tree in which the n-th turn is a child of the turn ``parents[n] % n`` back from the newest."""
     tree = Tree("s")
-    tree.add(Node("r", None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode("r", None, 0, 0.0, TurnKind.ROOT))
     order = ["r"]
     for number, back in enumerate(parents):
         parent = order[-1 - back % len(order)]
         tree.add(
-            Node(
+            TurnNode(
                 f"t{number:04}", parent, tree.get(parent).depth + 1, 0.0, TurnKind.NARRATION, jump=tree.jump_for(parent)
             )
         )
@@ -55,7 +55,7 @@ def test_following_a_path_changes_no_answer(parents: list[int], data: st.DataObj
         above = [node.id for node in tree.upwards(asked)][::-1]
         assert [tree.ancestor_at(asked, depth).id for depth in range(len(above))] == above
         tree.add(
-            Node(
+            TurnNode(
                 f"x{len(tree)}",
                 followed,
                 tree.get(followed).depth + 1,
@@ -73,8 +73,8 @@ def test_on_a_followed_path_ancestry_takes_one_step() -> None:
     assert tree.followed("t4999") == path
     steps = 0
 
-    class Counting(dict[str, Node]):
-        def __getitem__(self, key: str) -> Node:
+    class Counting(dict[str, TurnNode]):
+        def __getitem__(self, key: str) -> TurnNode:
             nonlocal steps
             steps += 1
             return super().__getitem__(key)
@@ -89,13 +89,13 @@ def test_a_long_line_is_climbed_in_few_steps() -> None:
     tree = grow([0] * 5_000)
     steps = 0
 
-    class Counting(dict[str, Node]):
-        def __getitem__(self, key: str) -> Node:
+    class Counting(dict[str, TurnNode]):
+        def __getitem__(self, key: str) -> TurnNode:
             nonlocal steps
             steps += 1
             return super().__getitem__(key)
 
-        def get(self, key: str, default: Node | None = None) -> Node | None:  # type: ignore[override]
+        def get(self, key: str, default: TurnNode | None = None) -> TurnNode | None:  # type: ignore[override]
             nonlocal steps
             steps += 1
             return super().get(key, default)
@@ -107,7 +107,7 @@ def test_a_long_line_is_climbed_in_few_steps() -> None:
 
 texts = st.text(max_size=8)
 nodes = st.builds(
-    Node,
+    TurnNode,
     texts,
     st.none() | texts,
     st.integers(0, 10**6),
@@ -117,14 +117,14 @@ nodes = st.builds(
     texts,
     st.none() | texts,
     texts,
-    st.sampled_from(list(Status)),
+    st.sampled_from(list(ReportStatus)),
 )
 
 
 @given(st.lists(nodes, max_size=4))
-def test_nodes_read_by_hand_are_those_that_were_written(written: list[Node]) -> None:
+def test_nodes_read_by_hand_are_those_that_were_written(written: list[TurnNode]) -> None:
     records = [codec.encode(node) for node in written]
-    assert read_nodes(records) == written == [codec.decode(raw, Node) for raw in records]
+    assert read_nodes(records) == written == [codec.decode(raw, TurnNode) for raw in records]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_nodes_read_by_hand_are_those_that_were_written(written: list[Node]) -> 
     ],
 )
 def test_a_damaged_node_is_said_to_be_so(record: bytes) -> None:
-    whole = codec.encode(Node("t0", None, 0, 0.0, TurnKind.ROOT))
-    with pytest.raises(StoreCorrupt, match="Node"):
+    whole = codec.encode(TurnNode("t0", None, 0, 0.0, TurnKind.ROOT))
+    with pytest.raises(StoreCorrupt, match="node"):
         read_nodes([whole, record])
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from saga_core.messages import question
 from saga_core.model import WorldState
-from saga_core.model_calls import MAX_TOKENS, Asking, unpaid
+from saga_core.model_calls import MAX_TOKENS, CuratorModel, without_bill
 from saga_core.ports import TextPart, Usage, UsagePart
 from saga_core.stores import CurationView
 from tests.core.model_calls.speaking import Speaking
@@ -31,7 +31,7 @@ async def test_a_call_is_counted_as_curation_and_billed_to_its_session_and_turn(
         bills.append((part, session, turn))
 
     chat = Speaking([[TextPart("all is well"), BILL]])
-    asking = Asking(chat, "m", report, before, paid=paid)
+    asking = CuratorModel(chat, "m", report, before, paid=paid)
     answer = await asking.ask(PLAN, VIEW, schema={"type": "object"})
     assert answer.text == "all is well" and waited == [1]
     assert bills == [(BILL, "s1", "t9")]
@@ -46,7 +46,7 @@ async def test_without_a_schema_and_tools_none_are_asked_for_and_no_bill_is_kept
         return None
 
     chat = Speaking([[TextPart("x"), BILL]])
-    asking = Asking(chat, "m", lambda *_: None, before, max_tokens=7)
+    asking = CuratorModel(chat, "m", lambda *_: None, before, max_tokens=7)
     assert (await asking.ask(PLAN, VIEW, tools=[])).text == "x"
     assert chat.asked[0].params == {"max_tokens": 7}
-    await unpaid(BILL, "s1", "t9")
+    await without_bill(BILL, "s1", "t9")

@@ -15,9 +15,9 @@ from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
 from saga_core.model.deltas import HpChanged
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Tree, TurnNode
 from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 from saga_core.play import places as adoption
 from saga_core.sessions import live_sessions as live_session
 from saga_core.sessions.live_sessions import amend
@@ -161,7 +161,7 @@ async def test_what_is_folded_while_a_turn_above_is_amended_is_folded_again(monk
         folding = asyncio.create_task(session.state(turns[-1].id))
         await reading.wait()
         player = (await session.state(session.tree.root)).player
-        fell = Delta((HpChanged(player, -50),), Source.EXTRACTION, Status.OK)
+        fell = Delta((HpChanged(player, -50),), Source.EXTRACTION, ReportStatus.OK)
         await amend(session, turns[1].id, fell, chat.saga.parts.ids.new("a"))
         go_on.set()
         state = await folding
@@ -195,15 +195,15 @@ async def test_the_ends_among_thousands_of_swipes_are_found_by_passing_each_turn
         first = await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
         session = await chat.saga.parts.live.get(first.session.id)
         tree, at = Tree("s"), "r"
-        tree.add(Node("r", None, 0, 0.0, TurnKind.ROOT))
+        tree.add(TurnNode("r", None, 0, 0.0, TurnKind.ROOT))
         for depth in range(1, 31):
             for swipe in range(30):
-                tree.add(Node(f"t{depth:02}.{swipe:02}", at, depth, 0.0, TurnKind.IMPORTED))
+                tree.add(TurnNode(f"t{depth:02}.{swipe:02}", at, depth, 0.0, TurnKind.IMPORTED))
             at = f"t{depth:02}.00"
         passed = 0
         upwards, is_ancestor = Tree.upwards, Tree.is_ancestor
 
-        def counted(self: Tree, turn: str) -> Iterator[Node]:
+        def counted(self: Tree, turn: str) -> Iterator[TurnNode]:
             nonlocal passed
             for node in upwards(self, turn):
                 passed += 1

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from saga_core.config import load_config
 from saga_core.counters import Counters
-from saga_core.model import Delta, Source, Status, WorldState
+from saga_core.model import Delta, ReportStatus, Source, WorldState
 from saga_core.model.deltas import HpChanged, StatusChanged
 from saga_core.play import PrefixTexts, PromptMemories
 from saga_core.sessions import LiveSession, amend
@@ -54,7 +54,7 @@ async def test_pages_stay_as_they_were_pinned_when_their_turn_is_amended() -> No
     found = texts(stage.journal.kv)
     text, state = await of_pages(found, live, "t1", "ko")
     assert "죽음" not in text and state == await live.state("t1")
-    died = Delta((StatusChanged(live.prepared.opening.player, "dead"),), Source.EDIT, Status.OK)
+    died = Delta((StatusChanged(live.prepared.opening.player, "dead"),), Source.EDIT, ReportStatus.OK)
     await amend(live, "t1", died, "0")
     assert await of_pages(found, live, "t1", "ko") == (text, state)
     found.forget()
@@ -70,5 +70,5 @@ async def test_what_was_stored_is_read_after_a_restart() -> None:
     before = await of_pages(found, live, "t1", "ko")
     batch = found.memories.changes(live.session.id, lambda _: True)
     await stage.journal.kv.commit(batch)
-    await amend(live, "t1", Delta((HpChanged(live.prepared.opening.player, -58),), Source.EDIT, Status.OK), "0")
+    await amend(live, "t1", Delta((HpChanged(live.prepared.opening.player, -58),), Source.EDIT, ReportStatus.OK), "0")
     assert await of_pages(texts(stage.journal.kv), live, "t1", "ko") == before

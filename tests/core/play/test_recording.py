@@ -9,7 +9,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import NotFound, StoreError
-from saga_core.model import Status, Turn, TurnKind
+from saga_core.model import ReportStatus, Turn, TurnKind
 from saga_core.play import PendingTurn
 from saga_core.ports import Usage
 from saga_core.transcript import opening_key, read_transcript
@@ -50,7 +50,7 @@ async def test_a_narration_is_recorded_with_its_words_its_reply_and_its_delta(sa
     assert (recorded.id, recorded.parent, recorded.depth) == (turn.id, turn.parent.id, 1)
     assert (recorded.user, recorded.reply, recorded.kind) == ("싸운다.", FIGHT, TurnKind.NARRATION)
     assert (recorded.model, recorded.finish) == ("asked-for", "stop")
-    assert recorded.delta.status is Status.OK
+    assert recorded.delta.status is ReportStatus.OK
     assert await head(saga, turn) == turn.id and turn.id in await jobs(saga)
     assert await saga.parts.journal.turns(turn.session.id, [turn.id]) == [recorded]
     (opened,) = await saga.parts.journal.openings("", opening_key(read_transcript(chat.messages("싸운다."))))

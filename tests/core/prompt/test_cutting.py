@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from saga_core.messages import Block
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Tree, TurnNode
 from saga_core.model.turn import TurnKind
 from saga_core.prompt.plan import client_blocks
 from saga_core.prompt.prefix import Cuts
@@ -12,7 +12,7 @@ from saga_core.prompt.prefix import Cuts
 def tree(depth: int) -> Tree:
     found = Tree("s", "t0")
     for at in range(depth + 1):
-        found.add(Node(f"t{at}", f"t{at - 1}" if at else None, at, float(at), TurnKind.NARRATION, jump="t0"))
+        found.add(TurnNode(f"t{at}", f"t{at - 1}" if at else None, at, float(at), TurnKind.NARRATION, jump="t0"))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.model import Node, Tree, TurnKind
+from saga_core.model import Tree, TurnKind, TurnNode
 from saga_core.prompt import Pin, rewrite_pays
 from saga_core.prompt.prefix import AccruedCost, PagePins
 from saga_core.upstream import ModelFacts
@@ -15,7 +15,9 @@ def tree() -> Tree:
     found = Tree("s")
     for id_, parent in (("r", None), ("a", "r"), ("b", "a"), ("c", "b"), ("x", "a")):
         depth = found.get(parent).depth + 1 if parent else 0
-        found.add(Node(id_, parent, depth, 0.0, TurnKind.NARRATION, jump=found.jump_for(parent) if parent else None))
+        found.add(
+            TurnNode(id_, parent, depth, 0.0, TurnKind.NARRATION, jump=found.jump_for(parent) if parent else None)
+        )
     return found
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from saga_core.recall.lorebook import KeptMoment
+from saga_core.recall.lorebook import LoreMoment
 from saga_core.world import LoreEntry, draw
 
 
-def standing_rules(entry: LoreEntry, moment: KeptMoment) -> bool:
+def standing_rules(entry: LoreEntry, moment: LoreMoment) -> bool:
     """May the entry be told at all?"""
     rule = entry.rule
     checks = [
@@ -76,7 +76,7 @@ def score(entry: LoreEntry, text: str) -> int:
     return first
 
 
-def told_entries(entries: list[LoreEntry], moment: KeptMoment) -> set[str]:
+def told_entries(entries: list[LoreEntry], moment: LoreMoment) -> set[str]:
     """The names of the entries that are told."""
     able = [entry for entry in entries if standing_rules(entry, moment)]
     told: dict[str, LoreEntry] = {}
@@ -149,7 +149,7 @@ def told_entries(entries: list[LoreEntry], moment: KeptMoment) -> set[str]:
         rounds += 1
 
 
-def winner(group: str, rivals: dict[str, tuple[LoreEntry, str, str]], moment: KeptMoment) -> str:
+def winner(group: str, rivals: dict[str, tuple[LoreEntry, str, str]], moment: LoreMoment) -> str:
     if any(row[0].rule.group_scoring for row in rivals.values()):
         scores = {name: score(row[0], row[2]) for name, row in rivals.items()}
         most = max(scores.values())

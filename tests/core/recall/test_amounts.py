@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.questions import amount_asked, tells
+from saga_core.recall.questions import amount_sought, states_amount
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ from saga_core.recall.questions import amount_asked, tells
     ],
 )
 def test_what_is_asked_for_is_told_by_a_number_or_a_time(words: str, answer: str, other: str) -> None:
-    asked = amount_asked(words)
+    asked = amount_sought(words)
     assert asked is not None
-    assert tells(f"Turn 3\n> {answer}", asked)
-    assert not tells(f"Turn 3\n> {other}", asked)  # and the number of the turn is none
+    assert states_amount(f"Turn 3\n> {answer}", asked)
+    assert not states_amount(f"Turn 3\n> {other}", asked)  # and the number of the turn is none
 
 
 @pytest.mark.parametrize("words", ["Who fired the kiln?", "I walk on.", "누가 가마를 지폈어?", "誰が来た?", ""])
 def test_other_words_ask_for_neither(words: str) -> None:
-    assert amount_asked(words) is None
+    assert amount_sought(words) is None
 
 
 def test_how_many_is_not_answered_by_a_day() -> None:
-    asked = amount_asked("How many guests?")
-    assert asked is not None and not tells("\nThey come on Monday.", asked)
+    asked = amount_sought("How many guests?")
+    assert asked is not None and not states_amount("\nThey come on Monday.", asked)

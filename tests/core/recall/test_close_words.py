@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.excerpts import Sought
+from saga_core.recall.excerpts import SearchedWords
 from saga_core.recall.excerpts import closeness as close_to
 from saga_core.recall.questions import looks_back
 
@@ -21,7 +21,7 @@ D = TypeVar("D", int, str)
 
 def closeness(texts: dict[D, str], words: list[str], reach: int) -> dict[D, float]:
     """As a read asks for it."""
-    return close_to(texts, Sought(words), reach)
+    return close_to(texts, SearchedWords(words), reach)
 
 
 def test_words_at_one_place_count_together() -> None:
@@ -37,7 +37,7 @@ def test_what_all_of_them_have_tells_nothing_apart() -> None:
 
 
 def test_a_text_is_looked_through_once() -> None:
-    sought = Sought(["mara", "well"])
+    sought = SearchedWords(["mara", "well"])
     assert sought.possible(FAR) == ("mara", "well") == sought.possible(NONE)
     assert sought.standing(FAR) == ["mara", "well"] and sought.standing(NONE) == []
     assert sought.possible(NONE) == [] and sought.possible(FAR) is sought.standing(FAR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Tree, TurnNode
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
@@ -14,7 +14,7 @@ def grow(parents: dict[str, str | None], episodes: dict[str, str]) -> tuple[Tree
         depth = tree.get(parent).depth + 1 if parent else 0
         jump = tree.jump_for(parent) if parent else None
         text = episodes.get(id_, "")
-        tree.add(Node(id_, parent, depth, 0.0, TurnKind.NARRATION, jump=jump, episode=text))
+        tree.add(TurnNode(id_, parent, depth, 0.0, TurnKind.NARRATION, jump=jump, episode=text))
         if text:
             index.add(id_, text)
     return tree, index
@@ -49,7 +49,7 @@ def line(*episodes: str) -> PathEpisodes:
     for name in names:
         node = tree.get(name)
         tree.replace(
-            Node(name, node.parent, node.depth, node.depth * 10.0, node.kind, jump=node.jump, episode=node.episode)
+            TurnNode(name, node.parent, node.depth, node.depth * 10.0, node.kind, jump=node.jump, episode=node.episode)
         )
     return PathEpisodes(tree, index, names[-1])
 
@@ -78,8 +78,8 @@ def test_since_when_a_turn_was_played() -> None:
 
 def test_who_was_there_is_as_the_node_has_it() -> None:
     tree, index = Tree("s"), LexicalIndex()
-    tree.add(Node("r", None, 0, 0.0, TurnKind.ROOT, episode="x"))
-    tree.add(Node("a", "r", 1, 0.0, TurnKind.NARRATION, episode="y", present=("c1",), jump="r"))
+    tree.add(TurnNode("r", None, 0, 0.0, TurnKind.ROOT, episode="x"))
+    tree.add(TurnNode("a", "r", 1, 0.0, TurnKind.NARRATION, episode="y", present=("c1",), jump="r"))
     path = PathEpisodes(tree, index, "a")
     assert path.present("a") == ("c1",) and path.present("r") is None
 

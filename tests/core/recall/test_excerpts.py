@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from saga_core.language import content_words
 from saga_core.recall.excerpts import excerpt as _excerpt
-from saga_core.recall.excerpts import weigh_each
+from saga_core.recall.excerpts import word_weights
 
 
 def excerpt(text: str, words: Sequence[str], limit: int) -> str:
@@ -85,15 +85,19 @@ def test_a_word_is_no_part_of_another_one_but_a_stem_begins_one() -> None:
 
 def test_what_few_texts_have_is_worth_more_and_function_words_nothing() -> None:
     texts = ["Mara has the ring.", "Mara has a song.", "Mara sleeps."]
-    weights, each = weigh_each(content_words("What has Mara, the ring?"), texts)
+    weights, each = word_weights(content_words("What has Mara, the ring?"), texts)
     assert set(weights) == {"mara", "ring"} and weights["ring"] > weights["mara"] > 0
     assert [set(having) for having in each] == [{"mara", "ring"}, {"mara"}, {"mara"}]
     assert all(weights[word] == worth for having in each for word, worth in having.items())
-    assert weigh_each(["mara", "ring", "has"], texts, [["mara"]] * len(texts))[0].keys() == {"mara", "ring", "has"}
-    assert not any("ring" in having for having in weigh_each(["mara", "ring"], texts, [["mara"]] * len(texts))[1])
-    assert set(weigh_each(["what"], texts)[0]) == {"what"} and weigh_each([], texts)[0] == {}
+    assert word_weights(["mara", "ring", "has"], texts, [["mara"]] * len(texts))[0].keys() == {"mara", "ring", "has"}
+    assert not any("ring" in having for having in word_weights(["mara", "ring"], texts, [["mara"]] * len(texts))[1])
+    assert set(word_weights(["what"], texts)[0]) == {"what"} and word_weights([], texts)[0] == {}
 
 
 def test_words_that_ask_in_korean_are_worth_nothing() -> None:
     texts = ["무슨 상관이지? 네로아가 웃었다.", "네로아가 잤다."]
-    assert set(weigh_each(content_words("네로아가 무슨 노래를 언제 불렀지?"), texts)[0]) == {"네로아", "노래", "불렀지"}
+    assert set(word_weights(content_words("네로아가 무슨 노래를 언제 불렀지?"), texts)[0]) == {
+        "네로아",
+        "노래",
+        "불렀지",
+    }

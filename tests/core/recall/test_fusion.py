@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.fusion import Fused, lend, lift, smooth, z_scores
+from saga_core.recall.fusion import Fused, boost_speakers, smooth_dialogue, smooth_neighbors, z_scores
 from saga_core.recall.fusion import fuse as fusing
 
 LAST = 11
@@ -31,15 +31,20 @@ def shuffled(scores: dict[int, float], rng: random.Random) -> dict[int, float]:
 
 @given(maps, maps, st.randoms(use_true_random=False))
 def test_no_order_of_input_matters(lexical: dict[int, float], dense: dict[int, float], rng: random.Random) -> None:
-    expected = fuse({"lexical": smooth(lexical, LAST), "dense": smooth(dense, LAST)})
-    again = fuse({"dense": smooth(shuffled(dense, rng), LAST), "lexical": smooth(shuffled(lexical, rng), LAST)})
+    expected = fuse({"lexical": smooth_neighbors(lexical, LAST), "dense": smooth_neighbors(dense, LAST)})
+    again = fuse(
+        {
+            "dense": smooth_neighbors(shuffled(dense, rng), LAST),
+            "lexical": smooth_neighbors(shuffled(lexical, rng), LAST),
+        }
+    )
     assert [entry.document for entry in again] == [entry.document for entry in expected]
     assert again == expected
 
 
 @given(maps)
 def test_smoothing_adds_what_the_neighbours_have(scores: dict[int, float]) -> None:
-    smoothed = smooth(scores, LAST)
+    smoothed = smooth_neighbors(scores, LAST)
     for turn in range(LAST + 1):
         parts = [score * 0.4 ** abs(turn - other) for other, score in scores.items() if abs(turn - other) <= 2]
         assert (turn in smoothed) == bool(parts)
@@ -51,7 +56,7 @@ def test_smoothing_adds_what_the_neighbours_have(scores: dict[int, float]) -> No
 def test_a_turn_that_asks_and_its_answer_lend_each_other_twice_as_much(
     scores: dict[int, float], asking: set[int], rng: random.Random
 ) -> None:
-    lent = lend(scores, LAST, asking.__contains__)
+    lent = smooth_dialogue(scores, LAST, asking.__contains__)
     for turn in range(LAST + 1):
         parts = [scores[turn]] if turn in scores else []
         if turn - 1 in scores:
@@ -61,7 +66,7 @@ def test_a_turn_that_asks_and_its_answer_lend_each_other_twice_as_much(
         assert (turn in lent) == bool(parts)
         assert lent.get(turn, 0.0) == pytest.approx(sum(parts))
     assert set(lent) <= set(range(LAST + 1))
-    assert lend(shuffled(scores, rng), LAST, asking.__contains__) == lent
+    assert smooth_dialogue(shuffled(scores, rng), LAST, asking.__contains__) == lent
 
 
 @given(maps)
@@ -91,14 +96,14 @@ def test_absent_documents_count_as_the_floor(scores: dict[int, float], absent: i
 
 
 def test_a_neighbour_of_two_hits_rises_above_a_lone_weak_hit() -> None:
-    smoothed = smooth({3: 5.0, 5: 5.0, 10: 3.0}, LAST)
+    smoothed = smooth_neighbors({3: 5.0, 5: 5.0, 10: 3.0}, LAST)
     assert smoothed[4] == pytest.approx(4.0)
     assert smoothed[4] > smoothed[10] > smoothed[11] > 0
     assert smoothed[3] == pytest.approx(5 + 5 * 0.16)
 
 
 def test_lifting_names() -> None:
-    assert lift({"d1": 1.0, "d2": 1.0}, lambda document: document == "d2") == {"d1": 1.0, "d2": 1.3}
+    assert boost_speakers({"d1": 1.0, "d2": 1.0}, lambda document: document == "d2") == {"d1": 1.0, "d2": 1.3}
 
 
 def test_what_both_find_stands_above_what_one_finds() -> None:
@@ -110,5 +115,5 @@ def test_what_both_find_stands_above_what_one_finds() -> None:
 
 def test_nothing_in_nothing_out() -> None:
     assert fuse({}) == [] == fuse({"lexical": {}})
-    assert smooth({}, LAST) == {} and z_scores({})[0] == {}
+    assert smooth_neighbors({}, LAST) == {} and z_scores({})[0] == {}
     assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, accept="d1".__eq__)] == ["d1"]

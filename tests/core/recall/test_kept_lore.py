@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall import KeptLore, KeptMoment
+from saga_core.recall import AuthoredLore, LoreMoment
 from saga_core.world import LoreEntry, LoreRule, pattern_search
 from tests.core.recall.kept_oracle import told_entries
 
@@ -20,12 +20,12 @@ def entry(name: str, text: str = "A text.", *, constant: bool = False, **rule: A
     return LoreEntry(name, "concept", "A2", text=text, constant=constant, rule=LoreRule(mode="keep", **rule))
 
 
-def moment(*messages: str, **more: Any) -> KeptMoment:
-    return KeptMoment(**{"messages": messages, "count": 10, "replies": 4, "seed": "t1", **more})
+def moment(*messages: str, **more: Any) -> LoreMoment:
+    return LoreMoment(**{"messages": messages, "count": 10, "replies": 4, "seed": "t1", **more})
 
 
-def told(entries: list[LoreEntry], at: KeptMoment) -> set[str]:
-    return {kept.entry.name for kept in KeptLore(entries).fire(at)}
+def told(entries: list[LoreEntry], at: LoreMoment) -> set[str]:
+    return {kept.entry.name for kept in AuthoredLore(entries).fire(at)}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_times() -> None:
 
 
 def test_chance_is_the_turns() -> None:
-    lore = KeptLore([entry("e", keys=("x",), probability=50)])
+    lore = AuthoredLore([entry("e", keys=("x",), probability=50)])
     seeds = [bool(lore.fire(moment("x", seed=f"t{number}"))) for number in range(200)]
     assert seeds == [bool(lore.fire(moment("x", seed=f"t{number}"))) for number in range(200)]
     assert 60 < sum(seeds) < 140
@@ -133,7 +133,7 @@ def test_patterns_that_could_take_for_ever_do_not() -> None:
     search = pattern_search("/(a|a)*$b/")
     assert search is None or search("a" * 15_000) is False
     assert pattern_search("/(?<=x)y/") is None, "no linear engine looks behind"
-    lore = KeptLore([entry("e", keys=("/(?<=x)y/", "z"))])
+    lore = AuthoredLore([entry("e", keys=("/(?<=x)y/", "z"))])
     assert lore.unread == 1 and lore.fire(moment("z"))
 
 
@@ -195,7 +195,7 @@ def test_the_engine_and_the_page_agree(
         entry(f"e{number}", text or "-", constant=constant, **rule)
         for number, (rule, text, constant) in enumerate(book)
     ]
-    now = KeptMoment(**at, told={name: count for name, count in before.items() if count <= at["count"]})
+    now = LoreMoment(**at, told={name: count for name, count in before.items() if count <= at["count"]})
     assert told(entries, now) == told_entries(entries, now)
 
 
@@ -237,7 +237,7 @@ def test_2000_entries_and_500_texts() -> None:
     pytest.importorskip("re2", reason="patterns that repeat want the linear engine")
     dice = random.Random(7)
     entries = [made_up(number, dice) for number in range(2_000)]
-    lore, said, before = KeptLore(entries), list[str](), dict[str, int]()
+    lore, said, before = AuthoredLore(entries), list[str](), dict[str, int]()
     for turn in range(500):
         said.insert(0, " ".join(f"{dice.choice(WORDS)}{dice.randrange(60)}" for _ in range(30)))
         now = moment(*said[:6], count=turn + 1, replies=turn // 2, seed=f"t{turn}", told=dict(before))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from saga_core.language.tokens import terms
 from saga_core.recall import lexical
-from saga_core.recall.lexical import Fed, LexicalIndex, unpack
+from saga_core.recall.lexical import Feedback, LexicalIndex, unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark".split()
 documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join), max_size=14)
@@ -194,7 +194,7 @@ def test_only_seldom_words_of_the_parts_that_are_told_are_searched_for_and_what_
         index.add(id_, text)
 
     def found(told: str, seldom: int) -> tuple[dict[str, float], dict[str, float]]:
-        fed = Fed()
+        fed = Feedback()
         scores = index.search(
             "What of the lighthouse?",
             k=50,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from saga_core.imports import Lorebook, Losses, read_file, world_of
-from saga_core.recall import KeptLore, KeptMoment
+from saga_core.recall import AuthoredLore, LoreMoment
 from saga_core.world import parse_world, render_world
 from tests.core.recall.lore_page import made_up
 from tests.core.recall.lore_page.oracle import Past, Said, Scene, tell
@@ -20,17 +20,17 @@ TRIGGERS = ("normal", "normal", "swipe", "normal", "continue", "normal", "normal
 Story = tuple[dict[str, Any], list[Rule], list[Said]]
 
 
-def imported(plain: dict[str, Any]) -> KeptLore:
+def imported(plain: dict[str, Any]) -> AuthoredLore:
     """The lore of a file, in the form in which its world's files have it."""
     (found,) = read_file("book.json", json.dumps(plain).encode()).found
     assert isinstance(found.record, Lorebook)
     made = world_of(None, [found.record], "Ysolde", Losses(), mode="keep").world
     read, _ = parse_world(render_world(made), made.name)
-    return KeptLore(read.lore)
+    return AuthoredLore(read.lore)
 
 
-def at(lore: KeptLore, scene: Scene, told: dict[str, int], **more: Any) -> KeptMoment:
-    return KeptMoment(
+def at(lore: AuthoredLore, scene: Scene, told: dict[str, int], **more: Any) -> LoreMoment:
+    return LoreMoment(
         messages=[said.text for said in reversed(scene.chat)][: lore.deepest],
         count=scene.count,
         replies=scene.replies - 1,  # without the greeting

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
-from saga_core.recall.excerpts import Particular, Worded
+from saga_core.recall.excerpts import ParticularSentences, SentenceTerms
 
 
 @frozen
@@ -31,8 +31,8 @@ class Turns:
 
 def of(turns: int, **counts: int) -> Callable[[str], bool]:
     """Whether sentences are particular among ``Turns``."""
-    particular = Particular(Turns(turns, counts), turns)
-    return lambda sentence: bool(particular(Worded.of([sentence])))
+    particular = ParticularSentences(Turns(turns, counts), turns)
+    return lambda sentence: bool(particular(SentenceTerms.of([sentence])))
 
 
 def test_a_rare_word_or_three_seldom_ones_tell_something_particular() -> None:
@@ -49,7 +49,7 @@ def test_syllables_and_letters_tell_nothing() -> None:
     particular = of(100, 가=1, q=1, 가마=1)
     assert not particular("q") and not particular("가")
     assert particular("가마")
-    assert Worded.of(["q 7 qq", "7 y"]).places == {"qq": 0b01, "7": 0b11}
+    assert SentenceTerms.of(["q 7 qq", "7 y"]).places == {"qq": 0b01, "7": 0b11}
 
 
 def test_of_two_turns_each_is_particular() -> None:
@@ -59,7 +59,7 @@ def test_of_two_turns_each_is_particular() -> None:
 
 def test_words_of_other_paths_are_counted_on_this_one_and_each_once() -> None:
     turns = Turns(256, {"kiln": 4, "dog": 5}, frozenset({"kiln", "dog"}), aside=True)
-    particular = Particular(turns, 256)
+    particular = ParticularSentences(turns, 256)
     sentences = ("we got the kiln", "day after day", "a day with the dog")
-    assert particular(Worded.of(sentences)) == 0b001
+    assert particular(SentenceTerms.of(sentences)) == 0b001
     assert turns.asked.count("day") == 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.projection.episodes import spoken_day
-from saga_core.recall.excerpts import passage_of, year_of
+from saga_core.recall.episodes import passage_of, year_of
 
 
 @given(st.dates())

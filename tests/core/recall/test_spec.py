@@ -21,7 +21,7 @@ from saga_core.context.lore import Lorebook
 from saga_core.context.scene import Scene
 from saga_core.ids import entity_id
 from saga_core.projection.graph_image import render_graph
-from saga_core.recall.fusion import DECAY, LIFT, REACH
+from saga_core.recall.fusion import DECAY, REACH, SPEAKER_BOOST
 from saga_core.recall.graph_walk import walk
 from saga_core.recall.lorebook import SIMILAR, LoreIndex, LoreSituation, rank_lore
 from saga_core.stores.vector import Hit
@@ -359,7 +359,7 @@ def test_lore_that_was_written_decomposed_is_the_same_lore(form: Any) -> None:
 
 
 def test_the_constants_of_recall() -> None:
-    assert (REACH, DECAY, LIFT) == (2, 0.4, 1.3)
+    assert (REACH, DECAY, SPEAKER_BOOST) == (2, 0.4, 1.3)
 
 
 async def test_the_walk_begins_at_player_place_present_and_named() -> None:

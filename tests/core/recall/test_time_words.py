@@ -10,11 +10,11 @@ import pytest
 from attrs import evolve
 
 from saga_core.context.recollection import Recollection
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Tree, TurnNode
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.questions import Dated, Meant, looks_back, time_meant, turns_meant
+from saga_core.recall.questions import Dated, Meant, looks_back, time_named, turns_at
 from tests.core.context.reading_stage import ask, ko_state, path_episodes
 from tests.core.context.test_sources import gather
 
@@ -45,7 +45,7 @@ from tests.core.context.test_sources import gather
     ],
 )
 def test_days_are_counted(words: str, days: int) -> None:
-    assert time_meant(words) == Meant(days=days)
+    assert time_named(words) == Meant(days=days)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_days_are_counted(words: str, days: int) -> None:
     ],
 )
 def test_other_times_are_told_apart(words: str, meant: Meant) -> None:
-    assert time_meant(words) == meant
+    assert time_named(words) == meant
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_other_times_are_told_apart(words: str, meant: Meant) -> None:
     ],
 )
 def test_words_that_say_nothing_of_the_past_mean_nothing(words: str) -> None:
-    assert time_meant(words) is None
+    assert time_named(words) is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_words_that_say_nothing_of_the_past_mean_nothing(words: str) -> None:
     ],
 )
 def test_days_of_the_calendar_are_read(words: str, date: Dated) -> None:
-    assert time_meant(words) == Meant(date=date)
+    assert time_named(words) == Meant(date=date)
     assert not looks_back(f"I shall be there. {words.rstrip('?？')}.") or looks_back(words)
 
 
@@ -117,12 +117,12 @@ def test_days_of_the_calendar_are_read(words: str, date: Dated) -> None:
     ["We march 16 miles.", "May 3:15 suit you?", "I may try 3 of them.", "3월 16일간", "3月16日間", "13월 3일"],
 )
 def test_other_numbers_are_no_days_of_the_calendar(words: str) -> None:
-    assert time_meant(words) is None
+    assert time_named(words) is None
 
 
 @pytest.mark.parametrize("words", ["어제 어디 있었지?", "처음 만났을 때"])
 def test_decomposed_letters_are_composed_at_the_door(words: str) -> None:
-    assert time_meant(unicodedata.normalize("NFC", unicodedata.normalize("NFD", words))) == time_meant(words)
+    assert time_named(unicodedata.normalize("NFC", unicodedata.normalize("NFD", words))) == time_named(words)
 
 
 def story(*replies: str, facts: Sequence[str] = ()) -> PathEpisodes:
@@ -151,39 +151,39 @@ EN_DAYS = (
 @pytest.mark.parametrize("replies", [KO_DAYS, EN_DAYS])
 def test_days_are_those_that_the_story_tells(replies: Sequence[str]) -> None:
     episodes = story(*replies)
-    days = {ago: list(turns_meant(Meant(days=ago), episodes, (), 0.0)) for ago in (1, 2, 3)}
+    days = {ago: list(turns_at(Meant(days=ago), episodes, (), 0.0)) for ago in (1, 2, 3)}
     assert days == {1: [3, 4], 2: [1, 2], 3: []}
 
 
 def test_days_that_pass_at_once_are_counted() -> None:
     episodes = story("문을 닫았다.", "사흘 뒤, 문을 열었다.", "이튿날, 떠났다.")
-    assert list(turns_meant(Meant(days=4), episodes, (), 0.0)) == [1]
-    assert list(turns_meant(Meant(days=1), episodes, (), 0.0)) == [2]
+    assert list(turns_at(Meant(days=4), episodes, (), 0.0)) == [1]
+    assert list(turns_at(Meant(days=1), episodes, (), 0.0)) == [2]
     episodes = story("You shut the door.", "Two weeks later you open it.", "You look in.")
-    assert list(turns_meant(Meant(days=14), episodes, (), 0.0)) == [1]
+    assert list(turns_at(Meant(days=14), episodes, (), 0.0)) == [1]
 
 
 def test_what_somebody_says_of_other_days_is_no_day_that_passes() -> None:
     episodes = story("A man says that he leaves the next day.", "그는 사흘 후에 오겠다고 했다.", "You wait.")
-    assert list(turns_meant(Meant(days=1), episodes, (), 0.0)) == []
+    assert list(turns_at(Meant(days=1), episodes, (), 0.0)) == []
 
 
 def played(*days: int) -> tuple[PathEpisodes, float]:
     """Turns that were played on days of a month, at noon; and the evening of the last."""
     tree, index = Tree("s", "t0"), LexicalIndex()
-    tree.add(Node("t0", None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode("t0", None, 0, 0.0, TurnKind.ROOT))
     for at, day in enumerate(days, 1):
         moment = datetime(2026, 5, day, 12, at, tzinfo=UTC).timestamp()
         jump = tree.jump_for(f"t{at - 1}")
-        tree.add(Node(f"t{at}", f"t{at - 1}", at, moment, TurnKind.NARRATION, jump=jump, episode=f"Turn {at}\nfog"))
+        tree.add(TurnNode(f"t{at}", f"t{at - 1}", at, moment, TurnKind.NARRATION, jump=jump, episode=f"Turn {at}\nfog"))
     return PathEpisodes(tree, index, f"t{len(days)}"), datetime(2026, 5, days[-1], 20, tzinfo=UTC).timestamp()
 
 
 def test_where_the_story_tells_of_no_days_those_count_on_which_it_was_played() -> None:
     episodes, now = played(1, 1, 8, 13, 14, 14, 15)
-    found = {ago: list(turns_meant(Meant(days=ago), episodes, (), now)) for ago in (1, 2, 3, 7, 30)}
+    found = {ago: list(turns_at(Meant(days=ago), episodes, (), now)) for ago in (1, 2, 3, 7, 30)}
     assert found == {1: [5, 6], 2: [4], 3: [], 7: [3], 30: []}
-    assert list(turns_meant(Meant(days=1), episodes, (), 0.0)) == [], "when nobody knows when it is, nothing is meant"
+    assert list(turns_at(Meant(days=1), episodes, (), 0.0)) == [], "when nobody knows when it is, nothing is meant"
 
 
 @pytest.mark.parametrize(
@@ -200,33 +200,33 @@ def test_where_the_story_tells_of_no_days_those_count_on_which_it_was_played() -
 )
 def test_a_day_of_the_calendar_means_what_was_played_then_or_on_the_day_after(words: str, turns: list[int]) -> None:
     episodes, now = played(1, 1, 8, 13, 14, 14, 15)
-    meant = time_meant(words)
+    meant = time_named(words)
     assert meant is not None
-    assert list(turns_meant(meant, episodes, (), now)) == turns
-    assert list(turns_meant(meant, episodes, (), now + 300 * 86_400.0)) == turns, "of the year before"
+    assert list(turns_at(meant, episodes, (), now)) == turns
+    assert list(turns_at(meant, episodes, (), now + 300 * 86_400.0)) == turns, "of the year before"
 
 
 def test_a_day_on_which_most_of_the_story_was_played_tells_nothing_apart() -> None:
     episodes, now = played(1, 14, 14, 14, 15, 15)
-    assert list(turns_meant(Meant(date=Dated(5, 14)), episodes, (), now)) == []
+    assert list(turns_at(Meant(date=Dated(5, 14)), episodes, (), now)) == []
 
 
 def test_a_first_meeting_is_what_the_facts_say() -> None:
     episodes = story(
         "Someone speaks of Krook.", "Krook enters.", "Krook laughs.", "Krook leaves.", facts=("", "", " | met: Krook")
     )
-    assert list(turns_meant(Meant(meeting=True), episodes, ("Krook",), 0.0)) == [3]
-    assert list(turns_meant(Meant(meeting=True), episodes, ("Maren",), 0.0)) == []
+    assert list(turns_at(Meant(meeting=True), episodes, ("Krook",), 0.0)) == [3]
+    assert list(turns_at(Meant(meeting=True), episodes, ("Maren",), 0.0)) == []
     unmet = story("Nothing.", "Krook enters.", "Krook leaves.")
-    assert list(turns_meant(Meant(meeting=True), unmet, ("Krook",), 0.0)) == [2]
+    assert list(turns_at(Meant(meeting=True), unmet, ("Krook",), 0.0)) == [2]
     korean = story("노인이 크룩 이야기를 했다.", "크룩이 나타났다.", facts=("", " | 만남: 에르겐, 크룩 | 획득: 검"))
-    assert list(turns_meant(Meant(meeting=True), korean, ("크룩",), 0.0)) == [2]
+    assert list(turns_at(Meant(meeting=True), korean, ("크룩",), 0.0)) == [2]
 
 
 def test_the_beginning_is_the_first_turns() -> None:
-    assert list(turns_meant(Meant(beginning=True), story(*["."] * 300), (), 0.0)) == list(range(1, 13))
-    assert list(turns_meant(Meant(beginning=True), story(".", "."), (), 0.0)) == [1, 2]
-    assert list(turns_meant(Meant(meeting=True), story(".", "."), (), 0.0)) == [1, 2], "nobody is named"
+    assert list(turns_at(Meant(beginning=True), story(*["."] * 300), (), 0.0)) == list(range(1, 13))
+    assert list(turns_at(Meant(beginning=True), story(".", "."), (), 0.0)) == [1, 2]
+    assert list(turns_at(Meant(meeting=True), story(".", "."), (), 0.0)) == [1, 2], "nobody is named"
 
 
 async def test_of_the_same_that_happened_often_the_time_that_is_meant_comes_first() -> None:

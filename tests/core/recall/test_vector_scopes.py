@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from saga_backends.embedder.ngram import NgramEmbedder
-from saga_core.recall.episodes import episodes_scope, lore_scope, spec_of
-from saga_core.recall.excerpts import PASSAGES
+from saga_core.recall.episodes import PASSAGES, episodes_scope, lore_scope, spec_of
 
 
 def test_sessions_and_worlds_have_scopes_of_their_own() -> None:

@@ -8,8 +8,8 @@ from saga_backends.memory import MemoryState
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
 from saga_core.ids import IdSource
-from saga_core.journal import Entry, Journal
-from saga_core.model import Delta, Event, Status, Turn, TurnKind, fold, node_of
+from saga_core.journal import Journal, TurnEntry
+from saga_core.model import Delta, Event, ReportStatus, Turn, TurnKind, fold, node_of
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory
 from saga_core.transcript import identity_key
 from saga_core.world import CharacterSheet, LoreEntry, World
@@ -65,7 +65,7 @@ async def tell(
 ) -> str:
     """A turn behind ``parent``, or behind the head, in the journal and in memory."""
     above = live.tree.get(parent or live.head)
-    delta = Delta(events, status=Status.OK)
+    delta = Delta(events, status=ReportStatus.OK)
     told = Turn(
         turn,
         live.session.id,
@@ -80,6 +80,6 @@ async def tell(
     )
     state = fold(await live.state(above.id), delta, turn=turn, depth=told.depth)
     node = node_of(told, user_key="w", reply_key=identity_key(told.reply), episode=episode, present=state.present)
-    live.session = await live.journal.append(live.session, [Entry(told, "w", episode, state.present)], head=turn)
+    live.session = await live.journal.append(live.session, [TurnEntry(told, "w", episode, state.present)], head=turn)
     live.record(told, node, state)
     return turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.errors import NotFound, StoreError
-from saga_core.model import Delta, Review, Source, Status
+from saga_core.model import Delta, ReportStatus, Review, Source
 from saga_core.model.deltas import HpChanged, Introduced, Met
 from saga_core.model.entities import Kind
 from saga_core.sessions import LiveSession, amend
@@ -27,7 +27,7 @@ async def live(stage: Stage) -> LiveSession:
 
 
 def edit(live: LiveSession, amount: int) -> Delta:
-    return Delta((HpChanged(_player(live), amount),), Source.EDIT, Status.OK)
+    return Delta((HpChanged(_player(live), amount),), Source.EDIT, ReportStatus.OK)
 
 
 def _player(live: LiveSession) -> str:
@@ -57,7 +57,7 @@ async def test_states_that_were_stored_below_go_and_those_elsewhere_stay(stage: 
 
 async def test_the_turns_episode_and_witnesses_are_told_as_they_are_now(live: LiveSession) -> None:
     ergen = next(each.id for each in live.prepared.opening.entities.values() if each.name == "Ergen")
-    await amend(live, "t2", Delta((Met(ergen),), Source.EDIT, Status.OK), "0")
+    await amend(live, "t2", Delta((Met(ergen),), Source.EDIT, ReportStatus.OK), "0")
     node = live.tree.get("t2")
     assert node.episode != "2번째 일" and node.present is not None and ergen in node.present
     assert node == await live.journal.node(live.session.id, "t2")
@@ -67,7 +67,7 @@ async def test_the_turns_episode_and_witnesses_are_told_as_they_are_now(live: Li
 async def test_a_turn_without_an_episode_gets_none(live: LiveSession) -> None:
     await tell(live, "t6")
     await amend(live, "t6", edit(live, -1), "0")
-    assert live.tree.get("t6").episode == "" and live.tree.get("t6").status is Status.OK
+    assert live.tree.get("t6").episode == "" and live.tree.get("t6").status is ReportStatus.OK
 
 
 async def test_a_review_stands_beside_what_it_changed(stage: Stage, live: LiveSession) -> None:
@@ -94,5 +94,5 @@ async def test_when_it_fails_nothing_changed(stage: Stage, live: LiveSession, mo
 
 async def test_the_root_may_be_amended(live: LiveSession) -> None:
     mira = Introduced("cmira", Kind.CHARACTER, "미라")
-    await amend(live, live.tree.root, Delta((mira,), Source.EDIT, Status.OK), "0")
+    await amend(live, live.tree.root, Delta((mira,), Source.EDIT, ReportStatus.OK), "0")
     assert (await live.state("t5")).name("cmira") == "미라"

@@ -10,7 +10,7 @@ import pytest
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.model.deltas import EventTriggered
-from saga_core.model.turn_delta import Delta, Source, Status
+from saga_core.model.turn_delta import Delta, ReportStatus, Source
 from saga_core.sessions import live_sessions as sealing
 from saga_core.sessions.live_sessions import LiveSession, amend
 from saga_core.stores.state_kv import Batch
@@ -70,7 +70,7 @@ async def test_what_was_sealed_is_found_again(config: Config) -> None:
 
 
 async def _amended(saga: Saga, live: LiveSession) -> None:
-    rung = Delta((EventTriggered("e0", "종이 울린 일"),), Source.EDIT, Status.OK)
+    rung = Delta((EventTriggered("e0", "종이 울린 일"),), Source.EDIT, ReportStatus.OK)
     await amend(live, live.tree.path(live.head)[2].id, rung, "0")
     assert await saga.views.search("울린", session_id=live.session.id)
 

@@ -7,7 +7,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_backends.memory import MemoryState
-from saga_core.journal import Entry, Journal, make_root
+from saga_core.journal import Journal, TurnEntry, make_root
 from saga_core.model import Session, Tree, Turn, TurnKind
 from saga_core.transcript import Transcript, opening_key, read_transcript, words_key
 from saga_core.transcript.matching import Matcher
@@ -79,7 +79,7 @@ class Shelf:
         )
         said = words_key(read_transcript(user(words)).words if words else ())
         self.sessions[session.id] = await self.journal.append(
-            session, [Entry(turn, said)], head=turn.id, opening=opening
+            session, [TurnEntry(turn, said)], head=turn.id, opening=opening
         )
         return turn.id
 

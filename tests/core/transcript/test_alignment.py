@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.model.tree import Node, Tree
+from saga_core.model.tree import Tree, TurnNode
 from saga_core.model.turn import TurnKind
 from saga_core.transcript.dialogue import Utterance
 from saga_core.transcript.evidence import History, align
@@ -17,11 +17,13 @@ texts = st.sampled_from(["바람이 분다.", "The lamp gutters.", "응.", "Yes.
 
 def grown(replies: list[str]) -> Tree:
     tree = Tree("s")
-    tree.add(Node("t000", None, 0, 0.0, TurnKind.ROOT))
+    tree.add(TurnNode("t000", None, 0, 0.0, TurnKind.ROOT))
     for depth, reply in enumerate(replies, 1):
         parent = f"t{depth - 1:03}"
         jump = tree.jump_for(parent)
-        tree.add(Node(f"t{depth:03}", parent, depth, 0.0, TurnKind.NARRATION, reply_key=identity_key(reply), jump=jump))
+        tree.add(
+            TurnNode(f"t{depth:03}", parent, depth, 0.0, TurnKind.NARRATION, reply_key=identity_key(reply), jump=jump)
+        )
     return tree
 
 

@@ -12,7 +12,7 @@ import pytest
 from saga_backends.memory import MemoryState
 from saga_core.journal import Journal
 from saga_core.messages import Block, Origin
-from saga_core.model.tree import Node
+from saga_core.model.tree import TurnNode
 from saga_core.model.turn import TurnKind
 from saga_core.prompt.prefix import _start
 from saga_core.transcript import Match, read_transcript
@@ -144,7 +144,7 @@ class Counted(str):
 
 
 def test_edited_replies_are_told_without_comparing_each_with_each() -> None:
-    path = [Node(f"t{n}", "r", n, 0.0, TurnKind.NARRATION, user_key=Counted(f"k{n}")) for n in range(400)]
+    path = [TurnNode(f"t{n}", "r", n, 0.0, TurnKind.NARRATION, user_key=Counted(f"k{n}")) for n in range(400)]
     words = [Counted("k7")] + [Counted(f"other {n}") for n in range(300)]
     Counted.compared = 0
     assert list(edited(path, [], words)) == ["t7"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.views.search import Wording
+from saga_core.views.search import SearchWords
 
 FOUND = [
     ("칼이", "그는 칼을 뽑았다."),
@@ -43,13 +43,13 @@ NOT_FOUND = [
 
 @pytest.mark.parametrize(("asked", "text"), FOUND)
 def test_a_korean_word_is_found_whatever_particle_stands_behind_it(asked: str, text: str) -> None:
-    wording = Wording.of(asked)
+    wording = SearchWords.of(asked)
     assert len(wording.found_in(text)) == len(wording.words) == 1
 
 
 @pytest.mark.parametrize(("asked", "text"), NOT_FOUND)
 def test_a_syllable_is_not_found_inside_of_other_words(asked: str, text: str) -> None:
-    wording = Wording.of(asked)
+    wording = SearchWords.of(asked)
     assert wording.found_in(text) == [] and not wording.stands_in(text)
 
 
@@ -70,7 +70,7 @@ def test_a_syllable_is_not_found_inside_of_other_words(asked: str, text: str) ->
     ],
 )
 def test_word_for_word_is_no_part_of_a_word(asked: str, text: str, verbatim: bool) -> None:
-    assert Wording.of(asked).stands_in(text) is verbatim
+    assert SearchWords.of(asked).stands_in(text) is verbatim
 
 
 LONG = {
@@ -82,8 +82,8 @@ LONG = {
 @pytest.mark.parametrize("language", LONG)
 def test_what_is_shown_of_a_text_is_the_sentence_that_says_it(language: str) -> None:
     before, said, behind = LONG[language]
-    shown = Wording.of(said).around(before + said + behind, 280)
+    shown = SearchWords.of(said).around(before + said + behind, 280)
     assert shown == f"… {said}{behind.split('. ')[0]}. …"
     text = before.replace(". ", " ") + said + behind
-    shown = Wording.of(said).around(text, 100)
+    shown = SearchWords.of(said).around(text, 100)
     assert shown is not None and said in shown and len(shown) < 110

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from saga_core.recall.excerpts import Worded, resembling, telling
+from saga_core.recall.excerpts import SentenceTerms, most_similar_sentence, particular_sentences
 
 
 def told(text: str, *words: str) -> str:
     """What is left of ``text`` where sentences with one of ``words`` are particular."""
 
-    def particular(worded: Worded) -> int:
+    def particular(worded: SentenceTerms) -> int:
         bits = 0
         for word in words:
             bits |= worded.places.get(word, 0)
         return bits
 
-    return telling(text, particular)
+    return particular_sentences(text, particular)
 
 
 def test_what_everybody_says_is_left_out_and_marked() -> None:
     text = "> Hi! I bought a kiln. Great, isn't it?\nWow! Where is it? It stands in the shed. Bye!"
     assert told(text, "kiln", "shed") == "> … I bought a kiln. … It stands in the shed. …"
     assert told(text, "shed") == "… It stands in the shed. …"
-    assert telling(text, lambda worded: (1 << 7) - 1) == text.replace("\n", " ")
+    assert particular_sentences(text, lambda worded: (1 << 7) - 1) == text.replace("\n", " ")
 
 
 def test_a_question_is_told_with_what_answers_it_or_alone() -> None:
@@ -40,14 +40,17 @@ def test_of_words_that_stay_it_is_told_whose_they_are() -> None:
 def test_a_turn_in_which_nothing_is_particular_has_nothing_to_tell() -> None:
     text = "> Hi there!\nHow was your day? A good day, I hope. Bye!"
     assert told(text) == ""
-    assert resembling(text, {"hi": 1.0}) == "> Hi there! …"
-    assert resembling(text, {"day": 1.0, "hope": 1.0}) == "… A good day, I hope. …"
-    assert resembling(text, {"kiln": 1.0}) == "" and resembling(text, {}) == ""
+    assert most_similar_sentence(text, {"hi": 1.0}) == "> Hi there! …"
+    assert most_similar_sentence(text, {"day": 1.0, "hope": 1.0}) == "… A good day, I hope. …"
+    assert most_similar_sentence(text, {"kiln": 1.0}) == "" and most_similar_sentence(text, {}) == ""
 
 
 def test_what_follows_a_question_is_told_with_it() -> None:
-    assert resembling("> Hi!\nHow was your day? A good day. Bye!", {"day": 1.0}) == "… How was your day? A good day. …"
-    assert resembling("A good day. How was yours?", {"yours": 1.0}) == "… How was yours?"
+    assert (
+        most_similar_sentence("> Hi!\nHow was your day? A good day. Bye!", {"day": 1.0})
+        == "… How was your day? A good day. …"
+    )
+    assert most_similar_sentence("A good day. How was yours?", {"yours": 1.0}) == "… How was yours?"
 
 
 def test_a_turn_is_told_anew_when_other_sentences_are_particular() -> None:

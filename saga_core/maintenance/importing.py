@@ -59,7 +59,7 @@ _STOPPED = "the import was stopped before it; take the file in again to go on"
 
 
 @frozen(kw_only=True)
-class TakeIn:
+class ImportOptions:
     """The options of an import."""
 
     owner: str = ""
@@ -78,7 +78,7 @@ class TakeIn:
 
 
 @frozen(kw_only=True)
-class TakenThing:
+class ImportedItem:
     """One record that was imported, or in a dry run would be."""
 
     file: str
@@ -95,28 +95,30 @@ class TakenThing:
 
 
 @frozen
-class TakenIn:
+class ImportResult:
     """The result of an import."""
 
-    things: tuple[TakenThing, ...]
+    things: tuple[ImportedItem, ...]
     refused: tuple[Refused, ...]
 
 
-async def take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
+async def import_files(tools: Tools, files: Sequence[tuple[str, Source]], how: ImportOptions) -> ImportResult:
     """Import files. Each has a name, and is given as bytes or as a path.
 
     Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
     """
     under_way = object()
-    tools.taking.add(under_way)
+    tools.running_imports.add(under_way)
     try:
-        return await _take_in(tools, files, how, under_way)
+        return await _import_files(tools, files, how, under_way)
     finally:
-        tools.taking.discard(under_way)
-        tools.stopping.discard(under_way)
+        tools.running_imports.discard(under_way)
+        tools.stopped_imports.discard(under_way)
 
 
-async def _take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn, under_way: object) -> TakenIn:
+async def _import_files(
+    tools: Tools, files: Sequence[tuple[str, Source]], how: ImportOptions, under_way: object
+) -> ImportResult:
     worlds = tools.worlds
     await worlds.read_changes()
     if how.world is not None:
@@ -139,13 +141,13 @@ async def _take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeI
     work.read_only()
     order = {id(found): at for at, found in enumerate(reading.found)}
     things = sorted(work.things, key=lambda each: order.get(each[0], len(order)))
-    return TakenIn(tuple(thing for _, thing in things), (*reading.refused, *work.refused))
+    return ImportResult(tuple(thing for _, thing in things), (*reading.refused, *work.refused))
 
 
-def stop_taking_in(tools: Tools) -> int:
+def stop_imports(tools: Tools) -> int:
     """Stop the running imports, each after the world or session that it is writing, and return their number."""
-    tools.stopping.update(tools.taking)
-    return len(tools.taking)
+    tools.stopped_imports.update(tools.running_imports)
+    return len(tools.running_imports)
 
 
 @frozen
@@ -163,11 +165,11 @@ class _Planned:
 class _Work:
     tools: Tools
     worlds: WorldLibrary
-    how: TakeIn
+    how: ImportOptions
     reading: Reading
     under_way: object
     """The token of this import, by which it can be stopped."""
-    things: list[tuple[int, TakenThing]] = field(factory=list)
+    things: list[tuple[int, ImportedItem]] = field(factory=list)
     refused: list[Refused] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
     """A character's name to the name of the world that its card became."""
@@ -177,14 +179,14 @@ class _Work:
     linked: set[int] = field(factory=set)
     """The ``id()`` of each lorebook that is part of a card's world."""
 
-    def _add(self, found: Found, thing: TakenThing) -> None:
+    def _add(self, found: Found, thing: ImportedItem) -> None:
         self.things.append((id(found), thing))
         done, total = len(self.things) + len(self.refused), len(self.reading.found)
         self.tools.counters.emit("importing", done=min(done, total), total=total)
 
     def _stopped(self, *files: str) -> bool:
         """Whether the import was stopped. If so, ``files`` are noted as refused."""
-        if self.under_way not in self.tools.stopping:
+        if self.under_way not in self.tools.stopped_imports:
             return False
         self.refused += [Refused(file, _STOPPED) for file in files]
         return True
@@ -208,7 +210,7 @@ class _Work:
                 session = await import_session(self.tools, file)
             self._add(
                 found,
-                TakenThing(
+                ImportedItem(
                     file=found.file,
                     kind=found.kind,
                     title=session.label or session.id,
@@ -287,7 +289,7 @@ class _Work:
             record = found.record
             self._add(
                 found,
-                TakenThing(
+                ImportedItem(
                     file=found.file,
                     kind=found.kind,
                     title=found.title,
@@ -355,7 +357,7 @@ class _Work:
             counts = {"turns": len(story.turns), "swipes": story.swipes, "branches": len(story.branches)}
             self._add(
                 each,
-                TakenThing(
+                ImportedItem(
                     file=file,
                     kind=each.kind,
                     title=each.title,
@@ -409,7 +411,9 @@ class _Work:
             if isinstance(found.record, Persona | Group) or id(found) in self.linked:
                 self._add(
                     found,
-                    TakenThing(file=found.file, kind=found.kind, title=found.title, state="read", losses=found.losses),
+                    ImportedItem(
+                        file=found.file, kind=found.kind, title=found.title, state="read", losses=found.losses
+                    ),
                 )
 
 

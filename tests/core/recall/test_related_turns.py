@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.recall.episodes import bearing
+from saga_core.recall.episodes import related_turns
 from tests.core.context.reading_stage import path_episodes
 
 _DAY = "I walk on, sit down by the fire and draw my sword. Mara nods."
@@ -36,12 +36,12 @@ PAST = path_episodes(
     ],
 )
 def test_a_turn_has_a_bearing_on_words_if_it_shares_a_rare_term_or_two_seldom_ones(words: str, turns: set[str]) -> None:
-    assert bearing(words.casefold(), PAST) == turns
+    assert related_turns(words.casefold(), PAST) == turns
 
 
 def test_in_a_short_story_one_turn_is_rare() -> None:
     few = path_episodes(["", *(f"Turn {at}\n{_DAY}" for at in range(1, 30)), "Turn 30\nThe kiln cracked."])
-    assert bearing("the kiln", few) == {"t30"}
+    assert related_turns("the kiln", few) == {"t30"}
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_in_a_short_story_one_turn_is_rare() -> None:
 )
 def test_pieces_of_inflection_have_no_bearing_where_words_have_no_spaces(told: str, words: str, idle: str) -> None:
     past = path_episodes(["", *(f"Turn {at}\n{_DAY}" for at in range(1, 40)), f"Turn 40\n{told}"])
-    assert bearing(words, past) == {"t40"}
-    assert bearing(idle, past) == set()
+    assert related_turns(words, past) == {"t40"}
+    assert related_turns(idle, past) == set()
