@@ -36,7 +36,7 @@ Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
 Automatic = Literal["local", "always", "never"]
-Reporting = Literal["auto", "block", "after"]
+Reporting = Literal["auto", "block", "after", "tool"]
 Review = Literal["auto", "ask"]
 OtherSessions = Literal["off", "world", "card"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -192,9 +192,9 @@ class ExtractionConfig:
     """How the changes of a reply are learned: from a state block of the narrator, or from a model that reads it."""
 
     reporting: Reporting = field(default="auto", validator=OneOf(get_args(Reporting)))
-    """Whether the narrator is asked for a state block, or its replies are read afterwards. ``auto``: they are read if
-    the narrator is on this machine or a private network, or has written no block in several replies, and something can
-    read them."""
+    """How the narrator reports: by a state block, by calling a tool, or not at all, so that its replies are read
+    afterwards. ``auto``: they are read if the narrator is on this machine or a private network, or has written no block
+    in several replies, and something can read them; else it is asked for a block."""
     automatic: Automatic = field(default="local", validator=OneOf(get_args(Automatic)))
     """Which models may be used automatically: those on this machine or a private network, any, or none."""
     review: Review = field(default="auto", validator=OneOf(get_args(Review)))

@@ -9,11 +9,13 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
+    from saga_core.extraction.tool_reports import ReportCalls, report_tool
     from saga_core.extraction.window import Told, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
     "Extractor",
+    "ReportCalls",
     "Told",
     "fits",
     "mention_event",
@@ -21,6 +23,7 @@ __all__ = [
     "owners_never_met",
     "player_by_hands",
     "read_delta",
+    "report_tool",
     "second_person",
     "the_player",
 ]
@@ -29,6 +32,8 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "Extractor": "saga_core.extraction.extractor:Extractor",
+        "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
+        "report_tool": "saga_core.extraction.tool_reports:report_tool",
         "Told": "saga_core.extraction.window:Told",
         "fits": "saga_core.extraction.window:fits",
         "mention_event": "saga_core.extraction.writer:mention_event",

@@ -21,6 +21,7 @@ from saga_core.language import all_of, every, normalized, terms
 from saga_core.model import Kind, WorldState
 from saga_core.state_block import (
     THINK_END,
+    UNFENCED,
     BlockFields,
     BlockStatus,
     ItemAmount,
@@ -155,7 +156,9 @@ def read_answer(text: str) -> StateReading:
         parsed = parse_block(body)
         if parsed.status is BlockStatus.OK and not parsed.problems:
             return StateReading("", BlockStatus.OK, parsed.fields)
-    return read_hidden(hidden)
+    found = read_hidden(hidden)
+    # The answer was to be data, so that its missing fence is no problem.
+    return evolve(found, problems=tuple(each for each in found.problems if each != UNFENCED))
 
 
 def _says_nothing(body: str) -> bool:

@@ -582,6 +582,8 @@ class BlockRequest(Table):
     lead: str
     tools: str = ""
     """An additional text for a narrator that may call tools."""
+    call: str = ""
+    """The request to report by a call of the tool ``saga_report`` instead."""
 
 
 class Labels(Table):

@@ -6,18 +6,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
 from saga_core.language import nfc
-from saga_core.messages import PromptPlan
+from saga_core.messages import Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
-from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_ended, without_thoughts
+from saga_core.state_block import (
+    BlockFilter,
+    BlockStatus,
+    Hidden,
+    RawBlock,
+    StateReading,
+    hide,
+    read_ended,
+    without_thoughts,
+)
+
+if TYPE_CHECKING:
+    from saga_core.extraction import ReportCalls
 
 # -- markers ---------------------------------------------------------------------------------------------------
 #
@@ -193,6 +205,10 @@ class Reply:
     """The client's limits on what is shown."""
     calls: list[str] = field(factory=list)
     """The ids of the tool calls in it. A reply with calls is an intermediate step, not a turn."""
+    report: ReportCalls | None = None
+    """The calls by which the narrator reports; None if it was asked for none."""
+    _earlier: tuple[RawBlock, ...] = ()
+    """The blocks of a reply that told no story, and was asked for again."""
 
     @property
     def ended_by(self) -> str:
@@ -214,7 +230,18 @@ class Reply:
             self._shown.append(shown)
         return shown
 
-    def call(self, number: str) -> str:
+    def extra(self, fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Take other fields of a delta, such as tool calls. Returns the text that was held back until then, and the
+        fields for the client: those without SAGA's own call."""
+        own = fields if self.report is None else self.report.take(fields)
+        shown = "".join(self._call(number) for number in _call_ids(own))
+        return shown, own
+
+    def end(self, reason: str) -> None:
+        """Note why the model ended. If it called no tool but SAGA's own, it ended by itself."""
+        self.finish_reason = "stop" if reason == "tool_calls" and self.report and not self.calls else reason
+
+    def _call(self, number: str) -> str:
         """Note a tool call, or a further piece of one. Returns the text that was held back and is no part of a block.
 
         ``number`` is the call's id; empty if the provider gives none, or for a further piece of a call.
@@ -225,6 +252,27 @@ class Reply:
         self._filter = BlockFilter()
         self._shown.append(shown)
         return shown
+
+    def is_report_alone(self) -> bool:
+        """Whether the reply has ended with a report or an echo of the context, and nothing for the player to read.
+
+        It can then be told again: what follows is a new reply, whose report, if it has one, takes the place of this.
+        """
+        if (
+            self.calls
+            or self._finished
+            or self.finish_reason not in ("stop", "length")
+            or not (self.raw.strip() or self.report)
+        ):
+            return False
+        if "".join(self._shown).strip() or hide(self.raw).visible.strip():
+            return False
+        self._filter.finish()
+        self._earlier += self._filter.raw_blocks
+        self._filter, self._markers = BlockFilter(), MarkerFilter()
+        self._shown.clear()
+        self._raw.append("\n\n")
+        return True
 
     def finish(self) -> str:
         """End the reply. Returns the text that was held back and is no part of a block; nothing at a second call."""
@@ -257,7 +305,10 @@ class Reply:
 
     def reading(self, finish: str) -> StateReading:
         """Read the state that the reply reports. ``finish`` says how the reply ended."""
-        reading = read_ended(Hidden(self.text, self._filter.raw_blocks), whole=finish == "stop")
+        blocks = self._filter.raw_blocks or self._earlier
+        if self.report and not blocks:
+            return self.report.reading(self.text)
+        reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop")
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
         return reading
@@ -299,6 +350,12 @@ class PendingTurn:
     """Tokens that a state block may need in addition to the reply; 0 if none is asked for."""
     form: str = ""
     """The form of the state block that is asked for; empty if none is."""
+    story_rules: str | None = None
+    """The rules for a narrator that is asked for the story alone. None: a reply without a story is not asked again."""
+    report_tool: Mapping[str, Any] | None = None
+    """The tool by whose call the narrator reports, as OpenAI's chat API declares it; None if it is offered none."""
+    asked_again: bool = False
+    """Whether the narrator answered with a report alone, and was asked for the story again."""
     count: Callable[[str], int] = len
     """Counts tokens of visible text."""
     counted_by: str = ""
@@ -315,7 +372,7 @@ class PendingTurn:
         self.usage, self.billed_model = usage, (model, provider)
 
     def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the client's parameters for the model, adjusted so that they leave room for the state block.
+        """Return the client's parameters for the model, adjusted so that they leave room for its report.
 
         ``block_room`` is added to a limit of less than 2,000 tokens. A higher limit has room for the block, and may be
         the model's own. The original limit applies to the visible text. A stop sequence that would cut off every block
@@ -328,6 +385,8 @@ class PendingTurn:
         for reply in self.replies:
             reply.limits = VisibleText(limit, self.count, cutting)
         allowed = {**params, **{name: params[name] + self.block_room for name in short}}
+        if self.report_tool is not None:
+            allowed["tools"] = [*(params.get("tools") or ()), self.report_tool]
         if cutting:
             told = _STOPS.format(", ".join(map(repr, cutting)))
             self.notices = (*self.notices, told) if told not in self.notices else self.notices
@@ -345,8 +404,25 @@ class PendingTurn:
         """Whether a stop sequence occurs in every block, or right before it."""
         return bool(self.form) and isinstance(stop, str) and bool(stop) and stop in f"\n\n{self.form}\n"
 
+    def ask_again(self) -> bool:
+        """Whether the narrator must be asked again, with the ``plan`` as it is now: for the story, without a block.
+
+        That is so once, if its whole reply was a report, or an echo of SAGA's own text. Small models that are asked
+        for a block often write nothing else. The report counts if none comes with the story.
+        """
+        rules = self.story_rules
+        if self.asked_again or rules is None or len(self.replies) != 1 or not self.replies[0].is_report_alone():
+            return False
+        self.asked_again = True
+        self.notices = (*self.notices, "the narrator wrote a report and no story; it was asked again for the story")
+        self.plan = PromptPlan(
+            tuple(evolve(block, content=rules) if block.origin is Origin.RULES else block for block in self.plan.blocks)
+        )
+        self.block_room, self.form, self.report_tool = 0, "", None
+        return True
+
     def failing(self) -> None:
-        """Note that the current model failed and another will be asked. Its usage so far is kept separately."""
+        """Note that the current call's reply is not the turn's. Its usage so far is kept separately."""
         if self.usage is not None:
             self.failed = (*self.failed, (self.usage, *self.billed_model))
             self.usage = None
@@ -378,6 +454,13 @@ class PendingTurn:
             self._turns = ()
             if self._unrecorded is not None:
                 await self._unrecorded(self)
+
+
+def _call_ids(fields: Mapping[str, Any]) -> list[str]:
+    """The ids of the tool calls in a delta. The id is empty for a further piece of a call."""
+    calls = fields.get("tool_calls")
+    calls = calls if isinstance(calls, list) else []
+    return [str(call.get("id") or "") for call in calls if isinstance(call, Mapping)]
 
 
 def _listed(stops: Any) -> list[Any]:

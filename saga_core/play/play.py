@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from attrs import Factory, define, evolve, field
 
+from saga_core import extraction
 from saga_core.background import Foreground, SessionLocks, Supervisor
 from saga_core.config import Settings
 from saga_core.context import ContextReader, OtherStory, ReadRequest, RecentContexts, TurnContext, lines_of
@@ -26,10 +27,10 @@ from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
 from saga_core.play.places import Places, WorldChoice
 from saga_core.play.prompting import Layout, Prefix, Prompting
 from saga_core.play.recording import Recorder, TurnWork
-from saga_core.play.request import Place, Request, TurnStart
+from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import due_lines, spoken_day
-from saga_core.prompt import read_client_blocks
+from saga_core.prompt import read_client_blocks, static_rules
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
     SILENT_FROM,
@@ -157,15 +158,15 @@ class Play:
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         silence = None if side else await self.silent.look(live, place.parent)
-        asks = self._asks_for_block(request, silence)
-        notices = await self._notices(place, silence, asks)
+        report = self._report(request, silence)
+        notices = await self._notices(place, silence, report)
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(place.live.session.id, place.parent)
         state = await live.state(place.parent)
         lap("state")
         replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
-        start = await self._start(request, place, state, replies[0].turn_id, asks)
+        start = await self._start(request, place, state, replies[0].turn_id, report)
         self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
         if side:
             context = NOTHING
@@ -178,6 +179,10 @@ class Play:
             lap("context")
             plan, planned = self.prompting.plan(start, layout, prefix, context)
             lap("plan")
+        tool = None
+        if report == "tool" and not side:
+            tool = extraction.report_tool(start.language)
+            replies = tuple(evolve(reply, report=extraction.ReportCalls()) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
             session=live.session,
@@ -193,8 +198,10 @@ class Play:
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
-            block_room=0 if side or not asks else self.settings.config.token_budget.state_block_room,
-            form="" if side or not asks else block_form(start.language),
+            block_room=self.settings.config.token_budget.state_block_room if report == "block" and not side else 0,
+            form=block_form(start.language) if report == "block" and not side else "",
+            report_tool=tool,
+            story_rules=None if side else static_rules(start.language, block=False),
             count=self.prompting.counter.count,
             counted_by=self.prompting.counter.id,
         )
@@ -203,16 +210,18 @@ class Play:
             self.rights.pin(place.live.session.id, pending)
         return pending
 
-    def _asks_for_block(self, request: Request, silence: Silence | None) -> bool:
-        """Whether the narrator is asked for a state block. Where nothing reads its replies, it always is."""
+    def _report(self, request: Request, silence: Silence | None) -> Report:
+        """How the narrator is asked to report. Where nothing reads its replies, it always is."""
         reporting = self.settings.config.extraction.reporting
-        if reporting == "block" or not self.silent.who_reads():
-            return True
-        if reporting == "after" or request.local:
-            return False
-        return silence is None or silence.replies < SILENT_FROM
+        if reporting == "block" or reporting == "tool":
+            return reporting
+        if not self.silent.who_reads():
+            return "block"
+        if reporting == "after" or request.local or self.silent.tells_no_story(request.model):
+            return "after"
+        return "block" if silence is None or silence.replies < SILENT_FROM else "after"
 
-    async def _start(self, request: Request, place: Place, state: WorldState, turn: str, asks: bool) -> TurnStart:
+    async def _start(self, request: Request, place: Place, state: WorldState, turn: str, report: Report) -> TurnStart:
         """What is known where the turn begins."""
         transcript = place.transcript
         facts = self.prompting.models.facts(request.model, request.provider)
@@ -227,19 +236,24 @@ class Play:
             facts=facts,
             memory=await self.prompting.memories.of(place.live.session.id),
             now=self.clock.now(),
-            asks_for_block=asks,
+            report=report,
         )
 
-    async def _notices(self, place: Place, silence: Silence | None, asks: bool) -> tuple[str, ...]:
+    async def _notices(self, place: Place, silence: Silence | None, report: Report) -> tuple[str, ...]:
         """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
         if silence is None:  # a side request
             return ()
         live, seconds = place.live, self.settings.config.recall.extraction_wait_ms / 1_000
-        notices = self.silent.notice(silence, expected=asks)
+        notices = self.silent.notice(silence, expected=report != "after")
         late = await self.work.known(live, place.parent, seconds)
         if late is not None:
             depth = live.tree.get(late).depth
             notices += (f"extraction: what changed in turn {depth} is not known yet",)
+        if opening := place.transcript.repeated_opening:
+            notices += (
+                f"the last three replies begin with the same line, {opening[:60]!r}; the model will go on so: remove "
+                "the line from them in the chat, or raise the repetition penalty",
+            )
         return notices + self.work.offer(place.live.session.id, place.adopted)
 
     def _replies(self, request: Request) -> tuple[Reply, ...]:

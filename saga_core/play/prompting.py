@@ -305,7 +305,7 @@ class Prompting:
         plan = build_plan(
             blocks,
             # A model of the player's own that is told nothing needs no rules about it, and tells its story better.
-            rules=prefix.rules if start.asks_for_block or prefix.world or prefix.pages or context.text else "",
+            rules=prefix.rules if start.report != "after" or prefix.world or prefix.pages or context.text else "",
             world=prefix.world,
             pages=prefix.pages,
             context=context.text,
@@ -347,7 +347,7 @@ class Prompting:
 
 
 def _rules(start: TurnStart, language: str) -> str:
-    return static_rules(language, tools=start.request.tools, block=start.asks_for_block)
+    return static_rules(language, tools=start.request.tools, block=start.report == "block", call=start.report == "tool")
 
 
 def _covered(state: WorldState) -> int:

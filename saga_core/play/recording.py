@@ -119,6 +119,8 @@ class Recorder:
         model = model or start.request.model
         records = _Records(start, context, live, state, persona, model, self.ids, self.clock, self.counters)
         made: list[_Made] = []
+        if pending.asked_again:
+            self.silent.told_no_story(model)
         for reply in pending.replies:
             reply.finish()
             if reply.calls:

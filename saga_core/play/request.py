@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import frozen
 
@@ -51,6 +51,9 @@ class Place:
     """Turns that were adopted from the request's history just now."""
 
 
+Report = Literal["block", "tool", "after"]
+
+
 @frozen(kw_only=True)
 class TurnStart:
     """What is known where a turn begins. It is read once, and all parts of play take it from here."""
@@ -69,5 +72,5 @@ class TurnStart:
     """The memory of the session's prompts."""
     now: float
     """The time of the request in seconds since the epoch."""
-    asks_for_block: bool = True
-    """Whether the narrator is asked for a state block. If not, a model reads the reply afterwards."""
+    report: Report = "block"
+    """How the narrator is asked to report. ``after``: it is not; a model reads the reply afterwards."""

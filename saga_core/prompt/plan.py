@@ -120,12 +120,12 @@ def _clean(text: str) -> str:
     return hide(text).visible if "`" in text or "~" in text or "_" in text or "<" in text else text
 
 
-def static_rules(language: str, *, tools: bool = False, block: bool = True) -> str:
+def static_rules(language: str, *, tools: bool = False, block: bool = True, call: bool = False) -> str:
     """Return the rules and the state-block instruction in ``language``, as stable bytes for the prompt's prefix.
     ``tools`` means that the narrator may call tools. ``block=False`` asks for no state block: a small model that is
-    asked for one stops telling the story.
+    asked for one stops telling the story. ``call`` then asks for a call of the report tool instead.
     """
     spoken = language_of(language)
     if not block:
-        return spoken.texts.rules
+        return f"{spoken.texts.rules}\n\n{spoken.request.call}" if call else spoken.texts.rules
     return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools)}"

@@ -25,7 +25,9 @@ _REMIND = 10
 _MOST = 100
 """The largest number of replies that are counted."""
 _KEPT = 50
-"""The largest number of silent chats that are listed."""
+"""The largest number of silent chats that are listed, and of models that are counted."""
+_STORYLESS = 2
+"""The number of reports without a story after which a model is asked for the story alone."""
 _COUNTED = 1_000
 """The number of turns whose counts are cached."""
 _TOLD = (TurnKind.NARRATION, TurnKind.CONTINUATION)
@@ -59,7 +61,7 @@ class Silence:
         narrator = self.model or "the narrator"
         said = f"{narrator} wrote no state block in its last {self.replies} replies"
         if self.is_read(reader):
-            return f"{said}; {reader} reads them in the background"
+            return f"{said}; SAGA asks {reader} in the background what happened in them"
         return f"{said}, so that nothing is known of what happened in them; {remedy(self.model, reader)}"
 
 
@@ -126,6 +128,17 @@ class SilentChats:
     _silent: dict[str, Silence] = field(factory=dict, init=False)
     _counted: LRUCache[str, int] = field(factory=lambda: LRUCache(_COUNTED), init=False)
     """Turn -> number of replies without a block that end with it."""
+    _storyless: LRUCache[str, int] = field(factory=lambda: LRUCache(_KEPT), init=False)
+    """Model -> number of its replies that were a report alone."""
+
+    def told_no_story(self, model: str) -> None:
+        """Record that ``model`` was asked for a block, and wrote that and no story."""
+        self._storyless[model] = self._storyless.get(model, 0) + 1
+        self.counters.add("narration.asked_again")
+
+    def tells_no_story(self, model: str) -> bool:
+        """Whether ``model`` has often told no story because it was asked for a block. It is asked for none then."""
+        return self._storyless.get(model, 0) >= _STORYLESS
 
     async def look(self, live: LiveSession, turn: str) -> Silence:
         """Record how silent the narrator is at ``turn``, where the session is being played."""
@@ -153,8 +166,14 @@ class SilentChats:
 
     def notice(self, found: Silence, *, expected: bool = True) -> tuple[str, ...]:
         """Return the notice for the player with the next reply, if one is due. ``expected``: a block is asked for."""
-        if not expected and found.replies != SILENT_FROM and found.is_read(self.who_reads()):
-            return ()
+        reader = self.who_reads()
+        if not expected and found.is_read(reader):
+            if found.replies != SILENT_FROM:
+                return ()
+            return (
+                f"{SILENT_MODE}: {found.model or 'the narrator'} is asked for the story alone; SAGA asks {reader} in "
+                "the background what happened, which is a second call for each reply (extraction.reporting)",
+            )
         return (f"{SILENT_MODE}: {found.text(self.who_reads())}",) if found.is_news else ()
 
     def describe(self) -> list[dict[str, Any]]:

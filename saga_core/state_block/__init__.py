@@ -20,6 +20,7 @@ from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.merging import merged
 from saga_core.state_block.parser import (
+    UNFENCED,
     BlockStatus,
     ParsedBlock,
     StateReading,
@@ -37,6 +38,7 @@ __all__ = [
     "FIELDS",
     "SCANNED",
     "THINK_END",
+    "UNFENCED",
     "BlockFields",
     "BlockFilter",
     "BlockStatus",

@@ -30,7 +30,7 @@ from saga_core.state_block.values import Unreadable, read_change, read_flag, rea
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
 _SHOWN = 60
-_LOOSE = "the state block has no fence of its own"
+UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
 
@@ -161,7 +161,7 @@ def read_hidden(hidden: Hidden) -> StateReading:
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
     last = _counting(blocks)
     parsed = parse_block(last.body, closed=last.closed)
-    problems = (_LOOSE, *parsed.problems) if last.loose else parsed.problems
+    problems = (UNFENCED, *parsed.problems) if last.loose else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
     return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid)

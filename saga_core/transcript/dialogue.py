@@ -210,6 +210,11 @@ class Utterance(NamedTuple):
         return identity_key(self.sent, self.images)
 
 
+_ALIKE = 3
+_LONG_OPENING = 16
+"""Characters of an opening line that is worth a notice. A name before each reply is shorter."""
+
+
 @frozen
 class Transcript:
     """A request's messages, read as the dialogue of a story."""
@@ -246,6 +251,15 @@ class Transcript:
     def player_words(self) -> str:
         """The text of ``words``."""
         return "\n".join(utterance.text for utterance in self.words)
+
+    @property
+    def repeated_opening(self) -> str:
+        """The line with which exactly the last three replies begin; empty if there is none. A model that sees its own
+        habit three times goes on with it."""
+        told = [each.sent.strip().partition("\n")[0] for each in self.past[-2 * _ALIKE - 2 :] if each.role != "user"]
+        last, before = told[-_ALIKE:], told[:-_ALIKE]
+        alike = len(last) == _ALIKE and len(set(last)) == 1 and len(last[0]) >= _LONG_OPENING
+        return last[0] if alike and before[-1:] != last[:1] else ""
 
     @property
     def only_text(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from attrs import define, field
 
@@ -115,12 +115,13 @@ class StreamedAnswer(Answer):
                 if shown:
                     self.outlet.send(self.format.text(part.index, shown))
             elif isinstance(part, ExtraPart):
-                shown = "".join(reply.call(number) for number in _call_ids(part.fields))
+                shown, fields = reply.extra(part.fields)
                 if shown:
                     self.outlet.send(self.format.text(part.index, shown))
-                self.outlet.send(self.format.extra(part.index, part.fields))
+                if fields:
+                    self.outlet.send(self.format.extra(part.index, fields))
             else:
-                reply.finish_reason = part.reason
+                reply.end(part.reason)
 
     @property
     def has_begun(self) -> bool:
@@ -208,10 +209,13 @@ class WholeAnswer(Answer):
             if isinstance(part, TextPart):
                 choice.text += reply.feed(part.text)
             elif isinstance(part, ExtraPart):
-                choice.text += "".join(reply.call(number) for number in _call_ids(part.fields))
-                choice.add(part.fields)
+                shown, fields = reply.extra(part.fields)
+                choice.text += shown
+                if fields:
+                    choice.add(fields)
             else:
-                choice.finish = reply.finish_reason = part.reason
+                reply.end(part.reason)
+                choice.finish = reply.finish_reason
 
     @property
     def has_begun(self) -> bool:
@@ -272,13 +276,6 @@ def empty_reply_notice(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     if turns or not begun.session.id or any(reply.calls for reply in begun.replies):
         return None
     return "the model said nothing, and this turn is not recorded; ask for another reply (swipe or regenerate)"
-
-
-def _call_ids(fields: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the tool calls in a delta. The id is empty for a further piece of a call."""
-    calls = fields.get("tool_calls")
-    calls = calls if isinstance(calls, list) else []
-    return [str(call.get("id") or "") for call in calls if isinstance(call, Mapping)]
 
 
 def _dollars(begun: PendingTurn) -> float | None:

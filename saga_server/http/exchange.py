@@ -382,6 +382,12 @@ class Exchange:
             self._route = route
             try:
                 await self._read_from(route, begun, answer)
+                if begun.ask_again():
+                    self.metrics.asked_again.inc()
+                    await self._bill(begun)
+                    begun.failing()
+                    self.usage, self.unseen = None, 0
+                    await self._read_from(route, begun, answer)
             except UpstreamError as error:
                 if answer.has_begun or number == len(self.call.routes) or error.status in _AT_FAULT_ITSELF:
                     raise

@@ -104,6 +104,7 @@ class Metrics:
     commits: Counter = field(init=False)
     adjusted: Counter = field(init=False)
     fallbacks: Counter = field(init=False)
+    asked_again: Counter = field(init=False)
     malformed: Counter = field(init=False)
     reloads: Counter = field(init=False)
     step_ms: Histogram = field(init=False)
@@ -131,6 +132,7 @@ class Metrics:
             "saga_upstream_adjusted", "Parameters that a model does not take, left out", ["name"], **with_labels
         )
         self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
+        self.asked_again = Counter("saga_narrations_asked_again", "Replies that told no story", **with_labels)
         self.malformed = Counter("saga_http_malformed", "Requests that could not be read as HTTP", **with_labels)
         self.reloads = Counter("saga_reloads", "Settings read again: applied or refused", ["result"], **with_labels)
         self.step_ms = Histogram("saga_read_step_ms", "Steps of reading, ms", ["step"], buckets=_MS, **with_labels)

@@ -48,10 +48,14 @@ class AutomaticExtraction:
 
     @property
     def name(self) -> str:
-        """The name of the provider in use, which is shown to the player; empty when no provider is left."""
+        """What the player is shown of the model in use: its name, or else where it is. Empty when none is left."""
         route = self._known_route()
-        provider = route.provider if route is not None else self._provider()
-        return provider.name if provider is not None else ""
+        if route is not None:
+            return route.model
+        provider = self._provider()
+        if provider is None:
+            return ""
+        return f"the model at {provider.options.get('base_url') or provider.name}"
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
         """Yield the parts of the reply.

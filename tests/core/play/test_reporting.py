@@ -91,3 +91,39 @@ async def test_the_persona_is_no_second_person_where_replies_are_read_afterwards
         assert state["npcs_met"] == ["Mara"]
         assert [each["name"] for each in state["inventory"]] == ["lantern"]
         assert "| Player: Tobin" in reader.told()
+
+
+async def test_a_model_that_twice_told_no_story_is_asked_for_no_block() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}, extractor=Scripted(otherwise=NOTHING)) as saga:
+        for _ in range(2):
+            turn = await saga.begin(CHAT, model="tale")
+            assert "```state" in rules(turn)
+            turn.replies[0].feed("```state\nlocation: mill\n```")
+            assert turn.ask_again()
+            assert "```state" not in rules(turn)
+            turn.replies[0].feed("The mill wheel turns.")
+            assert not turn.ask_again()
+            (told,) = await turn.commit(model="tale")
+            assert told.reply.strip() == "The mill wheel turns."
+        assert "```state" not in rules(await saga.begin(CHAT, model="tale"))
+        assert "```state" in rules(await saga.begin(CHAT, model="another"))
+
+
+@pytest.mark.parametrize(
+    ("openings", "told"),
+    [
+        (["*The rain falls on the mill.*"] * 3, True),
+        (["*The rain falls on the mill.*"] * 2, False),
+        (["*The rain falls on the mill.*"] * 4, False),  # it was told at the third
+        (["Mara:"] * 3, False),
+        (["*The rain falls.* One.", "*The rain falls.* Two.", "*The rain falls.* Three."], False),
+    ],
+)
+async def test_a_line_that_returns_is_told_once(openings: list[str], told: bool) -> None:
+    chat = []
+    for number, opening in enumerate(openings):
+        chat += [{"role": "user", "content": f"I wait {number}."}]
+        chat += [{"role": "assistant", "content": f"{opening}\nThen thing {number} happens."}]
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        turn = await saga.begin([*chat, {"role": "user", "content": "I go on."}])
+        assert any("begin with the same line" in each for each in turn.notices) is told

@@ -11,7 +11,7 @@ TOLD = "the model said nothing"
 SAID = "The rain stops over the hills, and the road is long."
 
 
-@pytest.mark.parametrize("reply", ["", "  \n", BLOCK], ids=["nothing", "blanks", "a block alone"])
+@pytest.mark.parametrize("reply", ["", "  \n"], ids=["nothing", "blanks"])
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_it_is_told_and_a_swipe_asks_anew(
     client: Client, upstream: Upstream, reply: str, streaming: bool
@@ -37,3 +37,34 @@ async def test_a_call_of_a_tool_says_something(client: Client, upstream: Upstrea
     reply = await client.chat(words("I roll."))
     assert reply.json["choices"][0]["message"]["tool_calls"]
     assert "X-SAGA-Notice" not in reply.headers
+
+
+ECHO = "[SAGA: what is true now]\nPresent: Mara\n[/SAGA]\n"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("reply", [BLOCK, ECHO, ECHO + BLOCK], ids=["a block", "an echo", "both"])
+async def test_a_report_alone_is_asked_again_without_the_form(
+    client: Client, upstream: Upstream, reply: str, streaming: bool
+) -> None:
+    upstream.then(says(reply), says(SAID))
+    told = await client.chat(words("I go."), stream=streaming)
+    assert (told.streamed() if streaming else told.text).strip() == SAID
+    first, again = upstream.requests
+    assert "```state" in first.text
+    assert "```state" not in again.text
+    assert again.messages[-1] == first.messages[-1], "all but the rules stays"
+    if not streaming:
+        assert "asked again for the story" in told.headers["X-SAGA-Notice"]
+    turn = (await client.get(f"/api/sessions/{told.session}/turns/{told.turn}")).json
+    assert turn["reply"] == SAID
+    assert (turn["status"] == "ok") is (BLOCK in reply), "the report counts where the story has none of its own"
+    assert await client.metric("saga_narrations_asked_again_total") == 1
+
+
+async def test_it_is_asked_again_once(client: Client, upstream: Upstream) -> None:
+    upstream.then(says(BLOCK), says(BLOCK), says(SAID))
+    told = await client.chat(words("I go."))
+    assert told.text == ""
+    assert TOLD in told.headers["X-SAGA-Notice"]
+    assert len(upstream.requests) == 2

@@ -78,9 +78,9 @@ def test_nobody_is_asked_unless_somebody_may_be() -> None:
 
 def test_the_one_near_is_asked_and_not_the_one_far_that_narrates() -> None:
     found = automatic(providers={"far": FAR, "near": NEAR}, models={"narration": "far/tale"})
-    assert found is not None and found.name == "near"
+    assert found is not None and found.name == "the model at http://127.0.0.1:9/v1"
     everybody = automatic("always", providers={"far": FAR, "near": NEAR}, models={"narration": "far/tale"})
-    assert everybody is not None and everybody.name == "far"
+    assert everybody is not None and everybody.name == "tale"
 
 
 async def test_who_narrated_last_is_asked_under_the_same_name() -> None:
@@ -92,7 +92,7 @@ async def test_who_narrated_last_is_asked_under_the_same_name() -> None:
 
 async def test_a_server_near_that_passes_requests_on_is_not_asked() -> None:
     found = automatic(providers={"near": NEAR})
-    assert found is not None and found.name == "near"
+    assert found is not None and found.name == "the model at http://127.0.0.1:9/v1"
     found.narrators.narrated = Route(found.narrators.providers["near"], "claude-opus-5")
     assert found.name == ""
     with pytest.raises(UpstreamError, match=r"models\.extraction"):
@@ -158,7 +158,7 @@ async def test_a_local_narrator_that_writes_no_block_reports_in_the_background(
         assert (await client.post("/api/drain")).json["settled"]
         assert len(upstream.requests) == 3, "a reply with a block is not asked about"
         status = (await client.get("/api/status")).json
-        assert (status["extraction"]["reader"], status["extraction"]["calls"]) == ("openai", 1)
+        assert (status["extraction"]["reader"], status["extraction"]["calls"]) == ("narrator-1", 1)
         cost = (await client.get(f"/api/sessions/{first.session}/cost")).json
         assert cost["extraction"]["calls"] == 1
 
