@@ -137,7 +137,7 @@ def _import_libraries() -> None:
 @click.option(
     "--narrator",
     metavar="MODEL",
-    help="Instead, play eight turns with this model and report how well it writes state blocks. The turns are billed.",
+    help="Instead, play eight turns with this model for each way to report, and recommend one. The turns are billed.",
 )
 @click.option(
     "--lang",

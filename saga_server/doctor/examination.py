@@ -6,16 +6,16 @@ import asyncio
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define
 
 from saga_core import Saga, registry
 from saga_core.assembly import ASKING, RULES
-from saga_core.config import Config
-from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.config import Config, Reporting
+from saga_core.errors import BadInput, SagaError, StoreLocked, UpstreamError
 from saga_core.imports import importers
 from saga_core.language import DEFAULT, language_of, primary
 from saga_core.registry import OpenOptions
@@ -29,6 +29,12 @@ from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
 
+if TYPE_CHECKING:
+    from saga_server.doctor.judging import Way
+    from saga_server.doctor.rehearsal import Scene
+
+WAYS: tuple[Reporting, ...] = ("block", "tool", "after")
+"""The ways in which a narrator may report, the cheapest first."""
 _CHATS = 10
 """How many of the latest chats are checked for a silent narrator."""
 
@@ -69,23 +75,42 @@ async def examine(config: Config, say: Say) -> bool:
     return report.good
 
 
-async def examine_narrator(config: Config, model: str, language: str | None, say: Say) -> bool:
-    """Play a rehearsal with ``model``, and say how well it reports. Returns whether that is well enough.
+async def examine_narrator(
+    config: Config, model: str, language: str | None, say: Say, *, ways: Sequence[Reporting] = WAYS
+) -> bool:
+    """Play a rehearsal with ``model`` for each of the ``ways`` to report, and say how well each went. Returns whether
+    the best is good enough: its findings are shown.
 
     ``language`` is a language tag. None means the language of ``session.default_world`` if there is a rehearsal in it,
     or else English. Raises ``SagaError``.
     """
-    from saga_server.doctor.judging import judge  # imported only when needed
+    from saga_server.doctor.judging import Way, judge, recommended  # imported only when needed
     from saga_server.doctor.rehearsal import rehearse, scripts
 
     known, report = scripts(), Report(say)
     if language is not None and language not in known:
         raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(known)}")
     script = known.get(language or _language(config), known[DEFAULT])
-    say(f"playing {len(script.lines)} turns with {model} in {language_of(script.language).texts.name}; nothing is kept")
-    route, scenes = await rehearse(config, os.environ, model, script)
-    report.note(f"narrator: {route.model} of {route.provider.name} ({route.provider.where})")
-    for finding in judge(scenes, script.player):
+    turns, spoken = len(script.lines), language_of(script.language).texts.name
+    say(f"playing {turns} turns with {model} in {spoken}, {counted(len(ways), 'time')}; nothing is kept")
+    played: dict[Reporting, list[Scene]] = {}
+    summed: list[Way] = []
+    for way in ways:
+        try:
+            route, played[way] = await rehearse(config, os.environ, model, script, way)
+        except UpstreamError as error:
+            if not summed:
+                raise
+            report.note(f"reporting {way}: cannot be used: {error}")
+            continue
+        if not summed:
+            report.note(f"narrator: {route.model} of {route.provider.name} ({route.provider.where})")
+        summed.append(Way.of(way, played[way]))
+        report.note(summed[-1].text(turns))
+    best = recommended(summed)
+    if len(summed) > 1:
+        report.note(f"recommended: extraction.reporting: {best.name}")
+    for finding in judge(played[best.name], script.player):
         report.check(finding.good, finding.text)
     say("it reports well" if report.good else "see the lines marked with !!")
     return report.good

@@ -6,10 +6,12 @@ same prompt as a chat. Everything is in memory and is dropped at the end. No jou
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import cache
 from importlib.resources import files
+from time import perf_counter
 from typing import Any, cast
 
 import yaml
@@ -17,15 +19,22 @@ from attrs import evolve, frozen
 from cattrs import Converter
 
 from saga_core import Saga
-from saga_core.config import Config, StorageConfig
-from saga_core.model import Kind
+from saga_core.config import Config, Reporting, StorageConfig
+from saga_core.model import Kind, WorldState
 from saga_core.play import PendingTurn
-from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, UsagePart
-from saga_core.state_block import BlockStatus
-from saga_server.providers import OFFLINE, Narrators, Route
+from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
+from saga_core.state_block import FIELDS, BlockStatus
+from saga_server.providers import OFFLINE, Narrators, Route, is_own
 
 _REPLY = 600
 """Most tokens of a reply, without its block."""
+_PATIENCE = 300.0
+"""Seconds that a model has to say what happened in a reply."""
+_STORY = 25
+"""Letters of the shortest reply that tells a story."""
+_LETTERS = re.compile(r"[^\W\d_]")
+_FIELDS = "|".join(field.name for field in FIELDS)
+_OWN_TEXT = re.compile(rf"\[/?SAGA|```state|^\W*(?:{_FIELDS})\W*[:：|]", re.MULTILINE | re.IGNORECASE)
 
 
 @frozen(kw_only=True)
@@ -82,6 +91,12 @@ class Scene:
     """Whether the reply was cut at its length limit."""
     said: bool
     """Whether the reply had any text of the story."""
+    tells: bool
+    """Whether it had enough of it to be called a story."""
+    shows: bool
+    """Whether the player sees something of SAGA's own text in it."""
+    seconds: float
+    """The time that the player waited for the whole reply."""
     place: str
     here: tuple[str, ...]
     people: tuple[str, ...]
@@ -97,8 +112,11 @@ class Scene:
     """None if the model's prices are not known."""
 
 
-async def rehearse(config: Config, environ: Mapping[str, str], model: str, script: Script) -> tuple[Route, list[Scene]]:
-    """Play ``script`` with ``model``, named as in a request. ``offline`` is the built-in narrator.
+async def rehearse(
+    config: Config, environ: Mapping[str, str], model: str, script: Script, way: Reporting = "block"
+) -> tuple[Route, list[Scene]]:
+    """Play ``script`` with ``model``, named as in a request. ``offline`` is the built-in narrator. ``way`` is how it
+    reports; ``after`` means that the same model is asked after each reply what happened in it.
 
     Raises ``BadInput`` when no provider has the model, and ``UpstreamError`` when the provider cannot be reached.
     """
@@ -108,10 +126,22 @@ async def rehearse(config: Config, environ: Mapping[str, str], model: str, scrip
     route = narrators.route_of(model)
     try:
         narrator = await narrators.narrator(route.provider)
-        async with Saga.open(_apart(config), resume=False) as saga:
+        config = evolve(_apart(config), extraction=evolve(config.extraction, reporting=way))
+        reader = None
+        if way == "after":
+            reader = narrator
+            asked = evolve(config.extraction, automatic="local" if is_own(route) else "always")
+            config = evolve(config, models=evolve(config.models, extraction=route.model), extraction=asked)
+        async with Saga.open(config, resume=False, automatic=reader) as saga:
             return route, await _play(saga, narrator, route, script)
     finally:
         await narrators.aclose()
+
+
+def _harmed(before: WorldState, after: WorldState) -> bool:
+    """Whether the player has fewer hit points, or another status."""
+    old, new = before.entities[before.player], after.entities[after.player]
+    return any(old.get(name) != new.get(name) for name in ("hp", "status"))
 
 
 def _apart(config: Config) -> Config:
@@ -137,10 +167,13 @@ async def _play(saga: Saga, narrator: ChatModel, route: Route, script: Script) -
     for line in script.lines:
         messages.append({"role": "user", "content": line.say})
         pending = await saga.begin(messages, model=route.model, provider=route.provider.dialect, player=script.player)
+        began = perf_counter()
         await _tell(pending, narrator, route)
         (reply,) = pending.replies
         await pending.commit(model=route.model)
-        scenes.append(await _seen(saga, pending, line))
+        waited = perf_counter() - began
+        await saga.drain(_PATIENCE)
+        scenes.append(await _seen(saga, pending, line, waited))
         messages.append({"role": "assistant", "content": reply.text or "…"})
     return scenes
 
@@ -153,30 +186,38 @@ async def _tell(pending: PendingTurn, narrator: ChatModel, route: Route) -> None
         async for part in parts:
             if isinstance(part, TextPart) and part.index == 0:
                 reply.feed(part.text)
+            elif isinstance(part, ExtraPart) and part.index == 0:
+                reply.extra(part.fields)
             elif isinstance(part, FinishPart) and part.index == 0:
-                reply.finish_reason = part.reason
+                reply.end(part.reason)
             elif isinstance(part, UsagePart):
                 pending.billed(part.usage, model=route.model, provider=route.provider.dialect)
     reply.finish()
 
 
-async def _seen(saga: Saga, pending: PendingTurn, line: Line) -> Scene:
+async def _seen(saga: Saga, pending: PendingTurn, line: Line, seconds: float) -> Scene:
     (reply,) = pending.replies
     reading = reply.reading(reply.finish_reason)
     live = await saga.parts.live.get(pending.session.id)
-    state = await live.state(pending.id if pending.id in live.tree else live.head)
+    recorded = pending.id in live.tree
+    state = await live.state(pending.id if recorded else live.head)
+    read = recorded and live.extracted(pending.id)
+    before = await live.state(live.tree.get(pending.id).parent or pending.id) if recorded else state
     said, count, usage = reading.fields, saga.stores.counter.count, pending.usage
     return Scene(
         line=line,
-        status=reading.status,
-        problems=reading.problems,
+        status=BlockStatus.OK if read else reading.status,
+        problems=() if read else reading.problems,
         cut=reply.finish_reason == "length",
         said=bool(reply.story_text.strip()),
+        tells=len(_LETTERS.findall(reply.story_text)) >= _STORY,
+        shows=_OWN_TEXT.search(reply.text) is not None,
+        seconds=seconds,
         place=state.name(state.location) if state.location else "",
         here=tuple(state.name(who) for who in state.present),
         people=tuple(each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player),
         carries=tuple(state.name(item) for item in state.belongings.get(state.player, {})),
-        hurt=bool(said.hp_change or said.hp is not None or said.status_changes),
+        hurt=bool(said.hp_change or said.hp is not None or said.status_changes) or (read and _harmed(before, state)),
         input=usage.input if usage is not None else 0,
         output=usage.output if usage is not None else 0,
         block=max(0, count(reply.raw) - count(reply.text)),

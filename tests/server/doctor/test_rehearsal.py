@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -243,3 +244,46 @@ async def test_the_command(upstream: Upstream, tmp_path: Path) -> None:
     assert refused.exit_code != 0 and "give one of en, ja, ko, zh" in refused.output
     refused = await asyncio.to_thread(CliRunner().invoke, main, ["doctor", "--lang", "ko"])
     assert refused.exit_code == 2 and "--narrator" in refused.output
+
+
+def answers_alone(script: Script) -> Step:
+    """A small model: asked for a block, it writes nothing else; asked for JSON, it says what happened."""
+
+    async def answer(request: web.Request, received: Received) -> web.StreamResponse:
+        if "response_format" in received.body:
+            line = received.messages[-1]["content"].split("The player's words:")[-1]
+            number = next(n for n, each in enumerate(script.lines) if each.say[:30] in line)
+            truth = script.lines[number]
+            before = script.lines[number - 1] if number else Line(say="")
+            got = [{"thing": truth.carries[0], "count": 1}] if truth.carries and not before.carries else []
+            lost = [{"thing": (script.lines[1].carries or ("",))[0], "count": 1}] if truth.gave else []
+            told = {"place": (truth.place or ("",))[0], "here": list(truth.here or ()), "got": got, "lost": lost}
+            return await says(json.dumps({**told, "hp": 0, "dead": [], "money_left": None}))(request, received)
+        if "```state" in received.text:
+            return await says("```state\nlocation: somewhere\n```")(request, received)
+        return await narrates(script, lambda number: "")(request, received)
+
+    return answer
+
+
+async def test_the_way_that_keeps_the_story_is_recommended(upstream: Upstream) -> None:
+    upstream.otherwise = answers_alone(SCRIPTS["en"])
+    said: list[str] = []
+    await examine_narrator(settings(upstream), "near/tale-1b", "en", said.append)
+    ways = {line.split()[2].rstrip(":"): line for line in said if line[4:].startswith("reporting")}
+    assert "tells a story 0 of 8" in ways["block"]
+    assert "tells a story 8 of 8" in ways["tool"] and "tells a story 8 of 8" in ways["after"]
+    assert "ok  recommended: extraction.reporting: after" in said, said
+
+
+async def test_a_way_that_a_server_refuses_is_left_out(upstream: Upstream) -> None:
+    script = SCRIPTS["en"]
+
+    async def answer(request: web.Request, received: Received) -> web.StreamResponse:
+        step = fails(400, "tools are not supported") if "tools" in received.body else well(script)
+        return await step(request, received)
+
+    upstream.otherwise = answer
+    said: list[str] = []
+    assert await examine_narrator(settings(upstream), "tale", "en", said.append, ways=("block", "tool")), said
+    assert any("reporting tool: cannot be used" in line for line in said)
