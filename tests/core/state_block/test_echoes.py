@@ -10,6 +10,7 @@ from saga_core.state_block import BlockFilter, hide
 from saga_core.state_block.echoes import EchoFilter
 
 ECHO = "[SAGA: 지금 사실인 것]\n[최신 변경]\nHP: 100/100\n[/SAGA]"
+PAGE = ["\n[최신 변경]\n", "[Now]\n", "\n## As of turn ", "12", "\n- ", "\n", "# ", "## 0턴까지의 기억\n"]
 STORY = "서린은 강가의 물레방앗간으로 걸어간다."
 
 
@@ -26,6 +27,17 @@ STORY = "서린은 강가의 물레방앗간으로 걸어간다."
         (f"{STORY} [[saga:session=other]] {STORY}", f"{STORY} [[saga:session=other]] {STORY}"),
         (f"{ECHO}\n\n{STORY}\n```state\nnotes: '[SAGA: x] y'\n```", STORY),
         ("He points at the [S", "He points at the [S"),
+        (f"## As of turn 3\n## Relations\n- Mara: hostile (-2)\n\n## World\n- nothing yet\n\n{STORY}", STORY),
+        (f"# 3턴까지의 기억\n## 관계\n- 덕수\n{STORY}\n# 제목", f"{STORY}\n# 제목"),
+        ("## 截至第12回合\n## 关系\n- 暂无", ""),
+        ("## As of turn 4", ""),
+        (
+            f"[Rain drums on the roof.]\n[Now]\nHP: 100/100\nPlayer: Tobin\n\n{STORY}",
+            f"[Rain drums on the roof.]\n{STORY}",
+        ),
+        (f"Here and [Now]\n{STORY}\n[Nowhere]", f"Here and [Now]\n{STORY}\n[Nowhere]"),
+        (f"# As of turning the key\n{STORY}", f"# As of turning the key\n{STORY}"),
+        (f"{STORY} ## As of turn 3\n- {STORY}", f"{STORY} ## As of turn 3\n- {STORY}"),
         ("A sign says [SAGAMORE], a [saga] of old.", "A sign says [SAGAMORE], a [saga] of old."),
         ("[OOC: wait] She nods. [1]", "[OOC: wait] She nods. [1]"),
     ],
@@ -34,7 +46,10 @@ def test_an_echo_is_hidden_and_the_story_is_not(reply: str, shown: str) -> None:
     assert hide(reply).visible.strip() == shown
 
 
-@given(st.lists(st.sampled_from([ECHO, STORY, "[SAGA: rules]", "[/SAGA]", "[", "]", "\n\n", "SAGA", " x "])), st.data())
+@given(
+    st.lists(st.sampled_from([ECHO, STORY, "[SAGA: rules]", "[/SAGA]", "[", "]", "\n\n", "SAGA", " x ", *PAGE])),
+    st.data(),
+)
 def test_how_a_reply_is_split_does_not_matter(parts: list[str], data: st.DataObject) -> None:
     text = "".join(parts)
     whole = EchoFilter()
