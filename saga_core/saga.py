@@ -23,6 +23,7 @@ from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
+from saga_core.trackers import Tracker
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
 
@@ -172,6 +173,7 @@ class Saga:
         window: int = 0,
         tools: bool = False,
         local: bool = False,
+        trackers: Sequence[Tracker] = (),
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -185,7 +187,8 @@ class Saga:
         so outside the messages; a trailing reply is then not continued. ``window``: the token limit of the prompt, if
         the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
         the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
-        says otherwise, it is then asked for the story alone, and its replies are read afterwards.
+        says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``trackers``: what
+        the story counts from this turn on, unless it does already or somebody removed it.
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
@@ -204,6 +207,7 @@ class Saga:
             window=window,
             tools=tools,
             local=local,
+            trackers=trackers,
         )
         return await self._parts.play.begin(request)
 

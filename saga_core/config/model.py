@@ -22,10 +22,12 @@ from saga_core.config.rules import (
     Secrets,
     StoreUrl,
     Text,
+    TrackersByName,
     Url,
     Whole,
     Words,
 )
+from saga_core.trackers import Tracker, tracker_of
 from saga_core.values import PAGE_NAMES
 
 Profile = Literal["lite", "full", "full-lance", "scale", "memory"]
@@ -370,6 +372,8 @@ class Config:
     dynamic_lorebook: LorebookConfig = LorebookConfig()
     graph: GraphConfig = GraphConfig()
     session: SessionConfig = SessionConfig()
+    trackers: Mapping[str, Mapping[str, str]] = field(factory=dict, validator=TrackersByName())
+    """What every story counts besides what its world declares: name -> the fields of a tracker."""
     modules: ModulesConfig = ModulesConfig()
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()
@@ -383,6 +387,11 @@ class Config:
         """Return ``path``, below ``base`` if it is relative."""
         found = Path(path).expanduser()
         return found if found.is_absolute() else self.base / found
+
+    @property
+    def counted(self) -> tuple[Tracker, ...]:
+        """The trackers that every story counts."""
+        return tuple(tracker_of(fields) for fields in self.trackers.values())
 
     @property
     def data_dir(self) -> Path:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, frozen
 
 from saga_core.errors import BadInput
+from saga_core.trackers import declaration_of, tracker_of
 from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
 
@@ -326,6 +327,33 @@ class OptionsByName(Rule):
             except RuleBroken:
                 raise RuleBroken(f"{remedy}: {name} has something else", hidden=True) from None
         return found
+
+
+@frozen
+class TrackersByName(Rule):
+    """What stories count: the names of trackers, each with the fields of its declaration."""
+
+    def read(self, value: Any) -> Any:
+        """Return a new dict of dicts of texts, in which every tracker is valid."""
+        remedy = "give a mapping of names to the fields of a tracker, such as gold: {kind: number, range: 0..99}"
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            raise RuleBroken(remedy)
+        found = {}
+        for name, fields in value.items():
+            if fields is not None and not isinstance(fields, Mapping):
+                raise RuleBroken(f"{remedy}: {name} has something else")
+            texts = {str(key): _as_text(each) for key, each in (fields or {}).items()}
+            try:
+                found[name] = declaration_of(tracker_of({"name": name, **texts}))
+            except BadInput as error:
+                raise RuleBroken(f"give {name} a valid declaration: {error}") from None
+        return found
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import ClassVar
 
@@ -25,6 +25,7 @@ from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
+from saga_core.projection import counted_values, counts_of
 from saga_core.recall import SearchedWords, Walk, weight_of, without_other_story
 from saga_core.stores import Edge
 from saga_core.world import DEFAULT_HP, World
@@ -66,11 +67,12 @@ class Briefing:
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Return up to three lines and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
+        counts = _told_counts(state, scene.request.language)
         # A conversation without a player character has no inventory.
-        essentials = self._essentials(state, scene.request.world, words) if state.player else None
+        essentials = self._essentials(state, scene.request.world, words, counts) if state.player else None
         pieces = [essentials] if essentials is not None else []
         lines = (
-            (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
+            (Slot.COMPANY, MUST_COMPANY, _company(state, words, counts)),
             (Slot.SURROUNDINGS, MUST_SURROUNDINGS, _surroundings(scene, words)),
         )
         for slot, score, fields in lines:
@@ -88,13 +90,15 @@ class Briefing:
         ]
         return pieces
 
-    def _essentials(self, state: WorldState, world: World, words: Labels) -> Piece | None:
-        """Place, health, mood, and belongings where any were ever told of: what nobody said is unknown, not none."""
+    def _essentials(self, state: WorldState, world: World, words: Labels, counts: _ToldCounts) -> Piece | None:
+        """Place, health, mood, what is counted of world, place and player, and belongings where any were ever told of:
+        what nobody said is unknown, not none."""
         player = state.entities.get(state.player)
         fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
         if player is not None and _health_is_known(player, world):
             top = player.get("max_hp")
             fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
+        fields += [each for whose in ("", state.location or "-", state.player) for each in counts(whose)]
         mood = player.get("mood") if player is not None else None
         moods = [f"{words.mood}: {one_field(str(mood))}"] if mood else []
         if state.player not in state.belongings:
@@ -150,18 +154,38 @@ def _living(state: WorldState, ids: Sequence[str]) -> list[str]:
     return [id_ for id_ in ids if not (id_ in state.entities and state.entities[id_].dead)]
 
 
-def _company(state: WorldState, words: Labels) -> list[str]:
+_ToldCounts = Callable[[str], list[str]]
+"""Returns what the narrator is told of the trackers of a subject, and of those between it and the player."""
+
+
+def _told_counts(state: WorldState, language: str) -> _ToldCounts:
+    values = counted_values(state)
+
+    def told(subject: str) -> list[str]:
+        pairs = ((subject, ""), (subject, state.player), (state.player, subject)) if subject else (("", ""),)
+        found = []
+        for each in counts_of(state, values, *pairs):
+            way = f"{one_field(state.name(each.subject))} → " if each.other and each.subject == state.player else ""
+            found.append(f"{way}{one_field(each.told(language))}")
+        return found
+
+    return told
+
+
+def _company(state: WorldState, words: Labels, counts: _ToldCounts) -> list[str]:
     player = _with_condition(state, state.player) if state.player in state.entities else ""
     # Nobody has named her yet: "Player: Player" says nothing.
     fields = [f"{words.player}: {player}"] if player not in ("", words.player) else []
     present = _living(state, state.present)
     if present:
-        fields.append(f"{words.present}: {_listed([_with_condition(state, id_) for id_ in present], _NAMES, words)}")
+        fields.append(
+            f"{words.present}: {_listed([_with_condition(state, id_, counts(id_)) for id_ in present], _NAMES, words)}"
+        )
     return fields
 
 
-def _with_condition(state: WorldState, id_: str) -> str:
-    """Return the entity's name, with its status and other attributes in parentheses."""
+def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> str:
+    """Return the entity's name, with its status, other attributes and what is counted of it in parentheses."""
     name = one_field(state.name(id_))
     known = state.entities.get(id_)
     if known is None:
@@ -173,7 +197,7 @@ def _with_condition(state: WorldState, id_: str) -> str:
         for key, value in known.attributes.items()
         if key not in _TOLD_ELSEWHERE and value is not None and value != ""
     ]
-    told = "; ".join(one_field(text)[:_CONDITION] for text in holds[:_CONDITIONS])
+    told = "; ".join((*(one_field(text)[:_CONDITION] for text in holds[:_CONDITIONS]), *counts))
     return f"{name} ({told})" if told else name
 
 

@@ -13,6 +13,7 @@ from saga_core.language import clean_name, fold_name, nfc
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names
 from saga_core.strategies import Skipped, consolidate
+from saga_core.trackers import UnreadableValue, Whose, read_value, tracker_in_line
 
 _QUANTITY_DIGITS = 12
 
@@ -222,6 +223,39 @@ def _remember(desk: _Desk) -> tuple[Event, ...]:
         raise BadInput(f"text: {why}") from None
 
 
+def _tracker(desk: _Desk) -> tuple[Event, ...]:
+    tracker = desk.state.trackers.find(desk.text("tracker"))
+    if tracker is None:
+        known = ", ".join(each.name for each in desk.state.trackers) or "nothing"
+        raise BadInput(f"tracker: {desk.text('tracker')!r} is not counted in this story; it counts {known}")
+    state, subject, other = desk.state, "", ""
+    if tracker.whose is Whose.PLACE:
+        subject = desk.entity("place", Kind.LOCATION).id if desk.text("place") else state.location or ""
+    elif tracker.whose is not Whose.WORLD:
+        subject = desk.who().id
+    if tracker.whose is Whose.PAIR:
+        other = desk.entity("to", Kind.CHARACTER).id if desk.text("to") else state.player
+    before = state.count(tracker, subject, other)
+    try:
+        reading = read_value(tracker, desk.fields.get("value", ""), before.value if before is not None else None)
+    except UnreadableValue as problem:
+        raise BadInput(f"value: {problem}") from None
+    if reading.value is not None:
+        return (deltas.TrackerSet(tracker.name, reading.value, subject, other),)
+    if not reading.changes:
+        raise BadInput(f"value: {desk.text('value')!r} changes nothing; write a value or a change such as +3")
+    return (
+        deltas.TrackerChanged(tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed),
+    )
+
+
+def _declare(desk: _Desk) -> tuple[Event, ...]:
+    try:
+        return (deltas.TrackersDeclared((tracker_in_line(desk.fields["declaration"]),)),)
+    except BadInput as problem:
+        raise BadInput(f"declaration: {problem}") from None
+
+
 _FORMS: dict[str, _Form] = {
     "merge": _Form(("one", "into"), (), _merge),
     "split": _Form(("of", "name"), (), _split),
@@ -244,6 +278,9 @@ _FORMS: dict[str, _Form] = {
     "lore": _Form(("entry",), ("text",), lambda desk: (deltas.LoreLearned(desk.text("entry"), desk.text("text")),)),
     "remember": _Form(("text",), ("record", "namespace"), _remember),
     "unremember": _Form(("record",), (), lambda desk: (deltas.Unremembered(desk.text("record")),)),
+    "tracker": _Form(("tracker", "value"), ("who", "to", "place"), _tracker),
+    "declare": _Form(("declaration",), (), _declare),
+    "undeclare": _Form(("tracker",), (), lambda desk: (deltas.TrackerRemoved(desk.text("tracker")),)),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)

@@ -33,6 +33,7 @@ from saga_core.state_block import (
     read_hidden,
     squash,
 )
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 _NAME, _WORD, _NOTE = 60, 24, 160
 """The longest name, feeling and note that an answer may hold, in characters."""
@@ -43,14 +44,21 @@ _NOTHING = all_of(lambda each: each.values.unchanged)
 """The answers that models give instead of an empty one, squashed."""
 
 
+COUNTED = "counted"
+"""The key of an answer for what changed of the trackers."""
+
+
 def empty_answer(*, brief: bool = False) -> dict[str, Any]:
     """An answer by which nothing changed. ``brief``: with the few keys that small models get right."""
     few = {"place": "", "here": [], "dead": [], "hp": 0, "money_left": None, "got": [], "lost": []}
     return few if brief else {**few, "passed": [], "states": [], "feelings": [], "note": ""}
 
 
-def answer_schema(*, brief: bool = False) -> dict[str, Any]:
-    """The schema of an answer about one turn. Every key is required; what did not change is empty, 0 or null."""
+def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
+    """The schema of an answer about one turn. Every key is required; what did not change is empty, 0 or null.
+
+    ``counted`` are the story's trackers.
+    """
     name = {"type": "string", "maxLength": _NAME}
     things = _list(_object({"thing": name, "count": {"type": "integer"}}), _THINGS)
     degree = {"type": "integer", "minimum": -_DEGREE, "maximum": _DEGREE}
@@ -70,7 +78,12 @@ def answer_schema(*, brief: bool = False) -> dict[str, Any]:
         ),
         "note": {"type": "string", "maxLength": _NOTE},
     }
-    return _object({key: fields[key] for key in empty_answer(brief=brief)})
+    asked = {key: fields[key] for key in empty_answer(brief=brief)}
+    if counted:
+        what = {"type": "string", "enum": [each.name for each in counted]}
+        row = _object({"what": what, "who": name, "value": {"type": "string", "maxLength": _NAME}})
+        asked[COUNTED] = _list(row, 2 * len(counted))
+    return _object(asked)
 
 
 def _object(fields: dict[str, Any]) -> dict[str, Any]:
@@ -83,10 +96,16 @@ def _list(items: dict[str, Any], most: int) -> dict[str, Any]:
 
 def as_block(answer: Mapping[str, Any]) -> dict[str, Any]:
     """An answer in the keys of a state block, for its parser. Keys of a block, and unknown ones, stay as they are."""
-    block = {key: value for key, value in answer.items() if key not in _READERS}
+    block = {key: value for key, value in answer.items() if key not in (*_READERS, COUNTED)}
     spaced = {key: _spaced(answer[key]) for key in _READERS if key in answer}
     for key, value in spaced.items():
         block |= _READERS[key](value)
+    for row in _rows(answer.get(COUNTED)):
+        if isinstance(row, dict) and row.get("what"):
+            what, who = str(row["what"]), str(row.get("who") or "")
+            said = block.setdefault(what, {}) if who else block
+            if isinstance(said, dict):
+                said[who or what] = row.get("value")
     dead = [{"name": name, "status": "dead"} for name in _rows(spaced.get("dead")) if isinstance(name, str)]
     if dead:
         block["status_changes"] = [*dead, *_rows(block.get("status_changes"))]
@@ -132,8 +151,8 @@ def _signed(value: object) -> bool:
     return isinstance(value, str) and value.strip()[:1] in ("+", "-", "−")
 
 
-def read_answer(text: str) -> StateReading:
-    """Read the report in an answer; an empty one means that nothing changed.
+def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
+    """Read the report in an answer; an empty one means that nothing changed. ``own`` are the story's trackers.
 
     The answer is a JSON object, also with text around it. Answers of models that prefer the block of the narrator are
     accepted too: a state block (the last one counts), its body in a different fence or in none, and a plain statement
@@ -150,13 +169,13 @@ def read_answer(text: str) -> StateReading:
             return StateReading("", BlockStatus.OK, BlockFields())
         answer = _object_in(body)
         if answer is not None:
-            parsed = parse_block(json.dumps(as_block(answer), ensure_ascii=False))
+            parsed = parse_block(json.dumps(as_block(answer), ensure_ascii=False), own=own)
             if parsed.status is not BlockStatus.FALLBACK:
                 return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)
-        parsed = parse_block(body)
+        parsed = parse_block(body, own=own)
         if parsed.status is BlockStatus.OK and not parsed.problems:
             return StateReading("", BlockStatus.OK, parsed.fields)
-    found = read_hidden(hidden)
+    found = read_hidden(hidden, own)
     # The answer was to be data, so that its missing fence is no problem.
     return evolve(found, problems=tuple(each for each in found.problems if each != UNFENCED))
 

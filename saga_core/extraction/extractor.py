@@ -98,11 +98,11 @@ class Extractor:
         Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names, brief=self.brief)
-        reading = read_answer(await self._ask(plan, before_call, paid))
+        reading = read_answer(await self._ask(plan, state, before_call, paid), state.trackers)
         if reading.status is BlockStatus.FALLBACK and not self.once:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
-            reading = read_answer(await self._ask(repair, before_call, paid))
+            reading = read_answer(await self._ask(repair, state, before_call, paid), state.trackers)
         if reading.status is BlockStatus.FALLBACK:
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"{QUOTES}{said!r}" if said else ""
@@ -127,8 +127,10 @@ class Extractor:
         one. Raises the same errors as ``extract``.
         """
         plan = ask_window(turns, state, language, self.counter.count, names=names)
-        answer = await self.window_call.ask(plan, before_call=before_call, paid=paid, schema=("turns", window_schema()))
-        return read_window(answer.text[:LONGEST], len(turns))
+        answer = await self.window_call.ask(
+            plan, before_call=before_call, paid=paid, schema=("turns", window_schema(state.trackers))
+        )
+        return read_window(answer.text[:LONGEST], len(turns), state.trackers)
 
     def told(self, turn_user: str, turn_reply: str, language: str) -> Told:
         """A turn as it is quoted in a window. Makes no call."""
@@ -143,8 +145,7 @@ class Extractor:
         """The number of tokens of the question about a window. Makes no call."""
         return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 
-    async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
-        answer = await self.call.ask(
-            plan, before_call=before_call, paid=paid, schema=("changes", answer_schema(brief=self.brief))
-        )
+    async def _ask(self, plan: PromptPlan, state: WorldState, before_call: BeforeCall, paid: Paid) -> str:
+        schema = answer_schema(brief=self.brief, counted=state.trackers)
+        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", schema))
         return answer.text[:LONGEST]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 from saga_core.extraction.answer import empty_answer
 from saga_core.language import ExtractionWords, language_of, mentions
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import Count, cut_middle, without_injected
+from saga_core.trackers import Trackers
 
 LIMIT = 1_500
 """The maximum number of tokens of the whole question."""
@@ -47,7 +48,8 @@ def ask(
     fields that small models get right. A long reply is cut in the middle.
     """
     user, reply = without_injected(user), without_injected(reply)
-    words, system = words_of(language), instructions(language_of(language).tag, brief=brief)
+    words = words_of(language)
+    system = instructions(language_of(language).tag, brief=brief, counted=counted_keys(words, state.trackers))
     left = LIMIT - _FRAME - _again_tokens(words, count) - count(system) - count(words.answer)
     lines = [words.before, *(QUOTE + line for line in short_state(state, f"{user}\n{reply}", names, language, count))]
     said = quoted(user, _WORDS, count)
@@ -58,11 +60,17 @@ def ask(
     return question(system, "\n".join(lines))
 
 
-@cache
-def instructions(tag: str, *, brief: bool) -> str:
+def counted_keys(words: ExtractionWords, counted: Trackers) -> str:
+    """What the key of the trackers means; empty for a story without any."""
+    named = "; ".join(f"{each.name}: {each.description}" if each.description else each.name for each in counted)
+    return f" {words.counted} {named}." if named else ""
+
+
+@lru_cache(maxsize=64)
+def instructions(tag: str, *, brief: bool, counted: str = "") -> str:
     """The system message of the question about one turn: the task, the keys, and worked examples."""
     words = words_of(tag)
-    parts = [f"{words.task}\n{words.keys}" + ("" if brief else f" {words.more}")]
+    parts = [f"{words.task}\n{words.keys}" + ("" if brief else f" {words.more}") + counted]
     for example in words.examples:
         answer = {key: example.answer.get(key, value) for key, value in empty_answer(brief=brief).items()}
         lines = (

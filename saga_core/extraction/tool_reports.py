@@ -12,19 +12,21 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.extraction.answer import answer_schema, read_answer
-from saga_core.extraction.question import words_of
+from saga_core.extraction.question import counted_keys, words_of
 from saga_core.state_block import BlockFields, BlockStatus, StateReading
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 NAME = "saga_report"
 _MOST = 65_536
 """Characters of arguments that are kept."""
 
 
-def report_tool(language: str) -> dict[str, Any]:
-    """The tool as OpenAI's chat API declares it, described in a language."""
+def report_tool(language: str, counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
+    """The tool as OpenAI's chat API declares it, described in a language. ``counted`` are the story's trackers."""
     words = words_of(language)
-    described = f"{words.keys} {words.more}"
-    return {"type": "function", "function": {"name": NAME, "description": described, "parameters": answer_schema()}}
+    described = f"{words.keys} {words.more}{counted_keys(words, counted)}"
+    schema = answer_schema(counted=counted)
+    return {"type": "function", "function": {"name": NAME, "description": described, "parameters": schema}}
 
 
 @define(eq=False)
@@ -63,12 +65,12 @@ class ReportCalls:
     def __bool__(self) -> bool:
         return bool(self._own)
 
-    def reading(self, visible: str) -> StateReading:
+    def reading(self, visible: str, counted: Trackers = NO_TRACKERS) -> StateReading:
         """What the last call reports. A call whose arguments cannot be read is a missing report."""
         arguments = list(self._own.values())[-1]
         try:
             json.loads(arguments or "{}")
         except (ValueError, RecursionError) as error:
             return StateReading(visible, BlockStatus.FALLBACK, BlockFields(), (f"{NAME}: {error}",))
-        found = read_answer(arguments or "{}")
+        found = read_answer(arguments or "{}", counted)
         return StateReading(visible, found.status, found.fields, found.problems, found.invalid)

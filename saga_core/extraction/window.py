@@ -11,12 +11,13 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.extraction.answer import answer_schema, as_block
-from saga_core.extraction.question import QUOTE, quoted, short_state, words_of
+from saga_core.extraction.question import QUOTE, counted_keys, quoted, short_state, words_of
 from saga_core.language import every
 from saga_core.messages import PromptPlan, question
 from saga_core.model import WorldState
 from saga_core.model_calls import Count, without_injected
 from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 TURNS = 12
 """The maximum number of turns in one window. The answer has a block for each of them."""
@@ -74,26 +75,28 @@ def ask_window(
     ]
     for number, each in enumerate(turns, 1):
         lines += ["", f"## {words.turn} {number}", each.text]
-    return question(f"{words.window}\n{words.keys} {words.more}\n{_FORM}", "\n".join(lines))
+    return question(
+        f"{words.window}\n{words.keys} {words.more}{counted_keys(words, state.trackers)}\n{_FORM}", "\n".join(lines)
+    )
 
 
-def window_schema() -> dict[str, Any]:
+def window_schema(counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
     """The JSON schema of an answer: a list of turns, each with its number and what changed in it."""
-    each = answer_schema()
+    each = answer_schema(counted=counted)
     fields = {"turn": {"type": "integer"}, **each["properties"]}
     each |= {"properties": fields, "required": list(fields)}
     turns = {"type": "array", "items": each}
     return {"type": "object", "properties": {"turns": turns}, "required": ["turns"], "additionalProperties": False}
 
 
-def read_window(text: str, turns: int) -> dict[int, StateReading]:
+def read_window(text: str, turns: int, own: Trackers = NO_TRACKERS) -> dict[int, StateReading]:
     """Read the report of an answer, by turn number.
 
     Turns that the answer omits, reports twice or reports unreadably are missing from the result.
     """
     found: dict[int, StateReading] = {}
     twice: set[int] = set()
-    for number, reading in _readings(text):
+    for number, reading in _readings(text, own):
         if number in found:
             twice.add(number)
         if 1 <= number <= turns and reading.status is not BlockStatus.FALLBACK:
@@ -101,14 +104,14 @@ def read_window(text: str, turns: int) -> dict[int, StateReading]:
     return {number: reading for number, reading in found.items() if number not in twice}
 
 
-def _readings(text: str) -> list[tuple[int, StateReading]]:
+def _readings(text: str, own: Trackers) -> list[tuple[int, StateReading]]:
     """The reports of an answer: as it was asked for, or as a state block for each turn."""
     rows = _json(text)
     if rows:
-        return [(number, _read(json.dumps(as_block(row), ensure_ascii=False))) for number, row in rows]
+        return [(number, _read(json.dumps(as_block(row), ensure_ascii=False), own)) for number, row in rows]
     blocks = [block for block in hide(text).blocks if block.closed and not block.thinking and not block.loose]
     numbered = [(_number().match(block.body), block.body) for block in blocks]
-    return [(int(number[1]), _read(body[number.end() :])) for number, body in numbered if number is not None]
+    return [(int(number[1]), _read(body[number.end() :], own)) for number, body in numbered if number is not None]
 
 
 @cache
@@ -138,8 +141,8 @@ def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def _read(body: str) -> StateReading:
+def _read(body: str, own: Trackers) -> StateReading:
     if not body.strip(" \t\n{}"):
         return _NOTHING
-    parsed = parse_block(body)
+    parsed = parse_block(body, own=own)
     return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)

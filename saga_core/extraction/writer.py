@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
+from saga_core.extraction.counts import count_events
 from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
@@ -54,13 +55,15 @@ def read_delta(
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
     names = Names(state, later, evidence, _people(fields), _listed(fields))
     real = here_and_now(fields, names)
-    events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above)).events())
+    wrong: list[str] = []
+    events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = ReportStatus.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
-    problems = tuple(f"{said_by}: {problem}" for problem in reading.problems)
+    problems = tuple(f"{said_by}: {problem}" for problem in (*reading.problems, *wrong))
+    observed = tuple(deltas.Observed(key, value) for key, value in reading.others)
     return Delta(
-        (*head, *names.introduced, *events),
+        (*head, *names.introduced, *events, *observed),
         Source.NONE if status is ReportStatus.FALLBACK else source,
         status,
         problems,
@@ -121,6 +124,7 @@ class _Reports:
     words: str
     taken_over: frozenset[tuple[str, str]]
     """What changed hands in the turn before, each as its new owner and the thing."""
+    complain: Callable[[str], None]
 
     def events(self) -> Iterator[Event]:
         """The events in the order that the fold needs: separations, the move, meetings, then the rest."""
@@ -136,6 +140,7 @@ class _Reports:
         yield from self._belongings()
         yield from self._destroyed()
         yield from self._relations()
+        yield from self._counts()
         yield from (each for each in statuses if each.status == DEAD)
         player, fields = self.state.player, self.fields
         if fields.mood:
@@ -349,6 +354,17 @@ class _Reports:
     def _count(self, owner: str, thing: str) -> int:
         stack = self.state.belongings.get(owner, {}).get(thing)
         return stack.quantity if stack is not None else 0
+
+    # -- what is counted ---------------------------------------------------------------------------------------------
+
+    def _counts(self) -> Iterator[Event]:
+        fields, state = self.fields, self.state
+        if fields.counts:
+            present = self._present()
+            met = [who for told in fields.npc_met for who in self._people(told) if who != state.player]
+            company = present if present is not None else list(dict.fromkeys((*state.present, *met)))
+            place = self._place(fields.location) if fields.location else state.location
+            yield from count_events(fields.counts, state, self.names, company, place, self.complain)
 
     # -- who is what -------------------------------------------------------------------------------------------------
 

@@ -195,7 +195,7 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
     before = await live.state(turn.parent)
     # Without a whole block, the recorder has found out nothing but who the player is, and whom the block introduced.
     kinds = _NAMED_BY_BLOCK if turn.delta.cut or turn.delta.status is ReportStatus.FALLBACK else (Renamed,)
-    named = tuple(event for event in turn.delta.events if isinstance(event, kinds))
+    named = tuple(event for event in turn.delta.events if isinstance(event, (*kinds, deltas.TrackersDeclared)))
     before = fold(before, Delta(named), turn=before.turn, depth=before.depth)
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None
@@ -225,7 +225,7 @@ def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
     said = f"{turn.user}\n{turn.reply}"
     kept: list[Event] = [*scene.named, *(event for event in turn.delta.events if isinstance(event, Mentioned))]
     if turn.delta.cut:
-        reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
+        reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields, before.trackers))
     told = read_delta(reading, before, source=Source.EXTRACTION, later=scene.later, told=said, above=scene.above)
     if not any(isinstance(event, Mentioned) for event in kept):
         kept += mention_event(live.lore.mentioned_in(said))

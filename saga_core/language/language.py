@@ -32,6 +32,7 @@ WORDS: Mapping[str, type[Table]] = {
     "requests": tables.RequestWords,
     "story": tables.StoryWords,
     "past": tables.PastWords,
+    "clock": tables.ClockWords,
     "world": tables.WorldWords,
 }
 """The sections of ``words.toml``. Those that a language leaves out are empty."""
@@ -61,6 +62,7 @@ class Language:
     requests: tables.RequestWords
     story: tables.StoryWords
     past: tables.PastWords
+    clock: tables.ClockWords
     world: tables.WorldWords
     request: tables.BlockRequest
     labels: tables.Labels

@@ -561,6 +561,29 @@ class StoryWords(Table):
         return self.own_fight.replace("VERBS", self.attacks).replace("NAMED", named)
 
 
+class ClockWords(Table):
+    """How narrators write the time of a story. Searched in case-folded text."""
+
+    weekdays: Phrases = ()
+    """A pattern for each day of the week, Monday first."""
+    minutes: Pattern = NEVER
+    hours: Pattern = NEVER
+    days: Pattern = NEVER
+    weeks: Pattern = NEVER
+    """Units of time behind a number."""
+    numbers: Mapping[str, int] = _NO_NUMBERS
+    """Numbers in words before these units."""
+    spelled: Mapping[str, int] = _NO_NUMBERS
+    """Words that mean a number of days by themselves."""
+    day_number: Pattern = NEVER
+    """A day counted from the first, with the group ``day``."""
+    next_day: Pattern = NEVER
+    oclock: Pattern = NEVER
+    """A full hour, with the group ``hour``, and optionally ``minute`` and ``pm``."""
+    parts: Mapping[str, int] = _NO_NUMBERS
+    """Patterns of parts of the day, with the hour at which they begin."""
+
+
 class WorldWords(Table):
     """The keys and words of world files. English ones are read in every world."""
 
@@ -584,6 +607,8 @@ class BlockRequest(Table):
     """An additional text for a narrator that may call tools."""
     call: str = ""
     """The request to report by a call of the tool ``saga_report`` instead."""
+    counted: str
+    """The text before the trackers of a story."""
 
 
 class Labels(Table):
@@ -617,6 +642,13 @@ class Labels(Table):
     more: str
     not_there: str
     formerly: str
+    story_day: str
+    week: Phrases
+    """The days of the week, Monday first."""
+    yes: str
+    no: str
+    secret_count: Mapping[str, str]
+    """The mark of a value that is kept from the player or the characters."""
     wish: str
     limit: str
     edges: Mapping[str, str]
@@ -736,6 +768,8 @@ class ExtractionWords(Table):
     window: str
     keys: str
     more: str
+    counted: str
+    """What the key ``counted`` means. The names of the trackers follow."""
     examples: tuple[WorkedExample, ...]
     answer: str
     turn: str

@@ -9,6 +9,7 @@ from attrs import evolve
 from attrs import fields as attributes
 
 from saga_core.model import deltas
+from saga_core.model.counting import with_subject
 from saga_core.model.entities import (
     Entity,
     Finding,
@@ -29,7 +30,7 @@ from saga_core.model.world_state import (
     WorldState,
 )
 
-_IDS = ("id", "who", "to", "owner", "item", "giver", "receiver", "source", "target", "event", "place", "into")
+_IDS = frozenset("id who to owner item giver receiver source target event place into subject other".split())
 SCENE, CHAPTER = "scene", "chapter"
 LEVELS = (SCENE, CHAPTER)
 _ELLIPSIS = " … "
@@ -92,6 +93,7 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         present=tuple(dict.fromkeys(now(who) for who in state.present if now(who) != state.player)),
         happenings=tuple(evolve(each, event=now(each.event)) for each in state.happenings),
         merged={**merged, gone.id: into.id},
+        counts=with_subject(state, gone.id, into.id),
     )
 
 
@@ -138,6 +140,7 @@ def forget(state: WorldState, id_: str) -> WorldState | str:
         present=tuple(who for who in state.present if who != id_),
         happenings=tuple(each for each in state.happenings if each.event != id_),
         schedule={event: each for event, each in state.schedule.items() if event != id_},
+        counts=with_subject(state, id_),
     )
 
 

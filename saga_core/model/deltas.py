@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from saga_core.model.entities import Kind, MemoryRecord
+from saga_core.trackers import Tracker
 from saga_core.values import Value
 
 
@@ -297,6 +298,50 @@ class Unremembered:
     record: str
 
 
+@frozen
+class TrackersDeclared:
+    """These trackers count from now on. One of a known name replaces the earlier one, and its values stay."""
+
+    trackers: tuple[Tracker, ...]
+
+
+@frozen
+class TrackerRemoved:
+    """The tracker of that name (in any spelling) and its values count no more."""
+
+    tracker: str
+
+
+@frozen
+class TrackerSet:
+    """A tracker has a value, within its limits. ``other`` is the target of a pair."""
+
+    tracker: str
+    value: Value
+    subject: str = ""
+    other: str = ""
+
+
+@frozen
+class TrackerChanged:
+    """A tracker's number goes up or down within its limits, or its list gains and loses items."""
+
+    tracker: str
+    by: int = 0
+    subject: str = ""
+    other: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@frozen
+class Observed:
+    """A report has a key that nothing declares. It is kept, and offered as a tracker."""
+
+    key: str
+    value: str
+
+
 Event = (
     Introduced
     | Renamed
@@ -331,4 +376,9 @@ Event = (
     | BlockWritten
     | Remembered
     | Unremembered
+    | TrackersDeclared
+    | TrackerRemoved
+    | TrackerSet
+    | TrackerChanged
+    | Observed
 )

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import evolve
 from attrs import fields as attributes
 
-from saga_core.model import curated, deltas
+from saga_core.model import counting, curated, deltas
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.turn_delta import Delta
@@ -25,6 +25,8 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
     can, or nothing, and is recorded in ``problems``.
     """
     draft = Draft(state, turn, depth)
+    if depth > state.depth and state.trackers:
+        counting.pass_turns(draft, depth - state.depth)
     for event in delta.events:
         merged = draft.view("merged")
         _APPLY[type(event)](draft, curated.redirected(event, merged) if merged else event)
@@ -382,4 +384,9 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
         memories=remembered(draft.view("memories"), event.record, draft.depth)
     ),
     deltas.Unremembered: _unremembered,
+    deltas.TrackersDeclared: counting.declared,
+    deltas.TrackerRemoved: counting.removed,
+    deltas.TrackerSet: counting.is_set,
+    deltas.TrackerChanged: counting.changed,
+    deltas.Observed: counting.observed,
 }

@@ -21,6 +21,7 @@ from saga_core.model.entities import (
     Stack,
     StoryPart,
 )
+from saga_core.trackers import NO_TRACKERS, Count, Tracker, Trackers, pair, start_value
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
@@ -30,17 +31,28 @@ MAX_SCHEDULED = 32
 MAX_LORE = 32
 MAX_STORY = 24
 """Parts of the story summary. Beyond this limit the two oldest are merged."""
+MAX_OBSERVED = 24
 MAX_STORY_CHARS = 700
 """Characters of one part."""
+
+
+@frozen
+class Observation:
+    """A key that reports have and nothing declares."""
+
+    value: str
+    times: int = 1
+    since: int = 0
+    """The turn (depth) of the latest report."""
 
 
 @frozen(kw_only=True)
 class WorldState:
     """The fold of a path's deltas over the opening state. Its maps are never changed in place.
 
-    Only the latest happenings (64), notes (16), problems (32), findings (64), scheduled events (32), learned lore (32)
-    and story parts (24) are kept, so that a state does not grow with the number of turns. The journal keeps all of
-    them.
+    Only the latest happenings (64), notes (16), problems (32), findings (64), scheduled events (32), learned lore (32),
+    observations (24) and story parts (24) are kept, so that a state does not grow with the number of turns. The journal
+    keeps all of them.
     """
 
     world: str = ""
@@ -81,6 +93,12 @@ class WorldState:
     """The memory blocks of a curator, by name."""
     memories: Mapping[str, MemoryRecord] = field(factory=dict)
     """The records of memory strategies, by id."""
+    trackers: Trackers = NO_TRACKERS
+    """What the story counts."""
+    counts: Mapping[str, Mapping[str, Count]] = field(factory=dict)
+    """Key of a tracker -> subject (see ``trackers.pair``) -> its value. A value that never changed is its start."""
+    observed: Mapping[str, Observation] = field(factory=dict)
+    """Key that reports had and nothing declares -> its latest value, oldest first."""
 
     def name(self, entity: str) -> str:
         """Return the name of an entity, or the id itself if it is unknown."""
@@ -92,6 +110,14 @@ class WorldState:
         """The id of the player's place."""
         placement = self.whereabouts.get(self.player)
         return placement.place if placement else None
+
+    def count(self, tracker: Tracker, subject: str = "", other: str = "") -> Count | None:
+        """A tracker's value for a subject, by default its start; None if it is unknown."""
+        found = self.counts.get(tracker.key, {}).get(pair(subject, other))
+        if found is not None:
+            return found
+        value = start_value(tracker)
+        return None if value is None else Count(value)
 
     def of_kind(self, kind: Kind) -> Iterator[Entity]:
         """Return the entities of one kind, in the order in which they entered."""

@@ -27,18 +27,19 @@ from saga_core.state_block import (
     read_ended,
     without_thoughts,
 )
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 if TYPE_CHECKING:
     from saga_core.extraction import ReportCalls
 
 # -- markers ---------------------------------------------------------------------------------------------------
 #
-# Markers by which a message names a session, a world or the player: ``[[saga:session=NAME]]``.
+# Markers by which a message names a session, a world or the player, ``[[saga:session=NAME]]``, or declares a tracker.
 #
 # Only the client's own words are searched for them, when a request arrives. Here they are removed from replies: a model
 # must not set them, and the client sends its reply back in the next request's history.
 
-MARKER = re.compile(r"\[\[saga:(session|world|player)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+MARKER = re.compile(r"\[\[saga:(session|world|player|tracker)=([^\[\]\n]*)\]\]", re.IGNORECASE)
 """Its groups are the kind and the name."""
 
 _BEGINS = "[[saga:"
@@ -303,12 +304,12 @@ class Reply:
         """The model's text so far, state blocks included."""
         return "".join(self._raw)
 
-    def reading(self, finish: str) -> StateReading:
-        """Read the state that the reply reports. ``finish`` says how the reply ended."""
+    def reading(self, finish: str, counted: Trackers = NO_TRACKERS) -> StateReading:
+        """Read the state that the reply reports. ``finish`` says how it ended, ``counted`` are the story's trackers."""
         blocks = self._filter.raw_blocks or self._earlier
         if self.report and not blocks:
-            return self.report.reading(self.text)
-        reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop")
+            return self.report.reading(self.text, counted)
+        reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop", own=counted)
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
         return reading

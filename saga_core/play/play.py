@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from saga_core.ids import IdSource
 from saga_core.language import detect
 from saga_core.log_context import set_log_context
 from saga_core.messages import PromptPlan
-from saga_core.model import Session, Turn, TurnKind, WorldState
+from saga_core.model import Delta, Event, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
 from saga_core.play.places import Places, WorldChoice
 from saga_core.play.prompting import Layout, Prefix, Prompting
@@ -46,6 +46,7 @@ from saga_core.sessions import (
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
 from saga_core.stores.resident_read import answers_at_once, read_at_hand
+from saga_core.trackers import Tracker
 from saga_core.transcript import Elsewhere, Transcript, read_request, words_key
 from saga_core.views import Projector, scope_of
 from saga_core.world import WorldLibrary
@@ -181,7 +182,7 @@ class Play:
             lap("plan")
         tool = None
         if report == "tool" and not side:
-            tool = extraction.report_tool(start.language)
+            tool = extraction.report_tool(start.language, start.state.trackers)
             replies = tuple(evolve(reply, report=extraction.ReportCalls()) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
@@ -199,7 +200,7 @@ class Play:
             unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
             block_room=self.settings.config.token_budget.state_block_room if report == "block" and not side else 0,
-            form=block_form(start.language) if report == "block" and not side else "",
+            form=block_form(start.language, start.state.trackers) if report == "block" and not side else "",
             report_tool=tool,
             story_rules=None if side else static_rules(start.language, block=False),
             count=self.prompting.counter.count,
@@ -227,11 +228,15 @@ class Play:
         facts = self.prompting.models.facts(request.model, request.provider)
         if request.window:
             facts = evolve(facts, window=min(request.window, facts.window or request.window))
+        declared = declarations(state, (*request.trackers, *self.settings.config.counted))
+        if declared:
+            state = fold(state, Delta(declared), turn=state.turn, depth=state.depth)
         return TurnStart(
             request=request,
             place=place,
             turn=turn,
             state=state,
+            declared=declared,
             language=detect(transcript.player_words or transcript.system_text, place.live.world.language),
             facts=facts,
             memory=await self.prompting.memories.of(place.live.session.id),
@@ -277,6 +282,12 @@ class Play:
             degraded=degraded,
             record=record_nothing,
         )
+
+
+def declarations(state: WorldState, wanted: Sequence[Tracker]) -> tuple[Event, ...]:
+    """The event that declares the trackers of ``wanted`` that the story does not count and nobody removed."""
+    missing = state.trackers.missing(wanted)
+    return (deltas.TrackersDeclared(missing),) if missing else ()
 
 
 # -- the context of a turn --------------------------------------------------------------------------------------

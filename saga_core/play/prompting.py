@@ -347,7 +347,8 @@ class Prompting:
 
 
 def _rules(start: TurnStart, language: str) -> str:
-    return static_rules(language, tools=start.request.tools, block=start.report == "block", call=start.report == "tool")
+    block, call, counted = start.report == "block", start.report == "tool", start.state.trackers
+    return static_rules(language, tools=start.request.tools, block=block, call=call, counted=counted)
 
 
 def _covered(state: WorldState) -> int:

@@ -260,7 +260,9 @@ class _Records:
         place = self.start.place
         if place.kind is TurnKind.SIDE:
             return Delta()
-        reading, persona = reply.reading(finish), self.persona
+        declared = self.start.declared
+        before = fold(self.state, Delta(declared), turn=self.state.turn, depth=self.state.depth)
+        reading, persona = reply.reading(finish, before.trackers), self.persona
         name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)
         # Only a gain can repeat what the turn before reported.
         gains = bool(reading.fields.items_gained)
@@ -268,7 +270,7 @@ class _Records:
         words, prose = looked_through(place.transcript.player_words), looked_through(text)
         delta = read_delta(
             reading,
-            self.state,
+            before,
             player_name=name,
             sure=sure,
             claims=claims,
@@ -280,7 +282,7 @@ class _Records:
         self.counters.add(f"block.{delta.status.value}")
         # Each text alone, so that the result for this reply is cached for the next request.
         named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(prose)}
-        return evolve(delta, events=delta.events + mention_event(sorted(named)))
+        return evolve(delta, events=(*declared, *delta.events, *mention_event(sorted(named))))
 
     def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:
         state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_core.model import TurnKind, WorldState
+from saga_core.model import Event, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession
+from saga_core.trackers import Tracker
 from saga_core.transcript import Transcript
 from saga_core.upstream import ModelFacts
 
@@ -31,6 +32,7 @@ class Request:
     window: int = 0
     tools: bool = False
     local: bool = False
+    trackers: Sequence[Tracker] = ()
 
 
 @frozen(kw_only=True)
@@ -63,7 +65,7 @@ class TurnStart:
     turn: str
     """The id of the turn that the first reply becomes."""
     state: WorldState
-    """The state at the turn that the request continues."""
+    """The state at the turn that the request continues, with what ``declared`` declares."""
     language: str
     """The language of the player's words."""
     facts: ModelFacts
@@ -74,3 +76,5 @@ class TurnStart:
     """The time of the request in seconds since the epoch."""
     report: Report = "block"
     """How the narrator is asked to report. ``after``: it is not; a model reads the reply afterwards."""
+    declared: tuple[Event, ...] = ()
+    """What the request and the configuration declare and the story does not count yet. The turn records it."""

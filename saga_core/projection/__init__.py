@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.projection.compare import Difference, compare_states, difference_words
+from saga_core.projection.counts import counted_values, counts_of
 from saga_core.projection.describe import describe_state, graph_words, render_kv
 from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
@@ -23,6 +24,8 @@ __all__ = [
     "StateLineKey",
     "clauses",
     "compare_states",
+    "counted_values",
+    "counts_of",
     "describe_state",
     "difference",
     "difference_words",

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from saga_core.language import Comparison, language_of
+from saga_core.language import DEFAULT, Comparison, language_of
 from saga_core.model import WorldState
+from saga_core.projection.counts import counted_values
 
 K = TypeVar("K")
 
@@ -23,7 +24,7 @@ class Difference:
     """The kind of the difference.
 
     ``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``,
-    ``event``.
+    ``event``, ``tracker``.
     """
     subject: str
     """The player, an item, a character, ``source → target``, or an event."""
@@ -65,6 +66,11 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
         lambda pair: f"{name(pair[0])} → {name(pair[1])}",
         None,
     )
+    values = [
+        {(each.tracker.name, each.subject, each.other): each.text(DEFAULT) for each in counted_values(state)}
+        for state in (one, other)
+    ]
+    found += _each("tracker", values[0], values[1], lambda key: _counted(key, name, one.player), None)
     events = {each.event: each.name for state in (one, other) for each in state.happenings}
     found += _each("event", _ones(_events(one, since)), _ones(_events(other, since)), events.__getitem__, 0)
     return tuple(found)
@@ -77,7 +83,9 @@ def difference_words(difference: Difference, one: str, other: str, language: str
     if difference.kind in ("equipped", "present", "met", "dead", "event"):
         where = one if difference.one else other
         return words.only.format(label=label, subject=difference.subject, where=where)
-    if difference.kind in ("item", "relation"):
+    if difference.kind == "tracker":
+        label = difference.subject
+    elif difference.kind in ("item", "relation"):
         label = f"{label}: {difference.subject}"
     left, right = (_value(difference, value, words) for value in (difference.one, difference.other))
     return words.sides.format(label=label, one=one, left=left, other=other, right=right)
@@ -87,6 +95,13 @@ def _value(difference: Difference, value: Value, words: Comparison) -> str:
     if value is None or (difference.kind == "item" and not value):
         return words.nothing
     return words.count.format(value=value) if difference.kind == "item" else str(value)
+
+
+def _counted(key: tuple[str, str, str], name: Callable[[str], str], player: str) -> str:
+    tracker, subject, other = key
+    if not subject or (subject == player and not other):
+        return tracker
+    return f"{tracker} ({' → '.join(name(each) for each in (subject, other) if each)})"
 
 
 def _names(one: WorldState, other: WorldState) -> Callable[[str], str]:

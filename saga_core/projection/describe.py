@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from saga_core.language import DEFAULT
 from saga_core.model import Entity, Kind, Session, WorldState
+from saga_core.projection.counts import counted_values, describe_counts
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
 
 
 def render_kv(state: WorldState) -> dict[str, str]:
-    """Return the view as text: facts about the turn and the player, and the manual entries.
+    """Return the view as text: facts about the turn and the player, the trackers, and the manual entries.
 
     The keys are ``turn``, ``player``, ``player_location``, ``player_mood``, ``player_hp`` and ``player_max_hp``.
     """
@@ -24,12 +26,16 @@ def render_kv(state: WorldState) -> dict[str, str]:
             value = player.get(name)
             if value is not None:
                 view[f"player_{name}"] = str(value)
+    view.update((each.label(state), each.text(DEFAULT)) for each in counted_values(state))
     view.update(state.values)
     return view
 
 
-def describe_state(state: WorldState, session: Session) -> dict[str, Any]:
-    """Return the state response of the admin API, with names instead of ids. JSON-able."""
+def describe_state(state: WorldState, session: Session, language: str = DEFAULT) -> dict[str, Any]:
+    """Return the state response of the admin API, with names instead of ids. JSON-able.
+
+    The values of trackers are written as texts of ``language``, too.
+    """
     player = state.entities.get(state.player) or Entity(state.player, Kind.CHARACTER, "")
     hands = state.belongings.get(state.player, {})
     return {
@@ -65,6 +71,7 @@ def describe_state(state: WorldState, session: Session) -> dict[str, Any]:
         ],
         "events": [{"name": event.name, "turn": event.depth} for event in state.happenings],
         "notes": [{"turn": depth, "text": text} for depth, text in state.notes],
+        **describe_counts(state, language),
         "world_state": render_kv(state),
         "problems": [{"turn": each.depth, "turn_id": each.turn, "text": each.text} for each in state.problems],
     }

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from saga_core.language import language_of
+from saga_core.language import DEFAULT, language_of
 from saga_core.model import Event, Kind, Scheduled, WorldState, deltas
+from saga_core.projection.counts import counted_values
+from saga_core.trackers import spelling
 
 StateLineKey = tuple[str, str, str]
 """Kind, subject and other. Statements about the same thing have the same key, whatever their content."""
@@ -17,7 +19,8 @@ StateLineKey = tuple[str, str, str]
 class StateLine:
     """A statement.
 
-    ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note`` or ``event``.
+    ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note``,
+    ``event``, or ``tracker:`` with the key of a tracker.
     """
 
     kind: str
@@ -55,6 +58,16 @@ def _lines(state: WorldState) -> Iterator[StateLine]:
         yield from _person(state, who)
     for (source, target), relation in state.relations.items():
         yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
+    for value in counted_values(state):
+        number = value.count.value if value.tracker.numeric and isinstance(value.count.value, int) else None
+        yield StateLine(
+            kind=f"tracker:{value.tracker.key}",
+            subject=value.subject,
+            other=value.other,
+            text=value.told(DEFAULT),
+            number=number,
+            top=value.tracker.limits[1] if number is not None else None,
+        )
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.dead:
             yield StateLine(kind="status", subject=entity.id, text=str(entity.get("status")))
@@ -103,6 +116,11 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             return (("hp" if name == "max_hp" else name, who, ""),)
         case deltas.Introduced(id=who, attributes=attributes):
             return tuple(("hp" if name == "max_hp" else name, who, "") for name in attributes)
+        case (
+            deltas.TrackerSet(tracker=name, subject=who, other=target)
+            | deltas.TrackerChanged(tracker=name, subject=who, other=target)
+        ):
+            return ((f"tracker:{spelling(name)}", who, target),)
         case deltas.EventScheduled(event=name):
             return (("event", name, ""),)
         case _:

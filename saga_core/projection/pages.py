@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Turn, WorldState
+from saga_core.projection.counts import counted_values
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
 from saga_core.values import PAGE_NAMES
@@ -28,7 +29,7 @@ def render_bodies(state: WorldState, world: World, language: str) -> dict[str, s
     """Return the four pages without front matter."""
     words = page_words(language)
     return {
-        "state.md": _state(state, words),
+        "state.md": _state(state, words, language),
         "relations.md": _relations(state, words),
         "story.md": _story(state, words),
         "lore.md": _lore(state, world, words),
@@ -114,7 +115,7 @@ def inventory(state: WorldState, owner: str) -> list[str]:
     return [state.name(item) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in hands.items()]
 
 
-def _state(state: WorldState, words: Mapping[str, str]) -> str:
+def _state(state: WorldState, words: Mapping[str, str], language: str) -> str:
     player = state.entities.get(state.player)
     lines = [f"## {words['state']}"]
     if player is not None:
@@ -126,6 +127,7 @@ def _state(state: WorldState, words: Mapping[str, str]) -> str:
             lines.append(f"- **{words['mood']}:** {player.get('mood')}")
     if state.present:
         lines.append(f"- **{words['present']}:** {', '.join(map(state.name, state.present))}")
+    lines += [f"- **{each.label(state)}:** {each.text(language)}" for each in counted_values(state)]
     return "\n".join([*lines, *_dead(state, words)]) + "\n"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from saga_core.language import language_of
 from saga_core.messages import FIXED, SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import SCANNED, hide, instruction, unscanned
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 _PLACES = (FIXED, {Origin.PAGES}, {Origin.HISTORY}, {Origin.CONTEXT}, {Origin.WORDS}, {Origin.TAIL})
 """The origins that may change places with each other, in the order that a prompt needs."""
@@ -120,12 +121,20 @@ def _clean(text: str) -> str:
     return hide(text).visible if "`" in text or "~" in text or "_" in text or "<" in text else text
 
 
-def static_rules(language: str, *, tools: bool = False, block: bool = True, call: bool = False) -> str:
+def static_rules(
+    language: str,
+    *,
+    tools: bool = False,
+    block: bool = True,
+    call: bool = False,
+    counted: Trackers = NO_TRACKERS,
+) -> str:
     """Return the rules and the state-block instruction in ``language``, as stable bytes for the prompt's prefix.
     ``tools`` means that the narrator may call tools. ``block=False`` asks for no state block: a small model that is
-    asked for one stops telling the story. ``call`` then asks for a call of the report tool instead.
+    asked for one stops telling the story. ``call`` then asks for a call of the report tool instead. ``counted`` are the
+    story's trackers.
     """
     spoken = language_of(language)
     if not block:
         return f"{spoken.texts.rules}\n\n{spoken.request.call}" if call else spoken.texts.rules
-    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools)}"
+    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools, counted=counted)}"

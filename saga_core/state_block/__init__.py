@@ -10,6 +10,7 @@ from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
     BlockFields,
+    CountReport,
     ItemAmount,
     ItemTransfer,
     RelationChange,
@@ -42,6 +43,7 @@ __all__ = [
     "BlockFields",
     "BlockFilter",
     "BlockStatus",
+    "CountReport",
     "Hidden",
     "ItemAmount",
     "ItemTransfer",

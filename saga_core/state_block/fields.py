@@ -9,8 +9,9 @@ from attrs import frozen
 
 from saga_core.language import all_of, every, normalized
 from saga_core.state_block.form import SLOTS
-from saga_core.state_block.placeholders import Placeholders
+from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.state_block.spelling import squash
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 
 @frozen
@@ -62,6 +63,19 @@ class HitPoints:
 
 
 @frozen
+class CountReport:
+    """What a block says of a declared tracker.
+
+    ``subject`` is the key below which the value stands, such as the name of a character or ``Mina -> Joon``; empty if
+    the value stands alone. ``values`` are the texts of a list, or the one text of another value.
+    """
+
+    tracker: str
+    values: tuple[str, ...]
+    subject: str = ""
+
+
+@frozen
 class BlockFields:
     """The content of one block. None and () mean that the block does not mention the field.
 
@@ -86,6 +100,8 @@ class BlockFields:
     present: tuple[str, ...] | None = None
     hp: HitPoints | None = None
     money: tuple[ItemAmount, ...] = ()
+    counts: tuple[CountReport, ...] = ()
+    """What the block says of declared trackers."""
 
 
 class Kind(Enum):
@@ -102,6 +118,7 @@ class Kind(Enum):
     TRANSFERS = "a list of {item, from, to}"
     RELATIONS = "a list of {from, to, type, delta}"
     STATUSES = "a list of {name, status}"
+    COUNT = "a declared tracker"
 
 
 LIST_KINDS = frozenset({Kind.ITEMS, Kind.NAMES, Kind.COMPANY, Kind.TRANSFERS, Kind.RELATIONS, Kind.STATUSES})
@@ -123,7 +140,7 @@ class Field:
     @property
     def templates(self) -> Placeholders:
         """The placeholders that templates contain in place of its value."""
-        return _TEMPLATES[self.name]
+        return _TEMPLATES.get(self.name, NONE)
 
 
 FIELDS: tuple[Field, ...] = (
@@ -219,8 +236,10 @@ def _short_spellings(key: str) -> tuple[str, ...]:
     return tuple(squash(part) for part in (key, head, tail))
 
 
-def field_of(key: str) -> Field | None:
-    """The field that ``key`` names, in any spelling; None if there is none."""
+def field_of(key: str, own: Trackers = NO_TRACKERS) -> Field | None:
+    """The field that ``key`` names, in any spelling; None if there is none. ``own`` are the story's trackers."""
+    if own and (tracker := own.find(key)) is not None:
+        return Field(tracker.name, Kind.COUNT)
     return next((_BY_ALIAS[spelling] for spelling in _spellings(key) if spelling in _BY_ALIAS), None)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Mapping
+from functools import lru_cache
 
 from attrs import fields as attributes
 
@@ -34,30 +35,68 @@ from saga_core.state_block.values import (
     nothing_in_list,
     unclothed,
 )
+from saga_core.trackers import NO_TRACKERS, Tracker, TrackerKind, Trackers, Whose
 
 
-def instruction(language: str = DEFAULT, *, tools: bool = False) -> str:
+def instruction(language: str = DEFAULT, *, tools: bool = False, counted: Trackers = NO_TRACKERS) -> str:
     """The text that asks the narrator for a state block. It is fixed for each language, so that it can be cached.
 
     ``language`` is a known tag or an extension of one, such as "ko-KR". Raises ``ValueError`` for any other. A model
     that copies the form without filling it in states nothing. ``tools`` says that the narrator may call tools; the
-    block is then requested in the reply that follows their results.
+    block is then requested in the reply that follows their results. ``counted`` are the story's trackers.
     """
     if primary(language) not in known():
         raise ValueError(f"language {language!r} has no state block instruction: use one of {', '.join(known())}")
-    return _instruction(language_of(language).tag, tools)
+    return _instruction(language_of(language).tag, tools, counted)
 
 
-@cache
-def _instruction(tag: str, tools: bool) -> str:
+@lru_cache(maxsize=64)
+def _instruction(tag: str, tools: bool, counted: Trackers) -> str:
     asked = language_of(tag).request
-    told = f"{asked.lead}\n\n{block_form(tag)}"
-    return f"{told}\n\n{asked.tools}" if tools and asked.tools else told
+    parts = [asked.lead, block_form(tag, counted)]
+    if counted:
+        parts.insert(1, "\n".join([asked.counted, *(_meaning(each) for each in counted if each.description)]))
+    if tools and asked.tools:
+        parts.append(asked.tools)
+    return "\n\n".join(parts)
 
 
-def block_form(language: str = DEFAULT) -> str:
-    """The form of the block in a language, including its fences."""
-    return FORM.format(**language_of(language).block.slots)
+def block_form(language: str = DEFAULT, counted: Trackers = NO_TRACKERS) -> str:
+    """The form of the block in a language, including its fences and a line for each tracker."""
+    slots = language_of(language).block.slots
+    form = FORM.format(**slots)
+    if not counted:
+        return form
+    head, notes, tail = form.rpartition("\nnotes:")
+    return head + "".join(f"\n{each.name}: {_counted(each, slots)}" for each in counted) + notes + tail
+
+
+def _counted(tracker: Tracker, slots: Mapping[str, str]) -> str:
+    """The placeholder of a tracker in the form."""
+    if tracker.kind is TrackerKind.LIST:
+        value = f"[+<{slots['item']}>, -<{slots['item']}>]"
+    elif tracker.kind is TrackerKind.CHOICE:
+        value = f"<{'|'.join(name for _, name in tracker.steps)}>"
+    else:
+        value = _EXAMPLES[tracker.kind]
+    return f"{{<{slots['name']}>: {value}}}" if tracker.whose in (Whose.CHARACTER, Whose.PAIR) else value
+
+
+_EXAMPLES = {
+    TrackerKind.NUMBER: "<12|+3>",
+    TrackerKind.COUNTER: "<+1>",
+    TrackerKind.MONEY: "<12|+3>",
+    TrackerKind.TEXT: "<…>",
+    TrackerKind.FLAG: "<true|false>",
+    TrackerKind.CLOCK: "<+2h|19:30>",
+    TrackerKind.METER: "<+5>",
+}
+
+
+def _meaning(tracker: Tracker) -> str:
+    least, most = tracker.limits
+    limits = f" ({least}–{most})" if tracker.kind is TrackerKind.NUMBER and None not in (least, most) else ""
+    return f"- {tracker.name}{limits}: {tracker.description}"
 
 
 def render_block(fields: BlockFields) -> str:

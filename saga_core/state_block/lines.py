@@ -9,8 +9,17 @@ from collections.abc import Iterator
 from attrs import Factory, define, frozen
 
 from saga_core.state_block import flow
-from saga_core.state_block.fields import FIELDS, LIST_KINDS, Field, Kind, field_of, is_header, record_key
-from saga_core.state_block.flow import Node, Scalar, Seq
+from saga_core.state_block.fields import (
+    FIELDS,
+    LIST_KINDS,
+    Field,
+    Kind,
+    field_of,
+    is_header,
+    record_key,
+)
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 _QUOTE_MARKS = re.compile(r"[ \t\u00a0\u3000]*(?:>[ \t]?)+")
@@ -75,6 +84,8 @@ class Entry:
             return deeper
         if self.field is None or self.inline or not key:
             return False
+        if self.field.kind is Kind.COUNT:
+            return deeper
         nested = deeper or (line.bullet and not self.bullet)
         return nested and record_key(self.field.kind, key) is not None
 
@@ -123,13 +134,13 @@ def whole_lines(body: str, *, closed: bool) -> tuple[list[str], str]:
     return lines, "" if not cut.strip(" \t`~") else cut
 
 
-def split_lines(lines: list[str], cut: str) -> Body:
+def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body:
     """Split a body that is written line by line into entries."""
     entries: list[Entry] = []
     strays: list[str] = []
     for line in _parts(lines, cut):
         key, value = split_key(line.text)
-        field = field_of(key) if key else None
+        field = field_of(key, own) if key else None
         current = entries[-1] if entries else None
         if current and current.holds(line, key):
             current.add(line)
@@ -164,12 +175,22 @@ def node_of(entry: Entry) -> Node:
     inline = "" if entry.is_block_scalar else entry.inline
     if kind in LIST_KINDS:
         return _list_node(inline, entry.more, kind)
+    if kind is Kind.COUNT and not inline and entry.more:
+        return _count_node(entry.more)
     if not inline and len(entry.more) > 1 and all(line.bullet for line in entry.more):
         return Seq(tuple(_text_node(line.text) for line in entry.more))
     if not inline and kind is Kind.CHANGE and any(line.bullet for line in entry.more):
         return Seq(tuple(_text_node(line.text) for line in entry.more))  # "- 15" is a bullet, not a minus
     joint = "\n" if inline[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS) else " "
     return _text_node(joint.join(filter(None, (inline, *(line.text for line in entry.more)))))
+
+
+def _count_node(more: list[Line]) -> Node:
+    """The lines below a tracker: a value for each subject, or the items of a list."""
+    pairs = [split_key(line.text) for line in more]
+    if all(key for key, _ in pairs):
+        return Pairs(tuple((key, _text_node(value)) for key, value in pairs))
+    return Seq(tuple(_text_node(line.text) for line in more))
 
 
 def _clean(line: str) -> str:

@@ -9,24 +9,26 @@ from attrs import fields as attributes
 from saga_core.language import fold_name
 from saga_core.state_block.fields import (
     BlockFields,
+    CountReport,
     ItemAmount,
     ItemTransfer,
     RelationChange,
     StatusChange,
 )
 from saga_core.state_block.parser import parse_block
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 _HIT_POINTS = {"hp", "hp_change"}
 """Two fields for the same fact. If the block states one of them, both count as stated."""
 
 
-def merged(cut: str, rest: BlockFields) -> BlockFields:
+def merged(cut: str, rest: BlockFields, own: Trackers = NO_TRACKERS) -> BlockFields:
     """The fields of ``cut``, the body of a block that was cut off, completed with the fields of ``rest``.
 
     A field that the block states completely is taken from the block. Any other list keeps the elements read from the
     block and gains the missing ones from ``rest``. Any other field comes from ``rest``, if the block gave no value.
     """
-    parsed = parse_block(cut, closed=False)
+    parsed = parse_block(cut, closed=False, own=own)
     stated = set(parsed.stated) - set(parsed.invalid)
     if stated & _HIT_POINTS:
         stated |= _HIT_POINTS
@@ -51,4 +53,6 @@ def _same(element: object) -> tuple[str, ...]:
         return (fold_name(element.item), fold_name(element.giver or ""), fold_name(element.receiver or ""))
     if isinstance(element, RelationChange):
         return (fold_name(element.source), fold_name(element.target))
+    if isinstance(element, CountReport):
+        return (element.tracker, fold_name(element.subject))
     return (fold_name(str(element)),)

@@ -12,7 +12,16 @@ from saga_core.language import nfc
 from saga_core.state_block import flow, lines
 from saga_core.state_block.dress import undressed
 from saga_core.state_block.fences import RawBlock
-from saga_core.state_block.fields import FIELDS, BlockFields, Field, Kind, field_of, is_header, names_level
+from saga_core.state_block.fields import (
+    FIELDS,
+    BlockFields,
+    CountReport,
+    Field,
+    Kind,
+    field_of,
+    is_header,
+    names_level,
+)
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.loose.lines import begun_name
@@ -26,12 +35,17 @@ from saga_core.state_block.records import (
     read_transfers,
 )
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
 _SHOWN = 60
 UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
+_SLOT = re.compile(r"[+\-]?\s*<[^<>]*>")
+"""A placeholder that a model has copied from the form."""
+_MAX_OTHERS = 12
+_MAX_VALUE = 120
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
 
 
@@ -61,6 +75,8 @@ class ParsedBlock:
     invalid: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     """The fields that could be read at least partly, including fields with a word for "nothing"."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Keys that are no field and no tracker, with their values."""
 
 
 @frozen
@@ -74,6 +90,7 @@ class StateReading:
     invalid: tuple[str, ...] = ()
     cut: str = ""
     """The body of the block that counts, if it was cut off and could be read at least partly; else ""."""
+    others: tuple[tuple[str, str], ...] = ()
 
 
 @define(kw_only=True)
@@ -82,6 +99,7 @@ class _Findings:
     problems: list[str] = Factory(list)
     invalid: dict[str, None] = Factory(dict)
     readable: set[str] = Factory(set)
+    others: list[tuple[str, str]] = Factory(list)
     unsaid: int = 0
 
     def problem(self, text: str) -> None:
@@ -93,6 +111,19 @@ class _Findings:
     def bad(self, field: Field, why: str) -> None:
         self.problem(f"{field.name}: {why}")
         self.invalid[field.name] = None
+
+    def count(self, field: Field, subject: str, values: tuple[str, ...]) -> None:
+        """Keep what the block says of a tracker."""
+        self.readable.add(field.name)
+        if any(values):
+            self.values["counts"] = (*self.values.get("counts", ()), CountReport(field.name, values, subject))
+
+    def other(self, key: str, node: Node) -> None:
+        """Keep a key that is no field and no tracker."""
+        self.problem(f"an unknown field: {key[:_SHOWN]!r}")
+        value = ", ".join(_texts(node))[:_MAX_VALUE]
+        if value and len(self.others) < _MAX_OTHERS:
+            self.others.append((key[:_SHOWN], value))
 
     def say(self, field: Field, value: tuple[Any, ...] | None) -> None:
         """Keep a list that gives the complete company, even an empty one. The last one counts; None is ignored."""
@@ -118,8 +149,8 @@ class _Findings:
 _HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
 
 
-def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
-    """Parse the body of a block. Never raises, and never guesses.
+def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) -> ParsedBlock:
+    """Parse the body of a block. Never raises, and never guesses. ``own`` are the story's trackers.
 
     ``closed`` is False for a block that was cut by the end of the text. Its complete lines count; the last line is
     dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
@@ -137,37 +168,37 @@ def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
     while first < len(whole) and (not whole[first].strip() or whole[first].strip().casefold() in _DATA_WORDS):
         first += 1
     del whole[:first]
-    if _is_data(text := "\n".join(whole).strip()):
-        _read_data(text, cut, closed, findings)
+    if _is_data(text := "\n".join(whole).strip(), own):
+        _read_data(text, cut, closed, findings, own)
     else:
-        _read_lines(whole, cut, findings)
+        _read_lines(whole, cut, findings, own)
     return _result(findings, closed)
 
 
-def read_reply(text: str) -> StateReading:
+def read_reply(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
     """Read the visible text of a reply and its state block. Never raises.
 
     Of several blocks the last one counts. Blocks inside a ``<think>`` section are drafts, which are hidden but not
     read. The thinking itself stays in ``visible``.
     """
-    return read_hidden(hide(text))
+    return read_hidden(hide(text), own)
 
 
-def read_hidden(hidden: Hidden) -> StateReading:
+def read_hidden(hidden: Hidden, own: Trackers = NO_TRACKERS) -> StateReading:
     """``read_reply`` for a reply whose blocks are already hidden. Loose blocks count only if no fenced one exists."""
     blocks = _readable(hidden)
     if not blocks:
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
     last = _counting(blocks)
-    parsed = parse_block(last.body, closed=last.closed)
+    parsed = parse_block(last.body, closed=last.closed, own=own)
     problems = (UNFENCED, *parsed.problems) if last.loose else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
-    return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid)
+    return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid, others=parsed.others)
 
 
-def read_ended(hidden: Hidden, *, whole: bool) -> StateReading:
+def read_ended(hidden: Hidden, *, whole: bool, own: Trackers = NO_TRACKERS) -> StateReading:
     """``read_hidden`` for a reply that is known to have ended by itself (``whole``) or to have been cut off.
 
     In a reply that ended by itself, an open block only lacks its closing fence, unless its last line is incomplete.
@@ -175,7 +206,7 @@ def read_ended(hidden: Hidden, *, whole: bool) -> StateReading:
     if whole:
         ended = (block if is_half(block.body) else evolve(block, closed=True, open=False) for block in hidden.blocks)
         hidden = Hidden(hidden.visible, tuple(ended))
-    reading = read_hidden(hidden)
+    reading = read_hidden(hidden, own)
     blocks = _readable(hidden)
     last = _counting(blocks) if blocks else None
     if last is None or not last.open or reading.status is BlockStatus.FALLBACK:
@@ -211,17 +242,22 @@ def _result(findings: _Findings, closed: bool) -> ParsedBlock:
         status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
     fields = BlockFields(**findings.values)
     return ParsedBlock(
-        status, fields, tuple(findings.problems), tuple(findings.invalid), tuple(sorted(findings.readable))
+        status,
+        fields,
+        tuple(findings.problems),
+        tuple(findings.invalid),
+        tuple(sorted(findings.readable)),
+        tuple(findings.others),
     )
 
 
-def _read_lines(whole: list[str], cut: str, findings: _Findings) -> None:
-    body = lines.split_lines(whole, cut)
+def _read_lines(whole: list[str], cut: str, findings: _Findings, own: Trackers) -> None:
+    body = lines.split_lines(whole, cut, own)
     for stray in body.strays:
         findings.problem(f"a line that states no field: {stray[:_SHOWN]!r}")
     for entry in body.entries:
         if entry.field is None:
-            findings.problem(f"an unknown field: {entry.key[:_SHOWN]!r}")
+            findings.other(entry.key, lines.node_of(entry))
             continue
         if entry.cut:
             findings.bad(entry.field, "cut off")
@@ -229,43 +265,49 @@ def _read_lines(whole: list[str], cut: str, findings: _Findings) -> None:
             _read_field(entry.field, entry.key, lines.node_of(entry), findings)
 
 
-def _is_data(text: str) -> bool:
+def _is_data(text: str, own: Trackers) -> bool:
     """Whether a body is a single JSON or flow-style map, with or without braces."""
     if _MAP_START.match(text):
         return True
-    return text[:1] in tuple('"＂“') and field_of(lines.split_key(text.partition("\n")[0])[0]) is not None
+    return text[:1] in tuple('"＂“') and field_of(lines.split_key(text.partition("\n")[0])[0], own) is not None
 
 
-def _read_data(text: str, cut: str, closed: bool, findings: _Findings) -> None:
+def _read_data(text: str, cut: str, closed: bool, findings: _Findings, own: Trackers) -> None:
     bracketed = _MAP_START.match(text)
-    _read_node(flow.read_sequence(text) if bracketed else flow.read_pairs(text), closed, findings)
-    if cut and (field := field_of(lines.split_key(cut.strip())[0])):
+    _read_node(flow.read_sequence(text) if bracketed else flow.read_pairs(text), closed, findings, own)
+    if cut and (field := field_of(lines.split_key(cut.strip())[0], own)):
         findings.bad(field, "cut off")
 
 
-def _read_node(node: Node, closed: bool, findings: _Findings) -> None:
+def _read_node(node: Node, closed: bool, findings: _Findings, own: Trackers) -> None:
     if isinstance(node, Seq):
         for item in node.items:
-            _read_node(item, closed, findings)
+            _read_node(item, closed, findings, own)
         return
     if isinstance(node, Scalar):
         findings.problem(f"a value that states no field: {node.text[:_SHOWN]!r}")
         return
     for key, value in node.pairs:
-        field = field_of(key)
+        field = field_of(key, own)
         if field:
             if not closed and not flow.is_closed(value):
                 findings.bad(field, "cut off")
             _read_field(field, key, value, findings)
         elif is_header(key) and isinstance(value, Pairs):
-            _read_node(value, closed, findings)
+            _read_node(value, closed, findings, own)
         elif key:
-            findings.problem(f"an unknown field: {key[:_SHOWN]!r}")
+            findings.other(key, value)
         else:
-            _read_node(value, closed, findings)
+            _read_node(value, closed, findings, own)
 
 
 def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
+    if field.kind is Kind.COUNT:
+        rows = node.pairs if isinstance(node, Pairs) else (("", node),)
+        for subject, value in rows:
+            values = tuple(text for text in _texts(value) if not _SLOT.fullmatch(text))
+            findings.count(field, subject, () if _SLOT.fullmatch(subject) else values)
+        return
     if field.kind is Kind.CHANGE and names_level(key) and (level := read_level(node)) is not None:
         findings.take(_HP, level)
         return
@@ -284,6 +326,15 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
         return
     if value or len(findings.problems) + findings.unsaid == before:
         findings.take(field, value)
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    """The texts of a value: one for each item of a list."""
+    if isinstance(node, Scalar):
+        return (node.text,)
+    if isinstance(node, Seq):
+        return tuple(text for item in node.items for text in _texts(item)) or ("[]",)
+    return tuple(f"{key}: {', '.join(_texts(value))}" if key else ", ".join(_texts(value)) for key, value in node.pairs)
 
 
 def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:

@@ -57,7 +57,7 @@ class Views:
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state with names as JSON-compatible data."""
         live = await self.directory.load(session_id)
-        return describe_state(await live.state(turn or live.head), live.session)
+        return describe_state(await live.state(turn or live.head), live.session, live.world.language)
 
     async def turns(
         self,

@@ -18,6 +18,7 @@ from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import UNSAID, clean_name, fold_name, known, nfc
+from saga_core.trackers import Tracker
 from saga_core.world.key_patterns import is_pattern
 
 KEEP, SAGA = "keep", "saga"
@@ -281,6 +282,8 @@ class World:
     characters: tuple[CharacterSheet, ...] = ()
     lore: tuple[LoreEntry, ...] = ()
     greetings: tuple[str, ...] = field(default=(), converter=_texts)
+    trackers: tuple[Tracker, ...] = ()
+    """What stories in this world count."""
 
     @property
     def player(self) -> CharacterSheet | None:
@@ -344,7 +347,7 @@ def _plain(value: Any) -> Any:
 
 _FIELDS = {
     kind: tuple((attribute.name, attribute.default) for attribute in fields(kind))
-    for kind in (World, CharacterSheet, LoreEntry, LoreRule, ItemStack, SheetRelation)
+    for kind in (World, CharacterSheet, LoreEntry, LoreRule, ItemStack, SheetRelation, Tracker)
 }
 """The fields of each kind of value and their defaults."""
 

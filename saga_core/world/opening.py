@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
+from attrs import evolve
+
 from saga_core.ids import entity_id
 from saga_core.language import fold_name, language_of
 from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
+from saga_core.trackers import Count, Trackers, Whose, pair, start_value
 from saga_core.values import Value
+from saga_core.world.format import split_list
 from saga_core.world.model import CharacterSheet, World
 
 DEFAULT_HP = 100
+_OF_PAIR = re.compile(r"(?P<to>.*[^\s:：])\s*(?:[:：]\s*|\s)(?P<value>\S+)")
 
 
 def opening_state(world: World, root: str) -> WorldState:
@@ -64,6 +72,7 @@ def opening_state(world: World, root: str) -> WorldState:
         player = ensure(
             Kind.CHARACTER, texts.player, texts.player_aliases, is_player=True, hp=DEFAULT_HP, max_hp=DEFAULT_HP
         )
+    trackers = Trackers(world.trackers)
     return WorldState(
         world=world.digest,
         turn=root,
@@ -74,7 +83,30 @@ def opening_state(world: World, root: str) -> WorldState:
         relations=relations,
         links=frozenset(link for link in links if link[0] != link[2]),
         notes=tuple((0, text) for text in world.start_events),
+        trackers=trackers,
+        counts=_counts(world, trackers, lambda name: ensure(Kind.CHARACTER, name)),
     )
+
+
+def _counts(world: World, trackers: Trackers, id_of: Callable[[str], str]) -> dict[str, dict[str, Count]]:
+    """The values of trackers on the sheets: ``gold: 12``, and for a pair ``affection: Mina 20, Joon -5``."""
+    found: dict[str, dict[str, Count]] = {}
+    for sheet in world.characters if trackers else ():
+        own = {"mood": sheet.mood, "occupation": sheet.occupation}
+        for key, text in (*((key, text) for key, text in own.items() if text), *sheet.extra):
+            tracker = trackers.find(key)
+            if tracker is None or tracker.whose in (Whose.WORLD, Whose.PLACE):
+                continue
+            subject = id_of(sheet.name)
+            parts = [(subject, text)]
+            if tracker.whose is Whose.PAIR:
+                pairs = (_OF_PAIR.fullmatch(each) for each in split_list(text))
+                parts = [(pair(subject, id_of(each["to"])), each["value"]) for each in pairs if each is not None]
+            for of, said in parts:
+                value = start_value(evolve(tracker, start=said))
+                if value is not None:
+                    found.setdefault(tracker.key, {})[of] = Count(value)
+    return found
 
 
 def _attributes(sheet: CharacterSheet) -> dict[str, Value]:

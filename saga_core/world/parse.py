@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 from saga_core.errors import BadInput
 from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
 from saga_core.language import known as languages
+from saga_core.trackers import read_table
 from saga_core.world.errors import ParseFindings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
@@ -332,7 +333,11 @@ def _front(text: str, all_text: str, name: str, findings: ParseFindings) -> dict
     matter = read_front_matter(text)
     for fault in matter.faults:
         findings.problem(WORLD_FILE, fault.line, fault.message, fault.remedy)
-    found: dict[str, Any] = {"description": matter.body}
+    table = read_table(matter.body)
+    above = text.count("\n") - matter.body.count("\n") + 1
+    for wrong in table.faults:
+        findings.problem(WORLD_FILE, above + wrong.line, wrong.message, wrong.remedy)
+    found: dict[str, Any] = {"description": table.rest, "trackers": table.trackers}
     specs = by_key(FRONT_FIELDS)
     for line in matter.fields:
         spec = specs.get(fold_key(line.key))

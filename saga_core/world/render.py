@@ -7,6 +7,7 @@ from typing import Any
 from attrs import fields_dict, frozen
 
 from saga_core.errors import BadInput
+from saga_core.trackers import write_table
 from saga_core.world.format import (
     CHARACTER_FIELDS,
     CHARACTERS_FILE,
@@ -71,7 +72,8 @@ def _world_file(world: World) -> str:
         value = getattr(world, spec.attribute)
         if value or spec.attribute in _ALWAYS:
             rows.append((spec.attribute, value))
-    body = f"\n{world.description}\n" if world.description else ""
+    parts = [world.description, write_table(world.trackers) if world.trackers else ""]
+    body = "".join(f"\n{part}\n" for part in parts if part)
     return f"{write_front_matter(rows)}\n{body}"
 
 
@@ -111,4 +113,4 @@ def _shown(kind: str, value: Any, language: str) -> str:
 def _difference(wanted: World, read: World) -> str:
     """The first part that did not survive rendering and parsing."""
     pairs = zip((*wanted.characters, *wanted.lore), (*read.characters, *read.lore), strict=True)
-    return next((repr(before) for before, after in pairs if before != after), "its front matter")
+    return next((repr(before) for before, after in pairs if before != after), "its front matter or its trackers")

@@ -392,6 +392,10 @@ class State:
     relationships: Rows
     events: Rows
     notes: Rows
+    trackers: Rows
+    """The known values of the story's trackers."""
+    observed: Rows
+    """Keys that narrators reported and nothing declares."""
     world_state: Plain
     problems: Rows
 

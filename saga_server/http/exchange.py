@@ -354,6 +354,7 @@ class Exchange:
                     window=request.window,
                     tools=request.tools,
                     local=is_own(call.routes[0]),
+                    trackers=names.trackers,
                 )
             except BadInput as error:
                 if "world" not in marked:

@@ -4,7 +4,8 @@
 2. the headers ``X-SAGA-Session``, ``X-SAGA-World`` and ``X-SAGA-Player``
 3. the API key: ``KEY#SESSION``
 4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]`` or
-   ``[[saga:player=NAME]]``; markers are removed from all messages before they go upstream
+   ``[[saga:player=NAME]]``; markers are removed from all messages before they go upstream. A marker
+   ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
@@ -20,12 +21,15 @@ from urllib.parse import unquote
 from attrs import frozen
 
 from saga_core.config import Identify, Markers
+from saga_core.errors import BadInput
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
 from saga_core.play import MARKER
+from saga_core.trackers import Tracker, tracker_in_line
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
 
+TRACKER = "tracker"
 LONGEST_NAME = 200
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible although Unicode calls them printable: a name with one can look like another name."""
@@ -45,6 +49,8 @@ class RequestNames:
     marked: frozenset[str] = frozenset()
     """Which of ``session`` and ``world`` come from a marker. An unknown name in a marker is ignored, with a notice."""
     notices: tuple[str, ...] = ()
+    trackers: tuple[Tracker, ...] = ()
+    """What the story shall count, from markers."""
 
 
 def read_names(
@@ -59,6 +65,7 @@ def read_names(
 ) -> RequestNames:
     """Find the session, world and player that a request names. Raises ``RequestError`` for an invalid name."""
     written, messages = take_markers(messages, _COUNTED[markers])
+    trackers, wrong = _read_trackers(written.pop(TRACKER, ""))
     marks, notices = _read_marks(written)
     explicit = (
         read_name(path.get("session"), "session in the base URL")
@@ -72,7 +79,20 @@ def read_names(
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     marked = frozenset(kind for kind, name in said.items() if name)
-    return RequestNames(session, world or marks.get("world"), messages, player, marked, notices)
+    return RequestNames(session, world or marks.get("world"), messages, player, marked, (*notices, *wrong), trackers)
+
+
+def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
+    """Return the trackers that markers declare, and a notice for each invalid declaration."""
+    found, notices = {}, []
+    for line in lines.splitlines():
+        try:
+            tracker = tracker_in_line(line)
+        except BadInput as error:
+            notices.append(f"a marker is not heeded: [[saga:tracker={line[:40]}…]]: {error}")
+        else:
+            found[tracker.key] = tracker
+    return tuple(found.values()), tuple(notices)
 
 
 def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -170,7 +190,9 @@ def _part_text(part: Any) -> str:
 def _take(text: str, found: dict[str, str]) -> str:
     for kind, name in MARKER.findall(text):
         if name.strip():
-            found[kind.lower()] = name.strip()
+            kind = kind.lower()
+            before = f"{found[kind]}\n" if kind == TRACKER and kind in found else ""
+            found[kind] = before + name.strip()
     *lines, last = text.split("\n")
     return "".join(_without_marks(line) for line in (*(f"{line}\n" for line in lines), last))
 

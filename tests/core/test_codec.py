@@ -11,6 +11,7 @@ from attrs import frozen
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.model import Delta, Entity, Event, Kind, MemoryRecord, Relation, Source, Turn, WorldState, deltas
+from saga_core.trackers import tracker_of
 
 
 def made(kind: type) -> Event:
@@ -18,7 +19,7 @@ def made(kind: type) -> Event:
     values = {"Kind": Kind.ITEM, "str": "숲", "int": 2, "Value": ("a", 1), "str | None": None, "int | None": 3}
     values |= {"tuple[str, ...] | None": ("a", "b")}
     values |= {"tuple[str, ...]": ("a", "b"), "Mapping[str, Value]": {"hp": 5, "tags": ("x", True, None)}}
-    values |= {"bool": True}
+    values |= {"bool": True, "tuple[Tracker, ...]": (tracker_of({"name": "gold", "range": "0..9"}),)}
     values |= {"MemoryRecord": MemoryRecord("m1", "s", "fact", "/facts", "비", {"k": "v"}, at=1.5)}
     found: Event = kind(**{name: values[annotation] for name, annotation in kind.__annotations__.items()})
     return found

@@ -8,6 +8,7 @@ from attrs import fields as attributes
 from saga_core.state_block import BlockFields, parse_block
 from saga_core.state_block.fields import FIELDS, LIST_KINDS, Field, Kind, field_of, record_key
 from saga_core.state_block.spelling import squash
+from saga_core.trackers import RESERVED
 
 ALIASES = [
     (alias, field)
@@ -17,8 +18,12 @@ ALIASES = [
 ]
 
 
-def test_every_attribute_is_a_field() -> None:
-    assert {field.name for field in FIELDS} == {attribute.name for attribute in attributes(BlockFields)}
+def test_every_attribute_is_a_field_except_for_what_the_story_declares() -> None:
+    assert {field.name for field in FIELDS} == {attribute.name for attribute in attributes(BlockFields)} - {"counts"}
+
+
+def test_a_tracker_cannot_have_the_name_of_a_field() -> None:
+    assert {field.name for field in FIELDS} - RESERVED == {"hp", "mood"}
 
 
 @pytest.mark.parametrize(("alias", "field"), ALIASES, ids=[alias for alias, _ in ALIASES])

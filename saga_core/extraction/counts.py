@@ -1,0 +1,85 @@
+"""Turns what a block says of declared trackers into events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from saga_core.model import Event, Kind, WorldState, deltas
+from saga_core.naming import Names
+from saga_core.state_block import CountReport
+from saga_core.trackers import Tracker, UnreadableValue, Whose, read_value
+
+_WAY = re.compile(r"\s*(?:->|=>|→|⇒|>)\s*")
+_BOTH_WAYS = re.compile(r"\s*(?:<->|<=>|↔|⇔)\s*")
+
+
+def count_events(
+    reports: Sequence[CountReport],
+    state: WorldState,
+    names: Names,
+    company: Sequence[str],
+    place: str | None,
+    complain: Callable[[str], None],
+) -> Iterator[Event]:
+    """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``.
+
+    ``company`` are the ids of the characters present at the end of the reply, and ``place`` is the player's place then.
+    A value without a name is that of the only companion, if there is just one.
+    """
+    for report in reports:
+        tracker = state.trackers.find(report.tracker)
+        if tracker is None:
+            continue
+        found = list(_subjects(tracker, report.subject, state, names, company, place))
+        if not found:
+            said = f" of {report.subject!r}" if report.subject else ""
+            complain(f"{tracker.name}: {', '.join(report.values)[:40]!r}{said} does not say whose it is")
+        for subject, other in found:
+            before = state.count(tracker, subject, other)
+            try:
+                reading = read_value(tracker, report.values, before.value if before is not None else None)
+            except UnreadableValue as problem:
+                complain(f"{tracker.name}: {problem}")
+                continue
+            if reading.value is not None:
+                yield deltas.TrackerSet(tracker.name, reading.value, subject, other)
+            elif reading.changes:
+                yield deltas.TrackerChanged(
+                    tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed
+                )
+
+
+def _subjects(
+    tracker: Tracker, said: str, state: WorldState, names: Names, company: Sequence[str], place: str | None
+) -> Iterator[tuple[str, str]]:
+    """Whose value a report gives, as a subject and for a pair its target."""
+    player = state.player
+    if tracker.whose is Whose.WORLD:
+        yield "", ""
+    elif tracker.whose is Whose.PLACE:
+        here = names.ensure(Kind.LOCATION, said) if said else place
+        if here:
+            yield here, ""
+    elif tracker.whose is Whose.PLAYER:
+        if not said or names.is_player(said) or names.find(Kind.CHARACTER, said) == player:
+            yield player, ""
+    elif tracker.whose is Whose.CHARACTER:
+        if said:
+            yield names.ensure(Kind.CHARACTER, said), ""
+        elif len(company) == 1:
+            yield company[0], ""
+    else:
+        both = _BOTH_WAYS.split(said)
+        parts = both if len(both) == 2 else _WAY.split(said)
+        if len(parts) == 2 and all(parts):
+            one, other = (names.ensure(Kind.CHARACTER, part) for part in parts)
+        elif len(parts) == 1 and said and not names.is_player(said):
+            one, other = names.ensure(Kind.CHARACTER, said), player
+        elif not said and len(company) == 1:
+            one, other = company[0], player
+        else:
+            return
+        yield one, other
+        if parts is both:
+            yield other, one

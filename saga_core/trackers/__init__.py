@@ -1,0 +1,50 @@
+"""Trackers: what a world, a card, a chat or the configuration declares to be counted, and how its values are read."""
+
+from __future__ import annotations
+
+from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
+from saga_core.trackers.reading import (
+    UnreadableValue,
+    read_value,
+    shown_value,
+    start_value,
+)
+from saga_core.trackers.table import read_table, write_table
+from saga_core.trackers.tracker import (
+    NO_TRACKERS,
+    RESERVED,
+    Count,
+    Secrecy,
+    Telling,
+    Tracker,
+    TrackerKind,
+    Trackers,
+    Whose,
+    ends,
+    pair,
+    spelling,
+)
+
+__all__ = [
+    "NO_TRACKERS",
+    "RESERVED",
+    "Count",
+    "Secrecy",
+    "Telling",
+    "Tracker",
+    "TrackerKind",
+    "Trackers",
+    "UnreadableValue",
+    "Whose",
+    "declaration_of",
+    "ends",
+    "pair",
+    "read_table",
+    "read_value",
+    "shown_value",
+    "spelling",
+    "start_value",
+    "tracker_in_line",
+    "tracker_of",
+    "write_table",
+]

@@ -1,0 +1,217 @@
+"""Reads what a narrator, a person or an author wrote as a tracker's value, and shows values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from attrs import frozen
+
+from saga_core.language import all_of, clean_name, every, normalized
+from saga_core.trackers import clock
+from saga_core.trackers.tracker import LONGEST_TEXT, Tracker, TrackerKind, spelling
+from saga_core.values import Value
+
+MOST_ITEMS = 32
+"""The items of a list."""
+
+
+@frozen
+class Reading:
+    """What a text says of a value: what it is now (``value``), or how it changed."""
+
+    value: Value = None
+    by: int = 0
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether it says anything."""
+        return self.value is not None or bool(self.by or self.added or self.removed)
+
+
+class UnreadableValue(ValueError):
+    """A text that is no value of its tracker. The message says why."""
+
+
+def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None) -> Reading:
+    """Read a text as a value of ``tracker``, or a list of texts. Raises ``UnreadableValue``.
+
+    A number with a sign is a change, and one without is the new value; ``=`` before a number makes it the new value
+    whatever its sign. ``before`` is the value until now, on which the meaning of "Saturday" and "19:00" depends.
+    """
+    parts = [said] if isinstance(said, str) else list(said)
+    if tracker.kind is TrackerKind.LIST:
+        return _items(parts)
+    text = " ".join(part.strip() for part in parts if part.strip())
+    text = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)[-1].strip()
+    if not text or spelling(text) in _unchanged():
+        return Reading()
+    if tracker.kind is TrackerKind.CLOCK:
+        now = before if isinstance(before, int) else 0
+        at, by = clock.read_time(text, now, first_day(tracker), week(tracker))
+        if at is None and by is None:
+            raise UnreadableValue(f"{text[:40]!r} is no time")
+        return Reading(at, by or 0)
+    if tracker.numeric:
+        return _number(tracker, text)
+    if tracker.kind is TrackerKind.FLAG:
+        flag = _flags().get(spelling(text.partition("(")[0]))
+        if flag is None:
+            raise UnreadableValue(f"{text[:40]!r} is neither yes nor no")
+        return Reading(flag)
+    if tracker.kind is TrackerKind.CHOICE:
+        wanted = (spelling(text), spelling(text.partition("(")[0]))
+        option = next((name for _, name in tracker.steps if spelling(name) in wanted), None)
+        if option is None:
+            options = ", ".join(name for _, name in tracker.steps)
+            raise UnreadableValue(f"{text[:40]!r} is none of {options}")
+        return Reading(option)
+    return Reading(clean_name(text)[:LONGEST_TEXT])
+
+
+def start_value(tracker: Tracker) -> Value:
+    """The value with which the tracker starts; None if it is unknown."""
+    if not tracker.start:
+        return None
+    if tracker.kind is TrackerKind.LIST:
+        return _items([tracker.start]).value
+    try:
+        value = read_value(tracker, tracker.start if not tracker.numeric else _absolute(tracker.start)).value
+    except UnreadableValue:
+        return None
+    return tracker.clamped(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def shown_value(tracker: Tracker, value: Value, language: str = "en") -> str:
+    """A value as text: ``12 coins``, ``45 (friendly)``, ``3 gold 5 silver``, ``day 3, Wednesday, 14:30``."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "–"
+    if not isinstance(value, int):
+        return str(value)
+    if tracker.kind is TrackerKind.CLOCK:
+        return clock.shown_time(value, first_day(tracker), week(tracker), language)
+    if tracker.kind is TrackerKind.MONEY and tracker.steps:
+        return _coins(tracker, value)
+    _, most = tracker.limits
+    shown = f"{value:+d}" if tracker.kind is TrackerKind.METER else f"{value}"
+    if most is not None and tracker.kind is TrackerKind.NUMBER:
+        shown += f"/{most}"
+    if tracker.unit:
+        shown += tracker.unit if tracker.unit in "%°" else f" {tracker.unit}"
+    step = tracker.step(value)
+    return f"{shown} ({step})" if step else shown
+
+
+def week(tracker: Tracker) -> tuple[str, ...]:
+    """The names of the days of a clock's own week; empty for the usual one."""
+    return tuple(name for _, name in tracker.steps) if tracker.kind is TrackerKind.CLOCK else ()
+
+
+@cache
+def first_day(tracker: Tracker) -> int | None:
+    """The place of a clock's first day in its week, from 0; None if its start names none."""
+    return clock.weekday_in(tracker.start, week(tracker))
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(
+    r"(?P<set>=\s*)?(?P<sign>[+\-]\s*)?(?P<digits>\d{1,3}(?:[,，]\d{3})+(?!\d)|\d{1,12})(?P<rest>\.\d+)?"
+)
+
+
+def _absolute(text: str) -> str:
+    return text if text[:1] == "=" else f"={text}"
+
+
+def _plain(text: str) -> str:
+    return normalized("NFKC", text).replace("−", "-").replace("–", "-")
+
+
+def _number(tracker: Tracker, text: str) -> Reading:
+    plain = _plain(text)
+    if tracker.kind is TrackerKind.MONEY and tracker.steps:
+        return _money(tracker, plain)
+    step = next((number for number, name in tracker.steps if spelling(name) == spelling(plain.lstrip("="))), None)
+    if step is not None:
+        return Reading(step)
+    found = _NUMBER.search(plain)
+    if found is None or found["rest"]:
+        raise UnreadableValue(f"{text[:40]!r} is no whole number")
+    number = int(re.sub(r"\D", "", found["digits"]))
+    if found["sign"] and found["sign"][0] == "-":
+        number = -number
+    return Reading(by=number) if found["sign"] and not found["set"] else Reading(number)
+
+
+def _money(tracker: Tracker, plain: str) -> Reading:
+    names = sorted(((spelling(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
+    total, sign, relative, seen = 0, 1, False, False
+    for found in re.finditer(r"(?P<sign>[+\-])?\s*(?P<digits>\d[\d,]{0,14})\s*(?P<coin>[^\d+\-,;]*)", plain):
+        coin = spelling(found["coin"].partition("(")[0])
+        worth = next((worth for name, worth in names if coin.startswith(name)), None)
+        if worth is None and (coin and seen):
+            continue
+        sign = -1 if found["sign"] == "-" else 1 if found["sign"] else sign
+        relative = relative or bool(found["sign"])
+        total += sign * int(found["digits"].replace(",", "") or 0) * (worth or 1)
+        seen = True
+    if not seen:
+        raise UnreadableValue(f"{plain[:40]!r} is no sum of {', '.join(name for _, name in tracker.steps)}")
+    return Reading(by=total) if relative and not plain.startswith("=") else Reading(total)
+
+
+def _coins(tracker: Tracker, value: int) -> str:
+    parts = []
+    for worth, name in reversed(tracker.steps):
+        count, value = divmod(value, worth)
+        if count:
+            parts.append(f"{count} {name}")
+    return " ".join(parts) or f"0 {tracker.steps[0][1]}"
+
+
+# -- lists and words -------------------------------------------------------------------------------------------------
+
+
+def _items(parts: Sequence[str]) -> Reading:
+    items = [each for part in parts for each in re.split(r"[,，、;；]", part) if each.strip()]
+    added: list[str] = []
+    removed: list[str] = []
+    whole: list[str] = []
+    for item in items:
+        text = item.strip()
+        name = clean_name(text.lstrip("+-−= "))[:LONGEST_TEXT]
+        if not name:
+            continue
+        (added if text[0] == "+" else removed if text[0] in "-−" else whole).append(name)
+    if not added and not removed:
+        said = [name for name in whole if spelling(name) not in _nothing()]
+        if whole and all(spelling(name) in _unchanged() - _nothing() for name in whole):
+            return Reading()
+        return Reading(tuple(dict.fromkeys(said))[:MOST_ITEMS]) if items else Reading()
+    return Reading(added=(*added, *whole), removed=tuple(removed))
+
+
+@cache
+def _flags() -> dict[str, bool]:
+    yes = all_of(lambda each: each.values.yes) | all_of(lambda each: each.values.true)
+    no = all_of(lambda each: each.values.no) | all_of(lambda each: each.values.false)
+    return {**dict.fromkeys(map(spelling, no), False), **dict.fromkeys(map(spelling, yes), True)}
+
+
+@cache
+def _unchanged() -> frozenset[str]:
+    words = {word for each in every() for word in (*each.values.unchanged, *each.values.nothing)}
+    return frozenset(map(spelling, words)) | _nothing()
+
+
+@cache
+def _nothing() -> frozenset[str]:
+    return frozenset(word for each in every() for word in map(spelling, (each.labels.nothing, *each.values.nobody)))

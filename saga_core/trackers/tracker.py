@@ -1,0 +1,213 @@
+"""What a story counts, as values: a tracker is one thing that is counted, such as gold, affection or the hour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from functools import cached_property
+
+from attrs import field, frozen
+
+from saga_core.language import clean_name, normalized
+from saga_core.values import Value
+
+MOST = 32
+"""The trackers of one story."""
+LONGEST_NAME, LONGEST_TEXT = 40, 240
+_FARTHEST = 1_000_000_000
+RESERVED = frozenset(
+    """location location_moved present hp_change items_gained items_lost items_transferred money npc_met npc_separated
+    relationship_changes status_changes event_trigger notes""".split()
+)
+"""The fields that every state block has. No tracker can have their names."""
+
+
+class TrackerKind(StrEnum):
+    """What a tracker's values are, and how they move."""
+
+    NUMBER = "number"
+    """A whole number between its limits."""
+    COUNTER = "counter"
+    """A whole number of things that were done or happened, from 0."""
+    MONEY = "money"
+    """An amount in the smallest of its denominations, from 0."""
+    CHOICE = "choice"
+    """One of the steps."""
+    TEXT = "text"
+    FLAG = "flag"
+    LIST = "list"
+    CLOCK = "clock"
+    """Minutes since the first day's midnight."""
+    METER = "meter"
+    """What one character feels for another: -100 to 100, unless it has other limits."""
+
+
+class Whose(StrEnum):
+    """What has a value of its own."""
+
+    PLAYER = "player"
+    CHARACTER = "character"
+    PAIR = "pair"
+    """Each character towards each other one."""
+    PLACE = "place"
+    WORLD = "world"
+
+
+class Telling(StrEnum):
+    """When the narrator is told a value."""
+
+    ALWAYS = "always"
+    CHANGED = "changed"
+    """In the turn after it changed."""
+    NEAR_LIMIT = "near-limit"
+    """Within a tenth of its range from a limit."""
+    NEVER = "never"
+
+
+class Secrecy(StrEnum):
+    """From whom a value is kept. The narrator always knows it."""
+
+    NO = ""
+    PLAYER = "player"
+    CHARACTERS = "characters"
+
+
+NUMERIC = frozenset({TrackerKind.NUMBER, TrackerKind.COUNTER, TrackerKind.MONEY, TrackerKind.CLOCK, TrackerKind.METER})
+_LIMITS: Mapping[TrackerKind, tuple[int | None, int | None]] = {
+    TrackerKind.COUNTER: (0, None),
+    TrackerKind.MONEY: (0, None),
+    TrackerKind.CLOCK: (0, None),
+    TrackerKind.METER: (-100, 100),
+}
+
+
+def spelling(name: str) -> str:
+    """A tracker's name in the form used for comparison: letters and digits only, case folded."""
+    return "".join(filter(str.isalnum, normalized("NFKC", name).casefold()))
+
+
+@frozen(kw_only=True)
+class Tracker:
+    """One thing that is counted. ``tracker_of`` makes and validates it from the texts of a declaration."""
+
+    name: str = field(converter=clean_name)
+    kind: TrackerKind = TrackerKind.NUMBER
+    whose: Whose = Whose.PLAYER
+    description: str = ""
+    """What it means and when it moves, for the narrator."""
+    start: str = ""
+    """The value at the beginning as text; empty if it is unknown."""
+    least: int | None = None
+    most: int | None = None
+    unit: str = ""
+    steps: tuple[tuple[int, str], ...] = ()
+    """Numbers with names, ascending: the options of a choice, the denominations of money with their worth, the named
+    steps of a meter or number, the days of a clock's week."""
+    told: Telling = Telling.ALWAYS
+    secret: Secrecy = Secrecy.NO
+    decay: int = 0
+    """The change in each turn or hour, towards the lower limit if negative."""
+    hourly: bool = False
+    """Whether it decays by the story's hours and not by turns."""
+    event: str = ""
+    """What happens when a limit is reached."""
+
+    @property
+    def key(self) -> str:
+        """The name in the form used for comparison."""
+        return spelling(self.name)
+
+    @property
+    def limits(self) -> tuple[int | None, int | None]:
+        """The lowest and the highest value; None for none."""
+        least, most = _LIMITS.get(self.kind, (None, None))
+        return self.least if self.least is not None else least, self.most if self.most is not None else most
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self.kind in NUMERIC
+
+    def clamped(self, value: int) -> int:
+        """``value`` within the limits."""
+        least, most = self.limits
+        value = max(-_FARTHEST, min(_FARTHEST, value))
+        if least is not None:
+            value = max(least, value)
+        return value if most is None else min(most, value)
+
+    def step(self, value: int) -> str:
+        """The name of the step that ``value`` has reached; empty if steps have no names or none is reached."""
+        reached = [name for number, name in self.steps if number <= value]
+        return reached[-1] if reached and self.kind not in (TrackerKind.MONEY, TrackerKind.CLOCK) else ""
+
+
+@frozen
+class Trackers:
+    """The trackers of a story in the order of their declaration. Names are found in any spelling."""
+
+    declared: tuple[Tracker, ...] = ()
+    gone: tuple[str, ...] = ()
+    """The keys of trackers that were removed, which a configuration or a marker does not declare again."""
+
+    @cached_property
+    def _by_key(self) -> dict[str, Tracker]:
+        return {each.key: each for each in self.declared}
+
+    def find(self, name: str) -> Tracker | None:
+        """The tracker of that name, in any spelling and with or without a remark in parentheses."""
+        if not self.declared:
+            return None
+        head = normalized("NFKC", name).partition("(")[0]
+        return self._by_key.get(spelling(name)) or self._by_key.get(spelling(head))
+
+    def with_more(self, more: Iterable[Tracker]) -> Trackers:
+        """These trackers and ``more``. One of a known name replaces the earlier one in its place."""
+        found = {each.key: each for each in self.declared}
+        found |= {each.key: each for each in more}
+        return Trackers(tuple(found.values())[:MOST], tuple(key for key in self.gone if key not in found))
+
+    def without(self, name: str) -> Trackers:
+        """These trackers but the one of that name."""
+        key = spelling(name)
+        gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST:]
+        return Trackers(tuple(each for each in self.declared if each.key != key), gone)
+
+    def missing(self, wanted: Iterable[Tracker]) -> tuple[Tracker, ...]:
+        """Those of ``wanted`` that are not declared and were not removed."""
+        return tuple(each for each in wanted if each.key not in self._by_key and each.key not in self.gone)
+
+    def __iter__(self) -> Iterator[Tracker]:
+        return iter(self.declared)
+
+    def __len__(self) -> int:
+        return len(self.declared)
+
+
+NO_TRACKERS = Trackers()
+
+
+@frozen
+class Count:
+    """A tracker's value for one subject, since which turn (depth), and its latest earlier values."""
+
+    value: Value
+    since: int = 0
+    earlier: tuple[tuple[int, Value], ...] = ()
+    """(depth, value) before each of the latest changes, oldest first."""
+
+
+Counts = Mapping[str, Mapping[str, Count]]
+"""The key of a tracker -> the subject -> its value. A subject is an entity's id, ``source>target`` for a pair, or empty
+for the world."""
+
+
+def pair(subject: str, other: str = "") -> str:
+    """The subject of a value: one entity, or what one feels for another."""
+    return f"{subject}>{other}" if other else subject
+
+
+def ends(subject: str) -> tuple[str, str]:
+    """The inverse of ``pair``."""
+    one, _, other = subject.partition(">")
+    return one, other

@@ -1,0 +1,334 @@
+"""Trackers: how they are declared, how values are read and shown, and how they move in the fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saga_core.codec import decode, encode
+from saga_core.errors import BadInput
+from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
+from saga_core.state_block import instruction, parse_block
+from saga_core.trackers import (
+    NO_TRACKERS,
+    Tracker,
+    Trackers,
+    UnreadableValue,
+    declaration_of,
+    read_table,
+    read_value,
+    shown_value,
+    start_value,
+    tracker_in_line,
+    tracker_of,
+    write_table,
+)
+from saga_core.world import EMPTY_WORLD, opening_state, parse_world, render_world
+
+
+def tracker(name: str, **fields: str) -> Tracker:
+    return tracker_of({"name": name, **{key.rstrip("_"): text for key, text in fields.items()}})
+
+
+GOLD = tracker("gold", range="0..999", unit="coins", start="10")
+AFFECTION = tracker("affection", kind="meter", steps="-50 hates, 0 neutral, 30 friendly, 70 loves")
+PURSE = tracker("purse", kind="money", steps="copper, 10 silver, 100 gold")
+OUTFIT = tracker("outfit", kind="text", for_="character")
+WEATHER = tracker("weather", kind="choice", for_="world", steps="clear, rain, storm", start="rain")
+TIME = tracker("time", kind="clock", start="Monday 08:00")
+CLUES = tracker("clues", kind="list")
+CURSED = tracker("cursed", kind="flag")
+EVERY = (GOLD, AFFECTION, PURSE, OUTFIT, WEATHER, TIME, CLUES, CURSED)
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "value"),
+    [
+        (GOLD, "12", 12),
+        (GOLD, "12 → 15", 15),
+        (GOLD, "1,200", 1200),
+        (GOLD, "12/20", 12),
+        (GOLD, "= -5", -5),
+        (GOLD, "５", 5),
+        (AFFECTION, "=-20", -20),
+        (AFFECTION, "friendly", 30),
+        (AFFECTION, "45 (+5)", 45),
+        (PURSE, "3 gold 5 silver", 350),
+        (WEATHER, "Rain", "rain"),
+        (WEATHER, "storm (heavy)", "storm"),
+        (OUTFIT, "red coat, black hat", "red coat, black hat"),
+        (CURSED, "아니오", False),
+        (CURSED, "yes", True),
+        (CLUES, "a, b", ("a", "b")),
+        (CLUES, "none", ()),
+    ],
+)
+def test_a_text_without_a_sign_is_the_new_value(which: Tracker, text: str, value: Any) -> None:
+    assert read_value(which, text).value == value
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "by"),
+    [(GOLD, "+3", 3), (GOLD, "−3 (paid)", -3), (AFFECTION, "-20", -20), (PURSE, "+2 gold", 200), (TIME, "+2h", 120)],
+)
+def test_a_number_with_a_sign_is_a_change(which: Tracker, text: str, by: int) -> None:
+    assert (read_value(which, text).by, read_value(which, text).value) == (by, None)
+
+
+def test_a_list_gains_and_loses_items() -> None:
+    reading = read_value(CLUES, ["+letter", "-key"])
+    assert (reading.added, reading.removed) == (("letter",), ("key",))
+
+
+@pytest.mark.parametrize("text", ["no change", "unchanged", "변화 없음", ""])
+def test_a_word_for_no_change_changes_nothing(text: str) -> None:
+    assert not read_value(GOLD, text).changes
+
+
+@pytest.mark.parametrize(
+    ("which", "text"), [(GOLD, "many"), (GOLD, "3.5"), (WEATHER, "snow"), (CURSED, "blue"), (TIME, "x")]
+)
+def test_what_is_no_value_is_refused(which: Tracker, text: str) -> None:
+    with pytest.raises(UnreadableValue):
+        read_value(which, text)
+
+
+MONDAY_8 = 480
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("14:30", "Day 1, Monday, 14:30"),
+        ("three days later", "Day 4, Thursday, 08:00"),
+        ("Saturday", "Day 6, Saturday, 08:00"),
+        ("Saturday 19:00", "Day 6, Saturday, 19:00"),
+        ("day 3, 14:30", "Day 3, Wednesday, 14:30"),
+        ("evening", "Day 1, Monday, 19:00"),
+        ("next morning", "Day 2, Tuesday, 08:00"),
+        ("7pm", "Day 1, Monday, 19:00"),
+        ("07:00", "Day 2, Tuesday, 07:00"),
+        ("3일 후", "Day 4, Thursday, 08:00"),
+        ("사흘 뒤", "Day 4, Thursday, 08:00"),
+        ("토요일", "Day 6, Saturday, 08:00"),
+        ("오후 3시", "Day 1, Monday, 15:00"),
+        ("3日後", "Day 4, Thursday, 08:00"),
+        ("翌朝", "Day 2, Tuesday, 08:00"),
+        ("第3天", "Day 3, Wednesday, 00:00"),
+        ("周六晚上8点", "Day 6, Saturday, 20:00"),
+    ],
+)
+def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> None:
+    reading = read_value(TIME, text, MONDAY_8)
+    now = reading.value if reading.value is not None else MONDAY_8 + reading.by
+    assert shown_value(TIME, now) == shown
+
+
+def test_values_are_shown_with_units_coins_and_steps() -> None:
+    assert shown_value(GOLD, 12) == "12/999 coins"
+    assert shown_value(AFFECTION, 45) == "+45 (friendly)"
+    assert shown_value(PURSE, 352) == "3 gold 5 silver 2 copper"
+    assert shown_value(TIME, MONDAY_8, "ko") == "1일째, 월요일, 08:00"
+
+
+@pytest.mark.parametrize("each", EVERY)
+def test_a_declaration_is_written_and_read_again(each: Tracker) -> None:
+    assert tracker_of(declaration_of(each)) == each
+    assert read_table(write_table([each])).trackers == (each,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "name: '' is no name for a tracker; give one of at most 40 letters"),
+        ({"name": "notes"}, "name: 'notes' is a field that every state block has; choose another name"),
+        ({"name": "a", "kind": "nummer"}, "kind: 'nummer' is not known; use one of number, counter"),
+        ({"name": "a", "range": "9..1"}, "range: '9..1' ends before it begins; write two whole numbers"),
+        ({"name": "a", "kind": "choice"}, "steps: a choice has none; write its options"),
+        ({"name": "a", "kind": "clock", "for": "pair"}, "for: 'pair' has no clock"),
+        (
+            {"name": "a", "kind": "clock", "start": "soon"},
+            "start: 'soon' is no value of a clock; write a day",
+        ),
+        ({"name": "a", "kind": "text", "decay": "-1/turn"}, "decay: a text does not decay"),
+        ({"name": "a", "colour": "red"}, "colour: a tracker has no such field; it has name, kind"),
+    ],
+)
+def test_a_wrong_declaration_names_its_field_and_the_remedy(fields: dict[str, str], message: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        tracker_of(fields)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_line_declares_a_tracker() -> None:
+    assert tracker_in_line("gold | range=0..999 | unit=coins | start=10") == GOLD
+
+
+# -- worlds ------------------------------------------------------------------------------------------------------------
+
+TABLE = """\
+A kingdom.
+
+## Trackers
+
+| name | kind | for | range | description |
+| --- | --- | --- | --- | --- |
+| grain | number | world | 0..100 | food of the realm |
+| favour | meter | | | what the court thinks |
+
+## Tone
+
+Dry.
+"""
+SHEETS = """\
+## Queen
+
+- player: true
+- favour: Duke: 20, Abbot -5
+
+## Duke
+
+## Abbot
+"""
+
+
+def test_a_world_declares_trackers_in_a_table_that_is_not_told() -> None:
+    world, warnings = parse_world({"WORLD.md": TABLE, "CHARACTERS.md": SHEETS}, "kingdom")
+    assert [each.name for each in world.trackers] == ["grain", "favour"] and not warnings
+    assert "grain" not in world.description and "## Tone" in world.description
+    again, _ = parse_world(render_world(world), "kingdom")
+    assert again == world
+    state = opening_state(world, "r")
+    favour = world.trackers[1]
+    queen, duke, abbot = (
+        next(id_ for id_, each in state.entities.items() if each.name == name) for name in ("Queen", "Duke", "Abbot")
+    )
+    assert [getattr(state.count(favour, queen, each), "value", None) for each in (duke, abbot)] == [20, -5]
+
+
+def test_a_fault_in_a_table_has_line_column_and_remedy() -> None:
+    with pytest.raises(BadInput) as refused:
+        parse_world({"WORLD.md": TABLE.replace("0..100", "much")}, "kingdom")
+    assert "WORLD.md:7: column \"range\": 'much' is no range; write two whole numbers" in str(refused.value)
+    with pytest.raises(BadInput, match=r'WORLD.md:5: column "rnge" is not known; use some of name, kind'):
+        parse_world({"WORLD.md": TABLE.replace("range", "rnge")}, "kingdom")
+
+
+def test_a_heading_without_a_table_stays_text() -> None:
+    world, _ = parse_world({"WORLD.md": "## Trackers\n\nTwo men who follow you."}, "hunt")
+    assert world.trackers == () and "Two men" in world.description
+
+
+# -- the block ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_instruction_asks_for_what_is_declared_in_few_words() -> None:
+    plain, counted = instruction("en"), instruction("en", counted=Trackers(EVERY))
+    assert instruction("en", counted=NO_TRACKERS) == plain
+    assert "\naffection: {<name>: <+5>}\n" in counted and "\nweather: <clear|rain|storm>\n" in counted
+    assert len(counted) - len(plain) < 60 * len(EVERY)
+    assert not parse_block(counted.rpartition("```state\n")[2].removesuffix("```"), own=Trackers(EVERY)).fields.counts
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "gold: +3\naffection: {Mina: +5}\nclues: [+letter]",
+        '{"gold": "+3", "affection": {"Mina": "+5"}, "clues": ["+letter"]}',
+        "- Gold: +3\n- affection:\n    Mina: +5\n- clues:\n    - +letter",
+        "**gold:** +3\nAffection: {Mina: +5},\nclues: +letter",
+    ],
+)
+def test_a_block_reports_declared_trackers_in_any_form(body: str) -> None:
+    found = parse_block(body, own=Trackers((GOLD, AFFECTION, CLUES))).fields.counts
+    said = [(each.tracker, each.subject, each.values) for each in found]
+    assert said == [("gold", "", ("+3",)), ("affection", "Mina", ("+5",)), ("clues", "", ("+letter",))]
+
+
+def test_what_nothing_declares_is_kept() -> None:
+    parsed = parse_block("location: inn\nmana: 5\nxp: {Mina: 3}")
+    assert parsed.others == (("mana", "5"), ("xp", "Mina: 3"))
+
+
+# -- the fold ----------------------------------------------------------------------------------------------------------
+
+OPENING = opening_state(EMPTY_WORLD, "r")
+PLAYER = OPENING.player
+
+
+def after(state: WorldState, *events: Event, depth: int | None = None) -> WorldState:
+    return fold(state, Delta(events), turn="t", depth=state.depth + 1 if depth is None else depth)
+
+
+def value(state: WorldState, which: Tracker, subject: str = "", other: str = "") -> Any:
+    count = state.count(which, subject, other)
+    return count.value if count is not None else None
+
+
+def test_a_change_stays_within_the_limits_and_a_limit_is_an_event() -> None:
+    hunger = tracker("hunger", range="0..10", start="8", limit="faints from hunger")
+    state = after(OPENING, deltas.TrackersDeclared((hunger,)), deltas.TrackerChanged("Hunger", 5, PLAYER))
+    assert value(state, hunger, PLAYER) == 10 and state.happenings[-1].name == "faints from hunger"
+    assert state.counts["hunger"][PLAYER].earlier == ((0, 8),)
+    again = after(state, deltas.TrackerChanged("hunger", 5, PLAYER))
+    assert again.happenings == state.happenings
+
+
+def test_a_value_decays_by_turns_and_by_the_hours_of_the_story() -> None:
+    oil = tracker("oil", start="10", range="0..10", decay="-1/turn")
+    warmth = tracker("warmth", start="10", range="0..10", decay="-2/hour")
+    state = after(OPENING, deltas.TrackersDeclared((oil, warmth, TIME)))
+    assert value(state, oil, PLAYER) == 10
+    state = after(state, deltas.TrackerChanged("time", 150))
+    assert (value(state, oil, PLAYER), value(state, warmth, PLAYER)) == (9, 6)
+    assert value(after(state, depth=state.depth + 3), oil, PLAYER) == 6
+
+
+def test_what_cannot_be_is_a_problem_and_changes_nothing() -> None:
+    state = after(OPENING, deltas.TrackersDeclared((GOLD, WEATHER, AFFECTION)))
+    wrong = (
+        deltas.TrackerSet("mana", 3, PLAYER),
+        deltas.TrackerSet("gold", "many", PLAYER),
+        deltas.TrackerSet("weather", "snow"),
+        deltas.TrackerChanged("affection", 3, PLAYER),
+        deltas.TrackerChanged("gold", 3, "nobody"),
+    )
+    after_all = after(state, *wrong)
+    assert after_all.counts == state.counts and len(after_all.problems) == len(wrong)
+
+
+def test_observations_are_few_and_end_when_they_are_declared() -> None:
+    state = after(OPENING, *(deltas.Observed(f"k{number}", "1") for number in range(40)), deltas.Observed("mana", "3"))
+    assert len(state.observed) == 24 and state.observed["mana"].value == "3"
+    state = after(state, deltas.Observed("mana", "4"))
+    assert state.observed["mana"].times == 2
+    assert "mana" not in after(state, deltas.TrackersDeclared((tracker("Mana"),))).observed
+
+
+def test_a_removed_tracker_is_not_missed() -> None:
+    state = after(OPENING, deltas.TrackersDeclared((GOLD,)), deltas.TrackerRemoved("GOLD"))
+    assert not state.trackers and not state.trackers.missing([GOLD])
+    assert OPENING.trackers.missing([GOLD]) == (GOLD,)
+    assert after(state, deltas.TrackersDeclared((GOLD,))).trackers.declared == (GOLD,)
+
+
+def test_one_who_is_merged_brings_her_values_along() -> None:
+    people = [deltas.Introduced(id_, Kind.CHARACTER, id_) for id_ in ("m", "mina")]
+    state = after(OPENING, *people, deltas.TrackersDeclared((AFFECTION, OUTFIT)))
+    state = after(state, deltas.TrackerSet("affection", 7, "m", PLAYER), deltas.TrackerSet("outfit", "cloak", "m"))
+    state = after(state, deltas.Merged("m", "mina"), deltas.TrackerChanged("affection", 1, "m", PLAYER))
+    assert value(state, AFFECTION, "mina", PLAYER) == 8 and value(state, OUTFIT, "mina") == "cloak"
+    assert value(after(state, deltas.Forgotten("mina")), OUTFIT, "mina") is None
+
+
+def test_states_and_deltas_with_trackers_are_stored_exactly() -> None:
+    events = (deltas.TrackersDeclared(EVERY), deltas.TrackerSet("clues", ("a", "b"), PLAYER), deltas.Observed("k", "v"))
+    delta = Delta(events)
+    state = after(OPENING, *events)
+    assert decode(encode(delta), Delta) == delta and decode(encode(state), WorldState) == state
+
+
+def test_what_nobody_said_is_unknown() -> None:
+    assert start_value(CLUES) is None and value(OPENING, CLUES, PLAYER) is None
+    assert start_value(GOLD) == 10
