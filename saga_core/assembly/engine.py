@@ -329,6 +329,7 @@ def _play(
             clock=clock,
             counters=counters,
             open_calls=open_calls,
+            room=base.views.room,
             rights=rights,
             admission=admission,
         ),

@@ -6,8 +6,10 @@ crash loses nothing.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -22,6 +24,11 @@ log = logging.getLogger("saga.jobs")
 
 PATIENCE = 600.0
 """Seconds that a batch may take. A batch that takes longer hangs in a store, and is retried."""
+
+_KEPT_LOADED = 256
+"""Sessions whose views are due and that stay in memory for it."""
+_BACKLOG = 512
+"""Sessions whose views are due, from which on new sessions wait."""
 
 
 @runtime_checkable
@@ -50,13 +57,33 @@ class ViewsJob(Job):
     patience: float | None = PATIENCE
     in_sections = InSections.AWAITED
     finishes_at_close = True
-    keeps_queued_loaded = True
 
     def __init__(self, live: LiveSessions, projector: Projector, journal: Journal) -> None:
         self._live = live
+        self._room = asyncio.Event()
+        """Set when a step ends while new sessions wait."""
         self._projector = projector
         self._journal = journal
         self._turns: dict[str, dict[str, None]] = {}
+
+    @property
+    def keeps_queued_loaded(self) -> bool:  # type: ignore[override]
+        """Whether a queued session stays in memory. Of a long backlog each is read again when its step comes."""
+        return len(self._turns) <= _KEPT_LOADED
+
+    async def room(self) -> None:
+        """Wait up to a second while the views of many sessions are due, so that new ones come no faster than they are
+        rendered."""
+        counters, waiting = self._journal.counters, len(self._turns)
+        if waiting <= _BACKLOG:
+            return
+        counters.add("backlog.waits")
+        counters.degrade("backlog", f"the views of {_BACKLOG} sessions and more are due; new sessions wait up to 1 s")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                while len(self._turns) > _BACKLOG:
+                    self._room.clear()
+                    await self._room.wait()
 
     @cached_property
     def followers(self) -> Sequence[Follower]:
@@ -128,6 +155,10 @@ class ViewsJob(Job):
             left.pop(turn, None)
         if not left:
             self._turns.pop(session, None)
+        self._room.set()
+        if len(self._turns) == _BACKLOG // 2:
+            self._journal.counters.recover("backlog")
+        self._live.trim()
         return Step(bool(left), len(batch))
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field
 from cachetools import LRUCache
@@ -274,6 +274,8 @@ class Places:
     clock: Clock
     counters: Counters
     open_calls: OpenCalls
+    room: Callable[[], Awaitable[None]]
+    """Awaited before a session begins, for as long as there is too much work."""
     usual: UsualNotes = field(factory=UsualNotes)
     rights: WriteRights | None = None
     """Decides which sessions this engine writes, if several programs share the journal."""
@@ -368,6 +370,7 @@ class Places:
             live.tree.get(match.parent)  # it may have been pruned meanwhile
             live.touched = self.clock.now()
             return live
+        await self.room()
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
         return await self.directory.begin(await world.get(), owner=owner, greeting=greeting)
 

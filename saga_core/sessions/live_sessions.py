@@ -515,12 +515,18 @@ class LiveSessions:
         self._live[live.session.id] = live
         self._live.move_to_end(live.session.id)
         self.evicted.discard(live.session.id)
+        self.trim(keep=live.session.id)
+
+    def trim(self, keep: str = "") -> None:
+        """Evict the sessions used least recently beyond the limit, but none that is busy, and not ``keep``."""
+        if len(self._live) <= self.limit:
+            return
         for session_id in list(self._live):
-            if len(self._live) <= self.limit:
-                break
-            if session_id != live.session.id and not self.busy(session_id):
+            if session_id != keep and not self.busy(session_id):
                 del self._live[session_id]
                 self.evicted.add(session_id)
+                if len(self._live) <= self.limit:
+                    break
 
     def forget(self, session_id: str) -> None:
         """Drop a session from memory, because its stored data may have been rewritten. A running load begins again."""
