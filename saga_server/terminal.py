@@ -11,9 +11,11 @@ from typing import Any
 
 import click
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_UNESCAPED = re.compile(r"[\x7f-\x9f]")
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_TURNS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Characters that turn the direction of the text around them."""
+_CONTROL = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_TURNS}]")
+_UNESCAPED = re.compile(rf"[\x7f-\x9f{_TURNS}]")
+_BREAKS = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_TURNS}]")
 
 
 _ESCAPED = "saga.escaped"
@@ -40,13 +42,15 @@ def let_everything_be_said() -> None:
 
 
 def harmless(text: str) -> str:
-    """Replace each control character in ``text`` except tab and line feed by U+FFFD."""
+    """Replace each control character in ``text`` except tab and line feed by U+FFFD, and those of direction too."""
     return _CONTROL.sub("\ufffd", text)
 
 
 def on_one_line(text: str) -> str:
-    """Escape each control character and line break in ``text``, such as ``\\x1b``."""
-    return _BREAKS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    """Escape each control character, line break and character of direction in ``text``, such as ``\\x1b``."""
+    return _BREAKS.sub(
+        lambda found: f"\\x{ord(found[0]):02x}" if found[0] < "\u0100" else f"\\u{ord(found[0]):04x}", text
+    )
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -10,7 +10,12 @@ from typing import Literal
 
 _SPACES = re.compile(r"\s+")
 _ODD = re.compile(r"[^\w\s]")
-_SIGN = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
+_UNSEEN = "[\\u00ad\\u034f\\u061c\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]*"
+"""Characters that show nothing, so that a model reads over them."""
+_A = "[A\uff21\uff41\u0391\u0410\u0430\u03b1]"
+_LOOKALIKE = ("[/\uff0f\u2044\u2215]?", "[S\uff33\uff53\u0405\u0455]", _A, "[G\uff27\uff47\u0262\u050c\u050d]", _A)
+"""The slash and the letters of SAGA, with what looks like them in other scripts."""
+_SIGN = re.compile(r"[\[\uff3b](?=[ _*]?" + "".join(_UNSEEN + each for each in _LOOKALIKE) + ")", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
 """The first character of a token in a model's template, such as ``<|im_end|>``."""
 _RUN = 30
@@ -136,5 +141,5 @@ def without_signs(text: str) -> str:
     A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may interpret
     it as a template token.
     """
-    text = _SIGN.sub("(", text) if "[" in text else text
+    text = _SIGN.sub("(", text) if "[" in text or "\uff3b" in text else text
     return _TOKEN.sub("(", text) if "<|" in text else text

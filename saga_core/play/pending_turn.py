@@ -365,6 +365,8 @@ class PendingTurn:
     """Bills of calls that failed before another model was asked, with model and provider."""
     bill: Bill | None = None
     """The cost of the turn, once it was billed and recorded."""
+    is_lost: bool = False
+    """Whether recording has failed."""
     _turns: tuple[Turn, ...] | None = None
     _unrecorded: Callable[[PendingTurn], Awaitable[None]] | None = None
 
@@ -446,7 +448,11 @@ class PendingTurn:
         Raises ``StoreError`` when the journal cannot be written.
         """
         if self._turns is None:
-            self._turns = await self._record(self, finish, model)
+            try:
+                self._turns = await self._record(self, finish, model)
+            except Exception:
+                self.is_lost = True
+                raise
         return self._turns
 
     async def abandon(self) -> None:

@@ -278,7 +278,7 @@ class Play:
             kind=TurnKind.SIDE,
             replies=replies,
             timings={"total": lap.total()["total"]},
-            notices=(),
+            notices=("this turn is played without memory, and is not recorded",) if degraded else (),
             degraded=degraded,
             record=record_nothing,
         )

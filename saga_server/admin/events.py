@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
@@ -122,7 +122,7 @@ class Events:
 
         Raises ``RequestError`` if there are too many listeners.
         """
-        if len(self._all) >= LISTENERS:
+        if len(self._all) >= LISTENERS and not self._made_room(listening.player):
             raise RequestError(f"{LISTENERS} listeners are there already", status=503, kind="unavailable_error")
         if listening.player and sum(each.player == listening.player for each in self._all) >= OF_ONE:
             raise RequestError(f"{OF_ONE} listeners of this key are there already", status=429, kind="rate_limit_error")
@@ -146,6 +146,18 @@ class Events:
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)
         return response
+
+    def _made_room(self, player: str) -> bool:
+        """End the oldest stream of the key that has most, if that is more than one more than ``player`` has: a key
+        cannot keep the others from listening."""
+        counts = Counter(each.player for each in self._all if not each.over)
+        if not counts:
+            return False
+        crowd, most = counts.most_common(1)[0]
+        if most <= counts[player] + 1:
+            return False
+        next(each for each in self._all if each.player == crowd and not each.over).end()
+        return True
 
     def end(self) -> None:
         """End all streams, which would otherwise keep the server from stopping."""

@@ -234,7 +234,10 @@ class WholeAnswer(Answer):
             choice.finish = reply.limits.ended or choice.finish
         notice = await self.outlet.commit(self.begun)
         late = filter(None, (self.begun.cut_short, notice))
-        self.outlet.begin(answer_headers(self.outlet, self.begun, *late), "application/json")
+        headers = answer_headers(self.outlet, self.begun, *late)
+        if self.begun.is_lost:
+            headers.pop("X-SAGA-Turn", None)
+        self.outlet.begin(headers, "application/json")
         dollars = _dollars(self.begun)
         self.outlet.send(self.format.whole(choices, self.outlet.usage, dollars))
 

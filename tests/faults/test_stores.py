@@ -117,6 +117,10 @@ async def test_the_journal_cannot_be_written(mode: Mode, monkeypatch: pytest.Mon
             with impatient(client, mode, monkeypatch):
                 await player.says("귀를 기울인다.")
             assert "not recorded" in player.told
+            if mode == "before":
+                reply = await client.chat(words("나는 새 길을 간다."))
+                assert "not recorded" in reply.headers["X-SAGA-Notice"], "at each turn"
+                assert "X-SAGA-Turn" not in reply.headers
             parts["state"].recovers()
             await caught_up(player)
 

@@ -24,7 +24,7 @@ CSI = "\x9b2J"
 
 def test_harmless() -> None:
     assert harmless(f"가\t나\n{TITLE}{CSI}") == "가\t나\n\ufffd]0;mine\ufffd\ufffd2J"
-    assert on_one_line("a\r\nb\u2028\x1b") == r"a\x0d\x0ab\x2028\x1b"
+    assert on_one_line("a\r\nb\u2028\x1b") == r"a\x0d\x0ab\u2028\x1b"
 
 
 def test_an_answer_in_json_is_the_same_when_it_is_read(capsys: pytest.CaptureFixture[str]) -> None:

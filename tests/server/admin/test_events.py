@@ -99,3 +99,14 @@ def test_nobody_listening_costs_nothing() -> None:
     counters.emit("recorded", session="s", turn="t")
     assert len(listeners) == 0
     assert EVENTS is not None
+
+
+def test_a_key_cannot_take_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    listeners = Events(Counters())
+    crowd = [Listening(player="crowd") for _ in range(3)]
+    listeners._all += [*crowd, Listening(player="one")]
+    assert listeners._made_room("new")
+    assert [each.over for each in crowd] == [True, False, False], "the oldest of the key that has most ends"
+    assert listeners._made_room("new")
+    assert not listeners._made_room("crowd"), "nobody has two more than this key"
+    assert not Events(Counters())._made_room("new")

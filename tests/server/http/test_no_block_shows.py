@@ -102,6 +102,7 @@ async def answered(kind: type[Answer], shape: Callable[[str], ReplyFormat], *par
     begun: Any = SimpleNamespace(
         replies=(Reply("t1"),), bill=None, notices=(), degraded={}, session=SimpleNamespace(id=""), id="t1",
         cut_short="", parent=SimpleNamespace(id=""), timings={"total": 0.0}, context=SimpleNamespace(late=()), silent=0,
+        is_lost=False,
     )  # fmt: skip
     outlet = Outlet()
     made = kind(outlet, begun, shape("model"), True)
