@@ -170,6 +170,8 @@ class PromptCachingConfig:
     """For models with an unknown cache: the pinned pages are updated every this many turns."""
     carry_floating: bool = field(default=True, validator=Flag())
     """Move the changing parts of the client's system prompt behind the history, where they break no cache."""
+    cut_sliding: bool = field(default=False, validator=Flag())
+    """Cut the history of a client that trims it from request to request further, so that its beginning stands still."""
 
 
 @frozen(kw_only=True)

@@ -176,6 +176,8 @@ class Play:
             layout = await self.prompting.layout(start)
             prefix = await self.prompting.prefix(start, layout)
             lap("prefix")
+            if layout.cut and layout.dropped:
+                notices += (self.prompting.cut_notice(start, layout),)
             context = await self.reading.read(start, layout, prefix)
             lap("context")
             plan, planned = self.prompting.plan(start, layout, prefix, context)

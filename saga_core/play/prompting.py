@@ -62,6 +62,8 @@ class Layout:
     """The depth up to which turns are missing from it."""
     cut: bool
     """Whether a piece of the history was dropped for this request."""
+    dropped: int
+    """How many messages of the history the prompt leaves out."""
     whole: tuple[Block, ...]
     """The blocks with the volatile text still in place."""
 
@@ -119,6 +121,7 @@ class Prompting:
             turns = await _turns_before(place.live, place.parent, self.settings.config.session, start.now)
             messages, shown = _with_history(messages, turns), frozenset(turn.id for turn in turns)
         blocks = await read_client_blocks(messages)
+        sent = sum(block.origin is Origin.HISTORY for block in blocks)
         cut = self._cut(start, blocks, ours=ours)
         if cut.start:
             first = sum(block.origin is Origin.CLIENT for block in blocks)
@@ -144,6 +147,7 @@ class Prompting:
             shown=shown,
             missing=missing,
             cut=cut.fresh,
+            dropped=sent - sum(block.origin is Origin.HISTORY for block in blocks),
             whole=blocks,
         )
 
@@ -151,6 +155,16 @@ class Prompting:
         if facts.cache == "none" or not self.settings.config.prompt_caching.enabled:
             return False
         return self.settings.config.prompt_caching.carry_floating
+
+    def cut_notice(self, start: TurnStart, layout: Layout) -> str:
+        """What the player is told when a piece of the history is left out of the prompt."""
+        config, window = self.settings.config, start.facts.window
+        most = config.token_budget.total_context_max
+        limit = f"the model's window of {window} tokens" if window and window <= most else f"total_context_max: {most}"
+        reason = f"do not fit into {limit}"
+        if config.prompt_caching.cut_sliding:
+            reason += ", or the client trims its history (cut_sliding)"
+        return f"history: from now on the {layout.dropped} oldest messages are left out of the prompt, as they {reason}"
 
     def _cut(self, start: TurnStart, blocks: tuple[Block, ...], *, ours: bool) -> Cut:
         budget, facts, place = self.settings.config.token_budget, start.facts, start.place
@@ -167,7 +181,7 @@ class Prompting:
             room=room,
             told=_covered(start.state),
             count=self.counter.count,
-            ours=ours,
+            sliding=self.settings.config.prompt_caching.cut_sliding and not ours,
         )
 
     # -- the prefix --------------------------------------------------------------------------------------------

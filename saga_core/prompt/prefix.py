@@ -125,9 +125,12 @@ def rewrite_pays(cost: AccruedCost, behind: int, facts: ModelFacts) -> bool:
 #
 # Cuts a history that is too long, rarely and by a large piece, so that the prefix stays the same for many turns.
 #
-# A cut stays until the prompt reaches its limit again, or until the client, which may trim on its own, drops the
-# message at which the cut history begins. Then the history is cut to a fraction of the limit. It begins with words of
-# the player and, if possible, no later than the end of the story in the pages.
+# A history that fits is sent whole. A cut stays until the prompt reaches its limit again, or until the client, which
+# may trim on its own, drops the message at which the cut history begins. Then the history is cut to a fraction of the
+# limit. It begins with words of the player and, if possible, no later than the end of the story in the pages.
+#
+# If the configuration asks for it, the history of a client that trims is cut further, although it fits, so that its
+# beginning stands still.
 
 _LEFT = 0.6
 """The part of the history's room that is used after a cut."""
@@ -178,20 +181,25 @@ class Cuts:
         room: int,
         told: int,
         count: Callable[[str], int],
-        ours: bool = False,
+        sliding: bool = False,
     ) -> Cut:
         """Decide where the history of a request that continues ``parent`` begins.
 
         ``room`` is the maximum number of tokens of the history. ``told`` is the depth up to which the pages cover the
-        story. ``ours`` means that the history is the server's own, which moves in steps by itself.
+        story. ``sliding`` means that the history of a client that trims it is cut further.
         """
         lead = next((at for at, block in enumerate(blocks) if block.origin is not Origin.CLIENT), len(blocks))
         if lead >= len(blocks) - _LEAST:
             return Cut(lead)
+        before = {key for key, _ in self._known.values()}
         keys, sizes = self._measured(blocks[lead:], count)
         old = next((self._begins[n.id] for n in tree.upwards(parent) if n.id in self._begins), None)
         at = keys.index(old.start) if old is not None and old.start in keys else 0
-        slid = not ours and old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
+        if not sliding and sum(sizes) <= room:
+            at = 0
+        # An edited greeting or another member's card is a new first message. A trimmed history begins with a known one.
+        slid = sliding and old is not None and old.first not in keys and keys[0] in before and at == 0
+        slid = slid and len(keys) > 2 * _LEAST
         left = sum(sizes[at:])
         fresh = left > room or slid
         if fresh:

@@ -26,13 +26,13 @@ def request(turns: int, first: int = 0) -> tuple[Block, ...]:
     return client_blocks(messages)
 
 
-def play(lengths: range, *, room: int, told: int = 0, window: int = 0) -> list[tuple[int, bool]]:
+def play(lengths: range, *, room: int, told: int = 0, window: int = 0, sliding: bool = True) -> list[tuple[int, bool]]:
     """For each turn the words with which the history begins, and whether that was decided anew."""
     cuts, nodes = Cuts(), tree(lengths[-1])
     found = []
     for turns in lengths:
         blocks = request(turns, max(0, turns - window) if window else 0)
-        cut = cuts.place(blocks, nodes, f"t{turns}", room=room, told=told, count=len)
+        cut = cuts.place(blocks, nodes, f"t{turns}", room=room, told=told, count=len, sliding=sliding)
         assert blocks[cut.start].role == "user"
         found.append((int(blocks[cut.start].text.split()[1]), cut.fresh))
     return found
@@ -70,3 +70,29 @@ def test_a_swipe_keeps_the_cut() -> None:
     one = cuts.place(request(30), nodes, "t30", room=4_000, told=0, count=len)
     two = cuts.place(request(30), nodes, "t30", room=4_000, told=0, count=len)
     assert one.fresh and not two.fresh and one.start == two.start
+
+
+def test_a_history_that_fits_is_whole_though_the_client_trims_it() -> None:
+    found = play(range(1, 80), room=100_000, window=20, sliding=False)
+    assert found == [(max(0, turns - 20), False) for turns in range(1, 80)]
+
+
+def test_another_first_message_cuts_nothing() -> None:
+    for sliding in (False, True):
+        cuts, nodes = Cuts(), tree(30)
+        cuts.place(request(25), nodes, "t25", room=100_000, told=0, count=len, sliding=sliding)
+        edited = client_blocks([{"role": "assistant", "content": "An edited greeting."}, *plain(request(26))])
+        cut = cuts.place(edited, nodes, "t26", room=100_000, told=0, count=len, sliding=sliding)
+        assert (cut.start, cut.fresh) == (0, False)
+
+
+def plain(blocks: tuple[Block, ...]) -> list[dict[str, str]]:
+    return [{"role": block.role, "content": block.text} for block in blocks if not block.is_system]
+
+
+def test_a_history_that_fits_again_is_whole_again() -> None:
+    cuts, nodes = Cuts(), tree(31)
+    cut = cuts.place(request(30), nodes, "t30", room=4_000, told=0, count=len)
+    assert cut.start > 1
+    again = cuts.place(request(31), nodes, "t31", room=100_000, told=0, count=len)
+    assert (again.start, again.fresh) == (1, False)
