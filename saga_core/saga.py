@@ -23,7 +23,7 @@ from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
-from saga_core.trackers import Tracker
+from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
 
@@ -174,6 +174,7 @@ class Saga:
         tools: bool = False,
         local: bool = False,
         trackers: Sequence[Tracker] = (),
+        profile: str = "",
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -188,7 +189,8 @@ class Saga:
         the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
         the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
         says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``trackers``: what
-        the story counts from this turn on, unless it does already or somebody removed it.
+        the story counts from this turn on, unless it does already or somebody removed it. ``profile``: what sort of
+        story it is, unless that was chosen before.
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
@@ -208,6 +210,7 @@ class Saga:
             tools=tools,
             local=local,
             trackers=trackers,
+            profile=profile and checked_profile(profile),
         )
         return await self._parts.play.begin(request)
 

@@ -27,7 +27,7 @@ from saga_core.config.rules import (
     Whole,
     Words,
 )
-from saga_core.trackers import Tracker, tracker_of
+from saga_core.trackers import AUTO, PROFILES, Tracker, tracker_of
 from saga_core.values import PAGE_NAMES
 
 Profile = Literal["lite", "full", "full-lance", "scale", "memory"]
@@ -374,6 +374,9 @@ class Config:
     dynamic_lorebook: LorebookConfig = LorebookConfig()
     graph: GraphConfig = GraphConfig()
     session: SessionConfig = SessionConfig()
+    profile: str = field(default=AUTO, validator=OneOf((AUTO, *PROFILES)))
+    """What sort of stories are told, unless a world or a request says so. ``auto``: guessed from a card without a
+    world."""
     trackers: Mapping[str, Mapping[str, str]] = field(factory=dict, validator=TrackersByName())
     """What every story counts besides what its world declares: name -> the fields of a tracker."""
     modules: ModulesConfig = ModulesConfig()

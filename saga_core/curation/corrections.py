@@ -9,11 +9,11 @@ from attrs import frozen
 from saga_core.curation.validation import FARTHEST, VERDICTS
 from saga_core.errors import BadInput
 from saga_core.ids import entity_id
-from saga_core.language import clean_name, fold_name, nfc
+from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names
 from saga_core.strategies import Skipped, consolidate
-from saga_core.trackers import UnreadableValue, Whose, read_value, tracker_in_line
+from saga_core.trackers import UnreadableValue, Whose, checked_profile, read_value, tracker_in_line, trackers_of
 
 _QUANTITY_DIGITS = 12
 
@@ -256,6 +256,13 @@ def _declare(desk: _Desk) -> tuple[Event, ...]:
         raise BadInput(f"declaration: {problem}") from None
 
 
+def _profile(desk: _Desk) -> tuple[Event, ...]:
+    profile = checked_profile(desk.text("profile"))
+    spoken = " ".join(text for _, text in desk.state.notes) or desk.state.name(desk.state.player)
+    language = desk.text("language") or detect(spoken)
+    return (deltas.ProfileChosen(profile, trackers_of(profile, language)),)
+
+
 _FORMS: dict[str, _Form] = {
     "merge": _Form(("one", "into"), (), _merge),
     "split": _Form(("of", "name"), (), _split),
@@ -280,6 +287,7 @@ _FORMS: dict[str, _Form] = {
     "unremember": _Form(("record",), (), lambda desk: (deltas.Unremembered(desk.text("record")),)),
     "tracker": _Form(("tracker", "value"), ("who", "to", "place"), _tracker),
     "declare": _Form(("declaration",), (), _declare),
+    "profile": _Form(("profile",), ("language",), _profile),
     "undeclare": _Form(("tracker",), (), lambda desk: (deltas.TrackerRemoved(desk.text("tracker")),)),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }

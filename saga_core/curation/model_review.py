@@ -108,7 +108,8 @@ def _brief(state: WorldState) -> list[str]:
     lines = []
     if player is not None:
         place = f", {state.name(state.location)}" if state.location else ""
-        lines.append(f"{player.name}{place}, HP {player.get('hp')}/{player.get('max_hp')}")
+        health = f", HP {player.get('hp')}/{player.get('max_hp')}" if player.get("hp") is not None else ""
+        lines.append(f"{player.name}{place}{health}")
         lines.append(", ".join(state.name(item) for item in state.belongings.get(state.player, {})))
     lines.append(", ".join(state.name(who) for who in state.present))
     people = [each.name + (" (dead)" if each.dead else "") for each in state.of_kind(Kind.CHARACTER)][-_NAMES:]

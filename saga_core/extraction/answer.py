@@ -44,14 +44,27 @@ _NOTHING = all_of(lambda each: each.values.unchanged)
 """The answers that models give instead of an empty one, squashed."""
 
 
+REPORTS = {
+    "dead": "status_changes",
+    "hp": "hp_change",
+    "money_left": "money",
+    "got": "items_gained",
+    "lost": "items_lost",
+    "passed": "items_transferred",
+    "states": "status_changes",
+    "feelings": "relationship_changes",
+}
+"""Key of an answer -> the field of a block that the story may not count."""
 COUNTED = "counted"
 """The key of an answer for what changed of the trackers."""
 
 
-def empty_answer(*, brief: bool = False) -> dict[str, Any]:
-    """An answer by which nothing changed. ``brief``: with the few keys that small models get right."""
+def empty_answer(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
+    """An answer by which nothing changed. ``brief``: with the few keys that small models get right. Keys that the story
+    does not count are left out."""
     few = {"place": "", "here": [], "dead": [], "hp": 0, "money_left": None, "got": [], "lost": []}
-    return few if brief else {**few, "passed": [], "states": [], "feelings": [], "note": ""}
+    whole = few if brief else {**few, "passed": [], "states": [], "feelings": [], "note": ""}
+    return {key: value for key, value in whole.items() if counted.asks(REPORTS.get(key, key))}
 
 
 def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
@@ -78,8 +91,8 @@ def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> di
         ),
         "note": {"type": "string", "maxLength": _NOTE},
     }
-    asked = {key: fields[key] for key in empty_answer(brief=brief)}
-    if counted:
+    asked = {key: fields[key] for key in empty_answer(brief=brief, counted=counted)}
+    if counted.declared:
         what = {"type": "string", "enum": [each.name for each in counted]}
         row = _object({"what": what, "who": name, "value": {"type": "string", "maxLength": _NAME}})
         asked[COUNTED] = _list(row, 2 * len(counted))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from saga_core.extraction.answer import empty_answer
+from saga_core.extraction.answer import REPORTS, empty_answer
 from saga_core.language import ExtractionWords, language_of, mentions
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import Count, cut_middle, without_injected
-from saga_core.trackers import Trackers
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 LIMIT = 1_500
 """The maximum number of tokens of the whole question."""
@@ -49,7 +50,7 @@ def ask(
     """
     user, reply = without_injected(user), without_injected(reply)
     words = words_of(language)
-    system = instructions(language_of(language).tag, brief=brief, counted=counted_keys(words, state.trackers))
+    system = instructions(language_of(language).tag, brief=brief, counted=state.trackers)
     left = LIMIT - _FRAME - _again_tokens(words, count) - count(system) - count(words.answer)
     lines = [words.before, *(QUOTE + line for line in short_state(state, f"{user}\n{reply}", names, language, count))]
     said = quoted(user, _WORDS, count)
@@ -60,6 +61,17 @@ def ask(
     return question(system, "\n".join(lines))
 
 
+def key_words(words: ExtractionWords, counted: Trackers, *, brief: bool = False) -> str:
+    """What the keys of an answer mean that the story counts."""
+    text = words.keys if brief else f"{words.keys} {words.more}"
+    unasked = [key for key, field in REPORTS.items() if not counted.asks(field)]
+    if unasked:
+        sentences = re.split(r"(?<=[.。])\s*(?=[a-z_]+(?:, ?[a-z_]+)*[:：])", text)
+        kept = [each for each in sentences if each.partition(":")[0].partition("：")[0].split(",")[0] not in unasked]
+        text = " ".join(kept)
+    return text + counted_keys(words, counted)
+
+
 def counted_keys(words: ExtractionWords, counted: Trackers) -> str:
     """What the key of the trackers means; empty for a story without any."""
     named = "; ".join(f"{each.name}: {each.description}" if each.description else each.name for each in counted)
@@ -67,12 +79,15 @@ def counted_keys(words: ExtractionWords, counted: Trackers) -> str:
 
 
 @lru_cache(maxsize=64)
-def instructions(tag: str, *, brief: bool, counted: str = "") -> str:
+def instructions(tag: str, *, brief: bool, counted: Trackers = NO_TRACKERS) -> str:
     """The system message of the question about one turn: the task, the keys, and worked examples."""
     words = words_of(tag)
-    parts = [f"{words.task}\n{words.keys}" + ("" if brief else f" {words.more}") + counted]
+    empty = empty_answer(brief=brief, counted=counted)
+    parts = [f"{words.task}\n{key_words(words, counted, brief=brief)}"]
     for example in words.examples:
-        answer = {key: example.answer.get(key, value) for key, value in empty_answer(brief=brief).items()}
+        if counted != NO_TRACKERS and not all(counted.asks(REPORTS.get(key, key)) for key in example.answer):
+            continue
+        answer = {key: example.answer.get(key, value) for key, value in empty.items()}
         lines = (
             words.before,
             f"{QUOTE}{words.place}: {example.place}",

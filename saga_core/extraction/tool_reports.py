@@ -12,7 +12,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.extraction.answer import answer_schema, read_answer
-from saga_core.extraction.question import counted_keys, words_of
+from saga_core.extraction.question import key_words, words_of
 from saga_core.state_block import BlockFields, BlockStatus, StateReading
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -24,7 +24,7 @@ _MOST = 65_536
 def report_tool(language: str, counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
     """The tool as OpenAI's chat API declares it, described in a language. ``counted`` are the story's trackers."""
     words = words_of(language)
-    described = f"{words.keys} {words.more}{counted_keys(words, counted)}"
+    described = key_words(words, counted)
     schema = answer_schema(counted=counted)
     return {"type": "function", "function": {"name": NAME, "description": described, "parameters": schema}}
 

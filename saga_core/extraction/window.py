@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.extraction.answer import answer_schema, as_block
-from saga_core.extraction.question import QUOTE, counted_keys, quoted, short_state, words_of
+from saga_core.extraction.question import QUOTE, key_words, quoted, short_state, words_of
 from saga_core.language import every
 from saga_core.messages import PromptPlan, question
 from saga_core.model import WorldState
@@ -75,9 +75,7 @@ def ask_window(
     ]
     for number, each in enumerate(turns, 1):
         lines += ["", f"## {words.turn} {number}", each.text]
-    return question(
-        f"{words.window}\n{words.keys} {words.more}{counted_keys(words, state.trackers)}\n{_FORM}", "\n".join(lines)
-    )
+    return question(f"{words.window}\n{key_words(words, state.trackers)}\n{_FORM}", "\n".join(lines))
 
 
 def window_schema(counted: Trackers = NO_TRACKERS) -> dict[str, Any]:

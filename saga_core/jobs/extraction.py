@@ -148,6 +148,7 @@ async def window_at(live: LiveSession, turn: str, due: Container[str], extractor
 
 # -- reading a turn --------------------------------------------------------------------------------------------
 
+_DECLARED = (deltas.TrackersDeclared, deltas.ProfileChosen)
 _NAMED_BY_BLOCK = (Renamed, Introduced, deltas.Played, deltas.Merged)
 
 
@@ -194,8 +195,9 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
     assert turn.parent is not None, "a root is never read"
     before = await live.state(turn.parent)
     # Without a whole block, the recorder has found out nothing but who the player is, and whom the block introduced.
-    kinds = _NAMED_BY_BLOCK if turn.delta.cut or turn.delta.status is ReportStatus.FALLBACK else (Renamed,)
-    named = tuple(event for event in turn.delta.events if isinstance(event, (*kinds, deltas.TrackersDeclared)))
+    unread = turn.delta.cut or turn.delta.status is ReportStatus.FALLBACK
+    kinds = (*_DECLARED, *(_NAMED_BY_BLOCK if unread else (Renamed,)))
+    named = tuple(event for event in turn.delta.events if isinstance(event, kinds))
     before = fold(before, Delta(named), turn=before.turn, depth=before.depth)
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None

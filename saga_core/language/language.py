@@ -33,11 +33,13 @@ WORDS: Mapping[str, type[Table]] = {
     "story": tables.StoryWords,
     "past": tables.PastWords,
     "clock": tables.ClockWords,
+    "genres": tables.GenreWords,
     "world": tables.WorldWords,
 }
 """The sections of ``words.toml``. Those that a language leaves out are empty."""
 TEXTS: Mapping[str, type[Table]] = {
     "request": tables.BlockRequest,
+    "profiles": tables.ProfileTexts,
     "labels": tables.Labels,
     "texts": tables.Texts,
     "questions": tables.Questions,
@@ -63,8 +65,10 @@ class Language:
     story: tables.StoryWords
     past: tables.PastWords
     clock: tables.ClockWords
+    genres: tables.GenreWords
     world: tables.WorldWords
     request: tables.BlockRequest
+    profiles: tables.ProfileTexts
     labels: tables.Labels
     texts: tables.Texts
     questions: tables.Questions

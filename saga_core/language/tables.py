@@ -584,6 +584,14 @@ class ClockWords(Table):
     """Patterns of parts of the day, with the hour at which they begin."""
 
 
+class GenreWords(Table):
+    """Words by which a card shows what sort of story it is for. Searched in case-folded text."""
+
+    romance: Pattern = ""
+    mystery: Pattern = ""
+    adventure: Pattern = ""
+
+
 class WorldWords(Table):
     """The keys and words of world files. English ones are read in every world."""
 
@@ -609,6 +617,13 @@ class BlockRequest(Table):
     """The request to report by a call of the tool ``saga_report`` instead."""
     counted: str
     """The text before the trackers of a story."""
+
+
+class ProfileTexts(Table):
+    """The trackers that stories of a profile count by themselves, each declared in a line."""
+
+    romance: Phrases
+    mystery: Phrases
 
 
 class Labels(Table):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from saga_core.model import deltas
 from saga_core.model.draft import Draft
 from saga_core.model.entities import Entity, Happening, Kind
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_OBSERVED, Observation, WorldState
-from saga_core.trackers import Count, Tracker, TrackerKind, Trackers, Whose, ends, pair, start_value
+from saga_core.trackers import HEALTH, Count, Tracker, TrackerKind, Trackers, Whose, ends, pair, start_value
 from saga_core.values import Value
 
 _EARLIER = 12
 """Earlier values that are kept of each value."""
+_HIT_POINTS = frozenset({"hp", "max_hp"})
 _HOUR = 60
 _MOST_ITEMS = 32
 _AT_LIMIT = "limit:"
@@ -25,6 +28,15 @@ def declared(draft: Draft, event: deltas.TrackersDeclared) -> None:
         draft.changed["observed"] = {
             key: each for key, each in known.items() if draft.changed["trackers"].find(key) is None
         }
+
+
+def profile_chosen(draft: Draft, event: deltas.ProfileChosen) -> None:
+    draft.changed["trackers"] = draft.view("trackers").in_profile(event.profile, event.trackers)
+    if not draft.changed["trackers"].asks(HEALTH):
+        for entity in list(draft.view("entities").values()):
+            if not entity.attributes.keys().isdisjoint(_HIT_POINTS):
+                rest = {name: value for name, value in entity.attributes.items() if name not in _HIT_POINTS}
+                draft.put(evolve(entity, attributes=rest))
 
 
 def removed(draft: Draft, event: deltas.TrackerRemoved) -> None:
@@ -56,6 +68,8 @@ def changed(draft: Draft, event: deltas.TrackerChanged) -> None:
         items = before if isinstance(before, tuple) else ()
         kept = [item for item in items if item not in event.removed]
         _put(draft, tracker, event.subject, event.other, tuple(dict.fromkeys((*kept, *event.added)))[-_MOST_ITEMS:])
+    elif tracker.kind is TrackerKind.CLOCK and before is None:
+        return  # how much time passed says nothing of an hour that nobody knows
     elif not tracker.numeric:
         draft.problem(f"{tracker.name}: a {tracker.kind.value} cannot change by {event.by:+d}")
     else:

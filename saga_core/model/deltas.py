@@ -306,6 +306,17 @@ class TrackersDeclared:
 
 
 @frozen
+class ProfileChosen:
+    """The story is of another sort from now on, and counts ``trackers`` instead of those of the sort before.
+
+    Hit points that it does not count are unknown from then on.
+    """
+
+    profile: str
+    trackers: tuple[Tracker, ...] = ()
+
+
+@frozen
 class TrackerRemoved:
     """The tracker of that name (in any spelling) and its values count no more."""
 
@@ -377,6 +388,7 @@ Event = (
     | Remembered
     | Unremembered
     | TrackersDeclared
+    | ProfileChosen
     | TrackerRemoved
     | TrackerSet
     | TrackerChanged

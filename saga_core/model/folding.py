@@ -13,6 +13,7 @@ from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.turn_delta import Delta
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
+from saga_core.trackers import HEALTH
 
 MAX_QUANTITY = 1_000_000_000_000
 MAX_STRENGTH = 1_000_000_000
@@ -76,7 +77,7 @@ def _moved(draft: Draft, event: deltas.Moved) -> None:
 
 def _hp_changed(draft: Draft, event: deltas.HpChanged) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is None:
+    if who is None or not draft.view("trackers").asks(HEALTH):
         return
     hp, top = who.get("hp"), who.get("max_hp")
     if not isinstance(hp, int) or not isinstance(top, int):
@@ -87,7 +88,7 @@ def _hp_changed(draft: Draft, event: deltas.HpChanged) -> None:
 
 def _hp_set(draft: Draft, event: deltas.HpSet) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is None:
+    if who is None or not draft.view("trackers").asks(HEALTH):
         return
     known = who.get("max_hp")
     top = event.top if event.top is not None else known
@@ -175,8 +176,10 @@ def _item_transferred(draft: Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
-        # The receiver has the item even if the giver was not known to have it; the problem is recorded.
-        _lose(draft, giver.id, item.id, event.quantity)
+        # The receiver has the item even if the giver was not known to have it. That is a problem only if anybody has
+        # ever said what the giver has.
+        if giver.id in draft.view("belongings"):
+            _lose(draft, giver.id, item.id, event.quantity)
         _gain(draft, receiver.id, item.id, event.quantity)
 
 
@@ -385,6 +388,7 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     ),
     deltas.Unremembered: _unremembered,
     deltas.TrackersDeclared: counting.declared,
+    deltas.ProfileChosen: counting.profile_chosen,
     deltas.TrackerRemoved: counting.removed,
     deltas.TrackerSet: counting.is_set,
     deltas.TrackerChanged: counting.changed,

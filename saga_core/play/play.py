@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -46,10 +46,10 @@ from saga_core.sessions import (
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
 from saga_core.stores.resident_read import answers_at_once, read_at_hand
-from saga_core.trackers import Tracker
+from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, read_request, words_key
 from saga_core.views import Projector, scope_of
-from saga_core.world import WorldLibrary
+from saga_core.world import EMPTY_WORLD, WorldLibrary
 
 T = TypeVar("T")
 
@@ -230,7 +230,7 @@ class Play:
         facts = self.prompting.models.facts(request.model, request.provider)
         if request.window:
             facts = evolve(facts, window=min(request.window, facts.window or request.window))
-        declared = declarations(state, (*request.trackers, *self.settings.config.counted))
+        declared = self._declared(request, place, state)
         if declared:
             state = fold(state, Delta(declared), turn=state.turn, depth=state.depth)
         return TurnStart(
@@ -245,6 +245,20 @@ class Play:
             now=self.clock.now(),
             report=report,
         )
+
+    def _declared(self, request: Request, place: Place, state: WorldState) -> tuple[Event, ...]:
+        """What the request and the configuration declare and the story does not count yet."""
+        config, found = self.settings.config, []
+        if not state.trackers.profile:
+            profile = request.profile or config.profile
+            if profile == AUTO:
+                first = place.live.tree.get(place.parent).parent is None and place.live.world.name == EMPTY_WORLD.name
+                profile = guessed_profile(place.transcript.system_text) if first else ""
+            if profile not in ("", ADVENTURE):
+                language = detect(place.transcript.system_text, place.live.world.language)
+                found.append(deltas.ProfileChosen(profile, trackers_of(profile, language)))
+        missing = state.trackers.missing((*request.trackers, *config.counted))
+        return (*found, deltas.TrackersDeclared(missing)) if missing else tuple(found)
 
     async def _notices(self, place: Place, silence: Silence | None, report: Report) -> tuple[str, ...]:
         """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
@@ -284,12 +298,6 @@ class Play:
             degraded=degraded,
             record=record_nothing,
         )
-
-
-def declarations(state: WorldState, wanted: Sequence[Tracker]) -> tuple[Event, ...]:
-    """The event that declares the trackers of ``wanted`` that the story does not count and nobody removed."""
-    missing = state.trackers.missing(wanted)
-    return (deltas.TrackersDeclared(missing),) if missing else ()
 
 
 # -- the context of a turn --------------------------------------------------------------------------------------

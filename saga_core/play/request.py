@@ -33,6 +33,7 @@ class Request:
     tools: bool = False
     local: bool = False
     trackers: Sequence[Tracker] = ()
+    profile: str = ""
 
 
 @frozen(kw_only=True)

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.language import language_of
 from saga_core.model import WorldState
-from saga_core.trackers import Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
+from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
 
 _NEAR = 10
 """The part of a range that is near a limit: a tenth."""
@@ -91,6 +91,7 @@ def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
 def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
     """The declarations, the values and what is only observed, with names instead of ids. JSON-able."""
     return {
+        "profile": state.trackers.profile or ADVENTURE,
         "trackers": [
             {
                 "name": each.tracker.name,

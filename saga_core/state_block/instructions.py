@@ -53,8 +53,10 @@ def instruction(language: str = DEFAULT, *, tools: bool = False, counted: Tracke
 @lru_cache(maxsize=64)
 def _instruction(tag: str, tools: bool, counted: Trackers) -> str:
     asked = language_of(tag).request
-    parts = [asked.lead, block_form(tag, counted)]
-    if counted:
+    # The last sentence is about names of people beyond those present.
+    lead = asked.lead if counted.asks("npc_met") else "".join(re.split(r"(?<=[.。])(?=\s*\S)", asked.lead)[:-1])
+    parts = [lead, block_form(tag, counted)]
+    if counted.declared:
         parts.insert(1, "\n".join([asked.counted, *(_meaning(each) for each in counted if each.description)]))
     if tools and asked.tools:
         parts.append(asked.tools)
@@ -65,8 +67,9 @@ def block_form(language: str = DEFAULT, counted: Trackers = NO_TRACKERS) -> str:
     """The form of the block in a language, including its fences and a line for each tracker."""
     slots = language_of(language).block.slots
     form = FORM.format(**slots)
-    if not counted:
+    if counted == NO_TRACKERS:
         return form
+    form = "\n".join(line for line in form.split("\n") if counted.asks(line.partition(":")[0]))
     head, notes, tail = form.rpartition("\nnotes:")
     return head + "".join(f"\n{each.name}: {_counted(each, slots)}" for each in counted) + notes + tail
 

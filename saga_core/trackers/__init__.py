@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
+from saga_core.trackers.genres import guessed_profile, trackers_of
+from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, checked_profile
 from saga_core.trackers.reading import (
     UnreadableValue,
     read_value,
@@ -26,7 +28,11 @@ from saga_core.trackers.tracker import (
 )
 
 __all__ = [
+    "ADVENTURE",
+    "AUTO",
+    "HEALTH",
     "NO_TRACKERS",
+    "PROFILES",
     "RESERVED",
     "Count",
     "Secrecy",
@@ -36,8 +42,10 @@ __all__ = [
     "Trackers",
     "UnreadableValue",
     "Whose",
+    "checked_profile",
     "declaration_of",
     "ends",
+    "guessed_profile",
     "pair",
     "read_table",
     "read_value",
@@ -46,5 +54,6 @@ __all__ = [
     "start_value",
     "tracker_in_line",
     "tracker_of",
+    "trackers_of",
     "write_table",
 ]

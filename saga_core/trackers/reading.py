@@ -96,7 +96,8 @@ def shown_value(tracker: Tracker, value: Value, language: str = "en") -> str:
     if not isinstance(value, int):
         return str(value)
     if tracker.kind is TrackerKind.CLOCK:
-        return clock.shown_time(value, first_day(tracker), week(tracker), language)
+        shown = clock.shown_time(value, first_day(tracker), week(tracker), language)
+        return shown if tracker.start else shown.partition(", ")[2]
     if tracker.kind is TrackerKind.MONEY and tracker.steps:
         return _coins(tracker, value)
     _, most = tracker.limits
@@ -116,8 +117,11 @@ def week(tracker: Tracker) -> tuple[str, ...]:
 
 @cache
 def first_day(tracker: Tracker) -> int | None:
-    """The place of a clock's first day in its week, from 0; None if its start names none."""
-    return clock.weekday_in(tracker.start, week(tracker))
+    """The place of a clock's first day in its week, from 0; None if its start names none.
+
+    A clock that does not begin at a known day begins with the week, and counts weekdays alone.
+    """
+    return clock.weekday_in(tracker.start, week(tracker)) if tracker.start else 0
 
 
 # -- numbers ---------------------------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.language import clean_name, normalized
+from saga_core.trackers.profiles import UNASKED
 from saga_core.values import Value
 
 MOST = 32
@@ -111,6 +112,8 @@ class Tracker:
     """Whether it decays by the story's hours and not by turns."""
     event: str = ""
     """What happens when a limit is reached."""
+    of_profile: bool = False
+    """Whether the story's profile declares it, and not the author or the player."""
 
     @property
     def key(self) -> str:
@@ -149,6 +152,8 @@ class Trackers:
     declared: tuple[Tracker, ...] = ()
     gone: tuple[str, ...] = ()
     """The keys of trackers that were removed, which a configuration or a marker does not declare again."""
+    profile: str = ""
+    """What sort of story it is; empty for an adventure that nobody has chosen."""
 
     @cached_property
     def _by_key(self) -> dict[str, Tracker]:
@@ -165,17 +170,27 @@ class Trackers:
         """These trackers and ``more``. One of a known name replaces the earlier one in its place."""
         found = {each.key: each for each in self.declared}
         found |= {each.key: each for each in more}
-        return Trackers(tuple(found.values())[:MOST], tuple(key for key in self.gone if key not in found))
+        gone = tuple(key for key in self.gone if key not in found)
+        return evolve(self, declared=tuple(found.values())[:MOST], gone=gone)
 
     def without(self, name: str) -> Trackers:
         """These trackers but the one of that name."""
         key = spelling(name)
         gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST:]
-        return Trackers(tuple(each for each in self.declared if each.key != key), gone)
+        return evolve(self, declared=tuple(each for each in self.declared if each.key != key), gone=gone)
+
+    def asks(self, field: str) -> bool:
+        """Whether the story counts what a field of the state block reports."""
+        return field not in UNASKED.get(self.profile, ())
 
     def missing(self, wanted: Iterable[Tracker]) -> tuple[Tracker, ...]:
         """Those of ``wanted`` that are not declared and were not removed."""
         return tuple(each for each in wanted if each.key not in self._by_key and each.key not in self.gone)
+
+    def in_profile(self, profile: str, own: Iterable[Tracker]) -> Trackers:
+        """These trackers in a story of another profile, with ``own`` instead of those of the profile before."""
+        kept = evolve(self, declared=tuple(each for each in self.declared if not each.of_profile), profile=profile)
+        return kept.with_more(evolve(each, of_profile=True) for each in kept.missing(own))
 
     def __iter__(self) -> Iterator[Tracker]:
         return iter(self.declared)

@@ -141,6 +141,7 @@ FRONT_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("front", "greeting", "name"),
     FieldSpec("front", "greetings", "list"),
     FieldSpec("front", "start_events", "list"),
+    FieldSpec("front", "profile", "name"),
 )
 
 TYPE_WORDS: dict[str, str] = {word: kind for each in every() for word, kind in each.world.types.items()}

@@ -18,7 +18,7 @@ from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import UNSAID, clean_name, fold_name, known, nfc
-from saga_core.trackers import Tracker
+from saga_core.trackers import PROFILES, Tracker
 from saga_core.world.key_patterns import is_pattern
 
 KEEP, SAGA = "keep", "saga"
@@ -284,6 +284,8 @@ class World:
     greetings: tuple[str, ...] = field(default=(), converter=_texts)
     trackers: tuple[Tracker, ...] = ()
     """What stories in this world count."""
+    profile: str = field(default="", validator=_one_of(("", *PROFILES)))
+    """What sort of stories are told in this world. Without one, it is an adventure."""
 
     @property
     def player(self) -> CharacterSheet | None:

@@ -10,7 +10,7 @@ from attrs import evolve
 from saga_core.ids import entity_id
 from saga_core.language import fold_name, language_of
 from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
-from saga_core.trackers import Count, Trackers, Whose, pair, start_value
+from saga_core.trackers import HEALTH, Count, Trackers, Whose, pair, start_value, trackers_of
 from saga_core.values import Value
 from saga_core.world.format import split_list
 from saga_core.world.model import CharacterSheet, World
@@ -24,6 +24,10 @@ def opening_state(world: World, root: str) -> WorldState:
 
     A world without a player's sheet gets an unnamed player with 100 hit points, whose name is learned during play.
     """
+    own = trackers_of(world.profile, world.language)
+    trackers = Trackers(world.trackers).in_profile(world.profile, own)
+    health = trackers.asks(HEALTH)
+    points = DEFAULT_HP if health else None
     entities: dict[str, Entity] = {}
     by_name: dict[tuple[Kind, str], str] = {}
 
@@ -42,7 +46,7 @@ def opening_state(world: World, root: str) -> WorldState:
         if entry.type in kinds:
             ensure(kinds[entry.type], entry.name, entry.aliases)
     for sheet in world.characters:
-        ensure(Kind.CHARACTER, sheet.name, sheet.aliases, **_attributes(sheet))
+        ensure(Kind.CHARACTER, sheet.name, sheet.aliases, **_attributes(sheet, health))
 
     whereabouts: dict[str, Placement] = {}
     belongings: dict[str, dict[str, Stack]] = {}
@@ -69,10 +73,7 @@ def opening_state(world: World, root: str) -> WorldState:
             links.update((here, "ADJACENT", ensure(Kind.LOCATION, name)) for name in entry.neighbours)
     if not player:
         texts = language_of(world.language).texts
-        player = ensure(
-            Kind.CHARACTER, texts.player, texts.player_aliases, is_player=True, hp=DEFAULT_HP, max_hp=DEFAULT_HP
-        )
-    trackers = Trackers(world.trackers)
+        player = ensure(Kind.CHARACTER, texts.player, texts.player_aliases, is_player=True, hp=points, max_hp=points)
     return WorldState(
         world=world.digest,
         turn=root,
@@ -109,9 +110,11 @@ def _counts(world: World, trackers: Trackers, id_of: Callable[[str], str]) -> di
     return found
 
 
-def _attributes(sheet: CharacterSheet) -> dict[str, Value]:
+def _attributes(sheet: CharacterSheet, health: bool) -> dict[str, Value]:
+    if not health:
+        sheet = evolve(sheet, hp=None, max_hp=None)
     top = sheet.max_hp if sheet.max_hp is not None else sheet.hp
-    if top is None and sheet.player:
+    if top is None and sheet.player and health:
         top = DEFAULT_HP
     return {
         "is_player": True if sheet.player else None,

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from saga_core.errors import BadInput
 from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
 from saga_core.language import known as languages
-from saga_core.trackers import read_table
+from saga_core.trackers import PROFILES, read_table
 from saga_core.world.errors import ParseFindings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
@@ -355,8 +355,12 @@ def _front(text: str, all_text: str, name: str, findings: ParseFindings) -> dict
             findings.problem(
                 WORLD_FILE, line.line, f'key "{line.key}" is "{line.value}"', f"use one of {', '.join(languages())}"
             )
+        elif spec.attribute == "profile" and line.value.casefold() not in PROFILES:
+            findings.problem(
+                WORLD_FILE, line.line, f'key "{line.key}" is "{line.value}"', f"use one of {', '.join(PROFILES)}"
+            )
         else:
-            found[spec.attribute] = line.value
+            found[spec.attribute] = line.value.casefold() if spec.attribute == "profile" else line.value
     if "title" not in found:
         heading = _TITLE.search(matter.body)
         found["title"] = heading.group(1) if heading is not None else name

@@ -392,6 +392,8 @@ class State:
     relationships: Rows
     events: Rows
     notes: Rows
+    profile: str
+    """What sort of story it is."""
     trackers: Rows
     """The known values of the story's trackers."""
     observed: Rows

@@ -355,6 +355,7 @@ class Exchange:
                     tools=request.tools,
                     local=is_own(call.routes[0]),
                     trackers=names.trackers,
+                    profile=names.profile,
                 )
             except BadInput as error:
                 if "world" not in marked:

@@ -5,7 +5,8 @@
 3. the API key: ``KEY#SESSION``
 4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]`` or
    ``[[saga:player=NAME]]``; markers are removed from all messages before they go upstream. A marker
-   ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several
+   ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several;
+   ``[[saga:profile=NAME]]`` says what sort of story it is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
@@ -25,7 +26,7 @@ from saga_core.errors import BadInput
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
 from saga_core.play import MARKER
-from saga_core.trackers import Tracker, tracker_in_line
+from saga_core.trackers import Tracker, checked_profile, tracker_in_line
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
 
@@ -51,6 +52,8 @@ class RequestNames:
     notices: tuple[str, ...] = ()
     trackers: tuple[Tracker, ...] = ()
     """What the story shall count, from markers."""
+    profile: str = ""
+    """What sort of story it shall be, from a marker."""
 
 
 def read_names(
@@ -66,6 +69,7 @@ def read_names(
     """Find the session, world and player that a request names. Raises ``RequestError`` for an invalid name."""
     written, messages = take_markers(messages, _COUNTED[markers])
     trackers, wrong = _read_trackers(written.pop(TRACKER, ""))
+    profile, other = _read_profile(written.pop("profile", ""))
     marks, notices = _read_marks(written)
     explicit = (
         read_name(path.get("session"), "session in the base URL")
@@ -79,7 +83,8 @@ def read_names(
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     marked = frozenset(kind for kind, name in said.items() if name)
-    return RequestNames(session, world or marks.get("world"), messages, player, marked, (*notices, *wrong), trackers)
+    notices = (*notices, *wrong, *other)
+    return RequestNames(session, world or marks.get("world"), messages, player, marked, notices, trackers, profile)
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
@@ -93,6 +98,14 @@ def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
         else:
             found[tracker.key] = tracker
     return tuple(found.values()), tuple(notices)
+
+
+def _read_profile(name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the profile that a marker chooses, and a notice if there is no such profile."""
+    try:
+        return (checked_profile(name) if name else ""), ()
+    except BadInput as error:
+        return "", (f"a marker is not heeded: {error}",)
 
 
 def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
-from saga_core.trackers import tracker_of
+from saga_core.state_block import instruction
+from saga_core.trackers import NO_TRACKERS, guessed_profile, tracker_of, trackers_of
 from tests.core.frontend import Frontend
 
 TRACKERS = {
@@ -151,3 +153,85 @@ async def test_what_cannot_be_read_is_a_problem(saga: Saga, chat: Frontend, body
 def test_a_wrong_declaration_in_the_configuration_names_it() -> None:
     with pytest.raises(BadInput, match=r"trackers.*give gold a valid declaration: kind: 'nummer' is not known"):
         load_config({"trackers": {"gold": {"kind": "nummer"}}})
+
+
+# -- profiles ----------------------------------------------------------------------------------------------------------
+
+ROMANCE = "Mina is your childhood friend and classmate. She has a crush on you and blushes. A slice of life romance."
+FIGHTING = re.compile(r"\b(?:HP|hit points?|health|hostile|status: dead|combat|wound\w*|fight\w*|lose \d)", re.I)
+
+
+@pytest.fixture
+async def plain_saga() -> AsyncIterator[Saga]:
+    async with Saga.open(load_config({"storage": {"profile": "memory"}})) as opened:
+        yield opened
+
+
+async def test_a_romance_of_a_card_alone_is_never_asked_or_told_of_hit_points(plain_saga: Saga) -> None:
+    saga, chat = plain_saga, Frontend(plain_saga, greeting="She waves from the gate.", system=ROMANCE, note="")
+    for number in range(1, 41):
+        turn = await chat.begin(f"We walk on, part {number}.")
+        assert not FIGHTING.search("\n".join(b.text for b in turn.plan.blocks)), number
+        block = f"affection: {{Mina: +{number % 3}}}\ntrust: {{Mina: +1}}\njealousy: {{Mina: {number % 5}}}"
+        turn.replies[0].feed(f"Mina laughs, {number}.\n\n```state\npresent: [Mina]\n{block}\nnotes: A kite.\n```")
+        (recorded,) = await turn.commit()
+        said = (("user", f"We walk on, part {number}."), ("assistant", recorded.reply))
+        chat.history += [{"role": role, "content": text} for role, text in said]
+        state = await saga.views.describe(session_of(chat))
+        found = {row["name"]: row["value"] for row in state["trackers"]}
+        expected = sum(each % 3 for each in range(1, number + 1)), number, number % 5
+        assert (found["affection"], found["trust"], found["jealousy"]) == expected
+    assert (state["profile"], state["hp"]) == ("romance", None)
+    pages, _ = await saga.views.pages(session_of(chat))
+    assert pages is None or "HP" not in pages.files["state.md"]
+    assert not [row for row in (await saga.memory.lines(session_of(chat)))["lines"] if row["kind"] == "hp"]
+
+
+async def test_the_profile_is_changed_at_any_turn_and_undone(plain_saga: Saga) -> None:
+    saga, chat = plain_saga, Frontend(plain_saga, greeting="The gate opens.", system="You narrate.", note="")
+    turn = await chat.begin("I go in.")
+    assert "\nhp_change: " in turn.plan.text()
+    await told(chat, "I go in.", "A hall.", "hp_change: -5\npresent: []")
+    id_ = session_of(chat)
+    change = await saga.memory.correct(id_, "profile", {"profile": "plain"})
+    turn = await chat.begin("I look.")
+    assert "hp_change" not in turn.plan.text() and "HP" not in turn.context.text
+    await told(chat, "I look.", "Dust.", "hp: 3/10\npresent: []")
+    assert (await saga.views.describe(id_))["hp"] is None
+    await saga.memory.undo(id_, change)
+    assert (await saga.views.describe(id_))["hp"] == 3
+    with pytest.raises(BadInput, match="profile: 'horror' is not known; use one of adventure, romance"):
+        await saga.memory.correct(id_, "profile", {"profile": "horror"})
+
+
+async def test_a_request_chooses_the_profile_once(plain_saga: Saga) -> None:
+    chat = Frontend(plain_saga, greeting="A body in the library.", system="You narrate.", note="")
+    turn = await chat.begin("I look.", profile="mystery")
+    assert "\nclues: [+<item>, -<item>]\n" in turn.plan.text() and "hp_change" not in turn.plan.text()
+    await told(chat, "I look.", "A button.", "clues: [+button]\npresent: []")
+    await plain_saga.memory.correct(session_of(chat), "profile", {"profile": "adventure"})
+    turn = await chat.begin("And?", profile="mystery")
+    assert "\nhp_change: " in turn.plan.text()
+
+
+@pytest.mark.parametrize(
+    ("card", "profile"),
+    [
+        (ROMANCE, "romance"),
+        ("소꿉친구이자 짝사랑 상대. 연애 이야기, 설렘과 고백.", "romance"),
+        ("幼馴染との恋愛。告白とデート。", "romance"),
+        ("侦探小说：凶手、线索、证据与嫌疑人。", "mystery"),
+        ("A detective investigates a murder; suspects, clues, an alibi.", "mystery"),
+        ("A romance in a war: a knight kisses his lover before battle, sword in hand.", ""),
+        ("You are a helpful narrator.", ""),
+        ("A dungeon quest with monsters and combat.", ""),
+    ],
+)
+def test_a_profile_is_guessed_from_a_card_that_speaks_clearly(card: str, profile: str) -> None:
+    assert guessed_profile(card) == profile
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh"])
+def test_a_plain_story_is_asked_half_as_much(language: str) -> None:
+    plain = NO_TRACKERS.in_profile("plain", trackers_of("plain", language))
+    assert len(instruction(language, counted=plain)) <= len(instruction(language)) / 2
