@@ -8,12 +8,23 @@ from attrs import frozen
 
 from saga_core.curation.validation import FARTHEST, VERDICTS
 from saga_core.errors import BadInput
+from saga_core.extraction import count_events
 from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names
+from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
-from saga_core.trackers import UnreadableValue, Whose, checked_profile, read_value, tracker_in_line, trackers_of
+from saga_core.trackers import (
+    Tracker,
+    TrackerKind,
+    UnreadableValue,
+    Whose,
+    checked_profile,
+    read_value,
+    tracker_in_line,
+    trackers_of,
+)
 
 _QUANTITY_DIGITS = 12
 
@@ -229,6 +240,8 @@ def _tracker(desk: _Desk) -> tuple[Event, ...]:
         known = ", ".join(each.name for each in desk.state.trackers) or "nothing"
         raise BadInput(f"tracker: {desk.text('tracker')!r} is not counted in this story; it counts {known}")
     state, subject, other = desk.state, "", ""
+    if tracker.kind is TrackerKind.THREADS:
+        return _thread(desk, tracker)
     if tracker.whose is Whose.PLACE:
         subject = desk.entity("place", Kind.LOCATION).id if desk.text("place") else state.location or ""
     elif tracker.whose is not Whose.WORLD:
@@ -247,6 +260,14 @@ def _tracker(desk: _Desk) -> tuple[Event, ...]:
     return (
         deltas.TrackerChanged(tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed),
     )
+
+
+def _thread(desk: _Desk, tracker: Tracker) -> tuple[Event, ...]:
+    reports, names = (CountReport(tracker.name, (desk.text("value"),)),), Names(desk.state)
+    found = tuple(count_events(reports, desk.state, names, (), None, lambda why: None))
+    if not found:
+        raise BadInput(f"value: {desk.text('value')!r} says nothing new; write +NAME (when), NAME: news, or -NAME")
+    return (*names.introduced, *found)
 
 
 def _declare(desk: _Desk) -> tuple[Event, ...]:

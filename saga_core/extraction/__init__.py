@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
+    from saga_core.extraction.counts import count_events
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
     from saga_core.extraction.tool_reports import ReportCalls, report_tool
@@ -17,6 +18,7 @@ __all__ = [
     "Extractor",
     "ReportCalls",
     "Told",
+    "count_events",
     "fits",
     "mention_event",
     "nameless",
@@ -35,6 +37,7 @@ __getattr__ = lazy_face(
         "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
         "report_tool": "saga_core.extraction.tool_reports:report_tool",
         "Told": "saga_core.extraction.window:Told",
+        "count_events": "saga_core.extraction.counts:count_events",
         "fits": "saga_core.extraction.window:fits",
         "mention_event": "saga_core.extraction.writer:mention_event",
         "read_delta": "saga_core.extraction.writer:read_delta",

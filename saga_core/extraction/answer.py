@@ -116,9 +116,11 @@ def as_block(answer: Mapping[str, Any]) -> dict[str, Any]:
     for row in _rows(answer.get(COUNTED)):
         if isinstance(row, dict) and row.get("what"):
             what, who = str(row["what"]), str(row.get("who") or "")
-            said = block.setdefault(what, {}) if who else block
-            if isinstance(said, dict):
-                said[who or what] = row.get("value")
+            said = block.get(what)
+            if not who:
+                block[what] = [*_rows(said), row.get("value")] if what in block else row.get("value")
+            elif said is None or isinstance(said, dict):
+                block[what] = {**(said or {}), who: row.get("value")}
     dead = [{"name": name, "status": "dead"} for name in _rows(spaced.get("dead")) if isinstance(name, str)]
     if dead:
         block["status_changes"] = [*dead, *_rows(block.get("status_changes"))]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from saga_core.model import Event, Kind, WorldState, deltas
 from saga_core.naming import Names
 from saga_core.state_block import CountReport
-from saga_core.trackers import Tracker, UnreadableValue, Whose, read_value
+from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
 
 _WAY = re.compile(r"\s*(?:->|=>|→|⇒|>)\s*")
 _BOTH_WAYS = re.compile(r"\s*(?:<->|<=>|↔|⇔)\s*")
@@ -31,6 +31,9 @@ def count_events(
         tracker = state.trackers.find(report.tracker)
         if tracker is None:
             continue
+        if tracker.kind is TrackerKind.THREADS:
+            yield from _threads(tracker, report, state, names)
+            continue
         found = list(_subjects(tracker, report.subject, state, names, company, place))
         if not found:
             said = f" of {report.subject!r}" if report.subject else ""
@@ -48,6 +51,31 @@ def count_events(
                 yield deltas.TrackerChanged(
                     tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed
                 )
+
+
+def _threads(tracker: Tracker, report: CountReport, state: WorldState, names: Names) -> Iterator[Event]:
+    values = [f"{report.subject}: {', '.join(report.values)}"] if report.subject else report.values
+    for thread in read_threads(values):
+        event = names.find(Kind.EVENT, thread.name)
+        known = state.schedule.get(event) if event is not None else None
+        if thread.move is Move.CLOSE:
+            if known is not None:
+                yield deltas.EventClosed(known.event, thread.text)
+        elif known is not None and not (thread.when or thread.one):
+            if thread.text and thread.text != known.text:
+                yield deltas.EventAdvanced(known.event, thread.text)
+        else:
+            known_as = ((who, names.find(Kind.CHARACTER, who) or "") for who in (thread.one, thread.other) if who)
+            said = (state.entities[id_].name if id_ in state.entities else who for who, id_ in known_as)
+            yield deltas.EventScheduled(
+                names.ensure(Kind.EVENT, thread.name),
+                thread.name,
+                thread.text or (known.text if known is not None else ""),
+                kind=tracker.name,
+                at=state.time_of(thread.when),
+                when=thread.when,
+                between=" → ".join(said),
+            )
 
 
 def _subjects(

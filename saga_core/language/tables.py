@@ -233,6 +233,8 @@ class ValueWords(Table):
     """Words for an unknown person."""
     nobody: Phrases = ()
     """Words for an empty list of names."""
+    ended: Words = _NO_WORDS
+    """Words that say of a quest or promise that it is over."""
     unchanged: Words = _NO_WORDS
     """The answers that small models give instead of an empty block."""
     yes: Words = _NO_WORDS
@@ -746,6 +748,10 @@ class Texts(Table):
     """The name of a turn, with ``{depth}``."""
     due: str
     """The mark of an event that is due."""
+    to_come: str
+    """The mark of something planned, with ``{when}``. It has not happened."""
+    overdue: str
+    """The mark of something whose time has passed, with ``{when}``."""
     turns_left: str
     """The text after such an event, with ``{left}``."""
     died: Filled

@@ -139,9 +139,9 @@ def fits(tracker: Tracker, value: Value) -> bool:
         return isinstance(value, bool)
     if tracker.kind is TrackerKind.LIST:
         return isinstance(value, tuple)
-    return isinstance(value, str) and (
-        tracker.kind is not TrackerKind.CHOICE or value in [name for _, name in tracker.steps]
-    )
+    if tracker.kind is TrackerKind.THREADS or not isinstance(value, str):
+        return False
+    return tracker.kind is not TrackerKind.CHOICE or value in [name for _, name in tracker.steps]
 
 
 def _tracker(draft: Draft, name: str) -> Tracker | None:

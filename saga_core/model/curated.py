@@ -187,7 +187,19 @@ def scheduled(schedule: Mapping[str, Scheduled], event: deltas.EventScheduled, d
     """Return the schedule with one more event. An event that is already there gets the new conditions."""
     found = {id_: each for id_, each in schedule.items() if id_ != event.event}
     found[event.event] = Scheduled(
-        event.event, event.name, event.text, event.due, event.expires, event.place, event.who, depth
+        event.event,
+        event.name,
+        event.text,
+        event.due,
+        event.expires,
+        event.place,
+        event.who,
+        depth,
+        event.kind,
+        event.at,
+        event.when,
+        event.between,
+        depth if event.kind else 0,
     )
     return dict(list(found.items())[-MAX_SCHEDULED:])
 

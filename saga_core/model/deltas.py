@@ -267,13 +267,29 @@ class EventScheduled:
     """The id of the place where the player must be."""
     who: str = ""
     """The id of the character who must be present."""
+    kind: str = ""
+    """The tracker of which it is a thread."""
+    at: int | None = None
+    """When it is due, in minutes of the story's clock."""
+    when: str = ""
+    between: str = ""
+    """Who owes it to whom, in names."""
+
+
+@frozen
+class EventAdvanced:
+    """There are news of a scheduled event."""
+
+    event: str
+    text: str
 
 
 @frozen
 class EventClosed:
-    """A scheduled event has happened or has been cancelled."""
+    """A scheduled event has happened or has been cancelled. The story keeps how a thread ended."""
 
     event: str
+    how: str = ""
 
 
 @frozen
@@ -383,6 +399,7 @@ Event = (
     | StoryTold
     | LoreLearned
     | EventScheduled
+    | EventAdvanced
     | EventClosed
     | BlockWritten
     | Remembered

@@ -125,7 +125,7 @@ class StoryPart:
 
 @frozen
 class Scheduled:
-    """A future event and its conditions."""
+    """A future event and its conditions, or a thread of the story: a quest, a promise, a plan."""
 
     event: str
     name: str
@@ -136,6 +136,16 @@ class Scheduled:
     who: str = ""
     since: int = 0
     """The turn (depth) at which it was scheduled."""
+    kind: str = ""
+    """The tracker of a thread; empty for an event that a curator or a user scheduled."""
+    at: int | None = None
+    """When a thread is due, in minutes of the story's clock."""
+    when: str = ""
+    """The same as it was said."""
+    between: str = ""
+    """Who owes it to whom: ``Mina → Joon``."""
+    advanced: int = 0
+    """The turn (depth) of its latest news, which is ``text``."""
 
 
 @frozen

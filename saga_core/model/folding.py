@@ -335,7 +335,19 @@ def _closed(draft: Draft, event: deltas.EventClosed) -> None:
     if event.event not in draft.view("schedule"):
         draft.problem(f"{_name(draft, event.event)!r} is not scheduled")
         return
-    draft.map("schedule").pop(event.event)
+    closed = draft.map("schedule").pop(event.event)
+    if closed.kind or event.how:
+        told = f"{closed.name}: {event.how}" if event.how else closed.name
+        happening = Happening(event.event, told, draft.depth)
+        draft.changed["happenings"] = (*draft.view("happenings"), happening)[-MAX_HAPPENINGS:]
+
+
+def _advanced(draft: Draft, event: deltas.EventAdvanced) -> None:
+    known = draft.view("schedule").get(event.event)
+    if known is None:
+        draft.problem(f"{_name(draft, event.event)!r} is not scheduled")
+        return
+    draft.map("schedule")[event.event] = evolve(known, text=event.text, advanced=draft.depth)
 
 
 def _unremembered(draft: Draft, event: deltas.Unremembered) -> None:
@@ -379,6 +391,7 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
         learned=curated.learned(draft.view("learned"), event)
     ),
     deltas.EventScheduled: _scheduled,
+    deltas.EventAdvanced: _advanced,
     deltas.EventClosed: _closed,
     deltas.BlockWritten: lambda draft, event: draft.changed.update(
         blocks=curated.written(draft.view("blocks"), event, draft.depth)

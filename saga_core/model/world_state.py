@@ -21,7 +21,7 @@ from saga_core.model.entities import (
     Stack,
     StoryPart,
 )
-from saga_core.trackers import NO_TRACKERS, Count, Tracker, Trackers, pair, start_value
+from saga_core.trackers import NO_TRACKERS, Count, Tracker, TrackerKind, Trackers, pair, start_value, time_in
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
@@ -118,6 +118,19 @@ class WorldState:
             return found
         value = start_value(tracker)
         return None if value is None else Count(value)
+
+    @property
+    def clock(self) -> Tracker | None:
+        """The story's clock; None without one."""
+        return next((each for each in self.trackers if each.kind is TrackerKind.CLOCK), None)
+
+    def time_of(self, when: str) -> int | None:
+        """The time that ``when`` names, in minutes of the story's clock; None if it cannot be known."""
+        clock = self.clock
+        if clock is None or not when:
+            return None
+        now = self.count(clock)
+        return time_in(clock, when, now.value if now is not None and isinstance(now.value, int) else None)
 
     def of_kind(self, kind: Kind) -> Iterator[Entity]:
         """Return the entities of one kind, in the order in which they entered."""

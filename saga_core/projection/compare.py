@@ -24,7 +24,8 @@ class Difference:
     """The kind of the difference.
 
     ``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``,
-    ``event``, ``tracker``.
+    ``event``, ``tracker``,
+    ``thread``.
     """
     subject: str
     """The player, an item, a character, ``source → target``, or an event."""
@@ -71,6 +72,7 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
         for state in (one, other)
     ]
     found += _each("tracker", values[0], values[1], lambda key: _counted(key, name, one.player), None)
+    found += _each("thread", _threads(one), _threads(other), str, None)
     events = {each.event: each.name for state in (one, other) for each in state.happenings}
     found += _each("event", _ones(_events(one, since)), _ones(_events(other, since)), events.__getitem__, 0)
     return tuple(found)
@@ -85,7 +87,7 @@ def difference_words(difference: Difference, one: str, other: str, language: str
         return words.only.format(label=label, subject=difference.subject, where=where)
     if difference.kind == "tracker":
         label = difference.subject
-    elif difference.kind in ("item", "relation"):
+    elif difference.kind in ("item", "relation", "thread"):
         label = f"{label}: {difference.subject}"
     left, right = (_value(difference, value, words) for value in (difference.one, difference.other))
     return words.sides.format(label=label, one=one, left=left, other=other, right=right)
@@ -102,6 +104,10 @@ def _counted(key: tuple[str, str, str], name: Callable[[str], str], player: str)
     if not subject or (subject == player and not other):
         return tracker
     return f"{tracker} ({' → '.join(name(each) for each in (subject, other) if each)})"
+
+
+def _threads(state: WorldState) -> dict[str, str]:
+    return {each.name: each.text or each.when or each.kind for each in state.schedule.values() if each.kind}
 
 
 def _names(one: WorldState, other: WorldState) -> Callable[[str], str]:

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.language import language_of
-from saga_core.model import WorldState
+from saga_core.model import Scheduled, WorldState
 from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
 
 _NEAR = 10
@@ -88,6 +88,11 @@ def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
         yield from (f"{who}>{state.player}" for who in state.present)
 
 
+def _time(state: WorldState, thread: Scheduled, language: str) -> str:
+    clock = state.clock
+    return shown_value(clock, thread.at, language) if clock is not None and thread.at is not None else thread.when
+
+
 def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
     """The declarations, the values and what is only observed, with names instead of ids. JSON-able."""
     return {
@@ -111,6 +116,19 @@ def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
                 "secret": each.tracker.secret.value or None,
             }
             for each in counted_values(state)
+        ],
+        "threads": [
+            {
+                "kind": each.kind,
+                "name": each.name,
+                "text": each.text,
+                "between": each.between or None,
+                "when": _time(state, each, language) or None,
+                "since": each.since,
+                "advanced": each.advanced,
+            }
+            for each in state.schedule.values()
+            if each.kind
         ],
         "observed": [
             {"key": key, "value": each.value, "times": each.times, "turn": each.since}

@@ -9,7 +9,7 @@ from attrs import frozen
 from saga_core.language import DEFAULT, language_of
 from saga_core.model import Event, Kind, Scheduled, WorldState, deltas
 from saga_core.projection.counts import counted_values
-from saga_core.trackers import spelling
+from saga_core.trackers import shown_value, spelling
 
 StateLineKey = tuple[str, str, str]
 """Kind, subject and other. Statements about the same thing have the same key, whatever their content."""
@@ -121,7 +121,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             | deltas.TrackerChanged(tracker=name, subject=who, other=target)
         ):
             return ((f"tracker:{spelling(name)}", who, target),)
-        case deltas.EventScheduled(event=name):
+        case deltas.EventScheduled(event=name) | deltas.EventAdvanced(event=name):
             return (("event", name, ""),)
         case _:
             return ()
@@ -141,11 +141,44 @@ def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
         if each.expires is not None:
             text += f" {words.turns_left.format(left=each.expires - state.depth)}"
         lines.append(f"[{words.due}] {text}")
-    return tuple(lines)
+    return (*lines, *thread_lines(state, language))
+
+
+_DAY = 24 * 60
+_NEAR, _FRESH, _MOST_THREADS = 3 * _DAY, 24, 8
+"""Minutes before its time from which a thread is told, turns after its latest news in which one without a time is, and
+the threads that are told."""
+
+
+def thread_lines(state: WorldState, language: str) -> Iterator[str]:
+    """Yield the open threads that are near, the most urgent first: ``[plans, not yet happened; Day 6, …] festival``."""
+    words, clock = language_of(language).texts, state.clock
+    count = state.count(clock) if clock is not None else None
+    now = count.value if count is not None and isinstance(count.value, int) else None
+    found: list[tuple[float, str]] = []
+    for each in state.schedule.values():
+        if not each.kind:
+            continue
+        mark, rank = each.kind, float(_NEAR)
+        if each.at is not None and now is not None and clock is not None:
+            shown = shown_value(clock, each.at, language)
+            mark += f", {(words.overdue if now >= each.at + _DAY else words.to_come).format(when=shown)}"
+            rank = abs(each.at - now)
+        elif each.when:
+            mark += f", {words.to_come.format(when=each.when)}"
+        elif state.depth - max(each.advanced, each.since) > _FRESH:
+            continue
+        if rank <= _NEAR:
+            told = f" ({each.between})" if each.between else ""
+            found.append((rank, f"[{mark}] {each.name}{told}{f': {each.text}' if each.text else ''}"))
+    found.sort(key=lambda each: each[0])
+    return (line for _, line in found[:_MOST_THREADS])
 
 
 def _is_due(each: Scheduled, state: WorldState) -> bool:
     turn = state.depth + 1
+    if each.kind:
+        return False  # see ``thread_lines``
     if each.due is not None and turn < each.due:
         return False
     if each.expires is not None and turn > each.expires:

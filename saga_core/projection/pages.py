@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Turn, WorldState
 from saga_core.projection.counts import counted_values
+from saga_core.projection.lines import thread_lines
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
 from saga_core.values import PAGE_NAMES
@@ -128,6 +129,7 @@ def _state(state: WorldState, words: Mapping[str, str], language: str) -> str:
     if state.present:
         lines.append(f"- **{words['present']}:** {', '.join(map(state.name, state.present))}")
     lines += [f"- **{each.label(state)}:** {each.text(language)}" for each in counted_values(state)]
+    lines += [f"- {line}" for line in thread_lines(state, language)]
     return "\n".join([*lines, *_dead(state, words)]) + "\n"
 
 

@@ -93,6 +93,7 @@ _EXAMPLES = {
     TrackerKind.FLAG: "<true|false>",
     TrackerKind.CLOCK: "<+2h|19:30>",
     TrackerKind.METER: "<+5>",
+    TrackerKind.THREADS: "[+<…> (<19:30>), <…>: <…>, -<…>]",
 }
 
 

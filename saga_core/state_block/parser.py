@@ -42,7 +42,7 @@ _MAX_PROBLEMS = 50
 _SHOWN = 60
 UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
-_SLOT = re.compile(r"[+\-]?\s*<[^<>]*>")
+_SLOT = re.compile(r"<[^<>]{0,60}>")
 """A placeholder that a model has copied from the form."""
 _MAX_OTHERS = 12
 _MAX_VALUE = 120
@@ -305,8 +305,8 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
     if field.kind is Kind.COUNT:
         rows = node.pairs if isinstance(node, Pairs) else (("", node),)
         for subject, value in rows:
-            values = tuple(text for text in _texts(value) if not _SLOT.fullmatch(text))
-            findings.count(field, subject, () if _SLOT.fullmatch(subject) else values)
+            values = tuple(text for text in _texts(value) if not _SLOT.search(text))
+            findings.count(field, subject, () if _SLOT.search(subject) else values)
         return
     if field.kind is Kind.CHANGE and names_level(key) and (level := read_level(node)) is not None:
         findings.take(_HP, level)

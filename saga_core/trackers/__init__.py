@@ -10,8 +10,10 @@ from saga_core.trackers.reading import (
     read_value,
     shown_value,
     start_value,
+    time_in,
 )
 from saga_core.trackers.table import read_table, write_table
+from saga_core.trackers.threads import Move, read_threads
 from saga_core.trackers.tracker import (
     NO_TRACKERS,
     RESERVED,
@@ -35,6 +37,7 @@ __all__ = [
     "PROFILES",
     "RESERVED",
     "Count",
+    "Move",
     "Secrecy",
     "Telling",
     "Tracker",
@@ -48,10 +51,12 @@ __all__ = [
     "guessed_profile",
     "pair",
     "read_table",
+    "read_threads",
     "read_value",
     "shown_value",
     "spelling",
     "start_value",
+    "time_in",
     "tracker_in_line",
     "tracker_of",
     "trackers_of",

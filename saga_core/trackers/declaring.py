@@ -44,6 +44,11 @@ _REMEDIES = {
     "steps": "write names separated by commas, with a number before each for a scale: 0 cold, 50 warm",
     "decay": "write a change per turn or hour, such as -1/turn or -5/hour",
 }
+_USUALLY = {
+    TrackerKind.METER: Whose.PAIR,
+    TrackerKind.CLOCK: Whose.WORLD,
+    TrackerKind.THREADS: Whose.WORLD,
+}
 _EXAMPLES = {
     TrackerKind.CLOCK: "; write a day and an hour, such as day 1 08:00 or Monday 08:00",
     TrackerKind.CHOICE: "; write one of its steps",
@@ -64,8 +69,7 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
     if spelling(name) in _reserved():
         raise BadInput(f"name: {name!r} is a field that every state block has; choose another name")
     kind = TrackerKind(_one_of(said, "kind", TrackerKind, TrackerKind.NUMBER))
-    usual = {TrackerKind.METER: Whose.PAIR, TrackerKind.CLOCK: Whose.WORLD}.get(kind, Whose.PLAYER)
-    whose = Whose(_one_of(said, "for", Whose, usual))
+    whose = Whose(_one_of(said, "for", Whose, _USUALLY.get(kind, Whose.PLAYER)))
     if kind is TrackerKind.CLOCK and whose is not Whose.WORLD:
         raise BadInput(f"for: {whose.value!r} has no clock; a clock is for the world")
     least, most = _range(said.get("range", ""))
@@ -89,6 +93,8 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
         hourly=hourly,
         event=clean_name(said.get("limit", "")),
     )
+    if kind is TrackerKind.THREADS and (whose is not Whose.WORLD or found.start):
+        raise BadInput("kind: threads belong to the story and begin with none; leave out for and start")
     if kind is TrackerKind.CHOICE and not found.steps:
         raise BadInput("steps: a choice has none; write its options separated by commas")
     if found.start and start_value(found) is None:

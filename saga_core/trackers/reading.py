@@ -72,6 +72,14 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     return Reading(clean_name(text)[:LONGEST_TEXT])
 
 
+def time_in(clock_: Tracker, text: str, now: int | None) -> int | None:
+    """The time that a text names or that is so long after ``now``, in minutes; None if it says none."""
+    at, by = clock.read_time(text, now or 0, first_day(clock_), week(clock_))
+    if at is not None and (now is not None or not clock_.start):
+        return at
+    return now + by if now is not None and by is not None else at
+
+
 def start_value(tracker: Tracker) -> Value:
     """The value with which the tracker starts; None if it is unknown."""
     if not tracker.start:

@@ -39,6 +39,8 @@ class TrackerKind(StrEnum):
     LIST = "list"
     CLOCK = "clock"
     """Minutes since the first day's midnight."""
+    THREADS = "threads"
+    """What is open in the story and will end: quests, promises, plans. Each is an event to come."""
     METER = "meter"
     """What one character feels for another: -100 to 100, unless it has other limits."""
 

@@ -396,6 +396,8 @@ class State:
     """What sort of story it is."""
     trackers: Rows
     """The known values of the story's trackers."""
+    threads: Rows
+    """The open quests, promises and plans."""
     observed: Rows
     """Keys that narrators reported and nothing declares."""
     world_state: Plain

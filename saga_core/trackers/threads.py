@@ -1,0 +1,86 @@
+"""Threads of a story as narrators report them: quests, promises and plans, opened, advanced and closed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+
+from attrs import frozen
+
+from saga_core.language import clean_name, every
+from saga_core.trackers.tracker import LONGEST_TEXT, spelling
+
+_REMARK = re.compile(r"(?P<name>.*?\S)\s*[(（](?P<remark>[^()（）]*)[)）]\s*(?P<rest>.*)", re.DOTALL)
+_NEWS = re.compile(r"(?P<name>[^:：]*[^:：\s])\s*[:：]\s*(?P<news>\S.*)", re.DOTALL)
+_BETWEEN = re.compile(r"(?P<one>.*\S)\s*(?:->|=>|→|⇒)\s*(?P<other>\S.*)")
+LONGEST_NAME = 120
+
+
+class Move(StrEnum):
+    """What happens to a thread."""
+
+    OPEN = "open"
+    ADVANCE = "advance"
+    CLOSE = "close"
+
+
+@frozen
+class ThreadReport:
+    """What a report says of one thread: ``text`` is the news, or how it ended, ``when`` the time at which it is due.
+
+    ``one`` owes or promises it to ``other``; both are empty if the report does not say.
+    """
+
+    name: str
+    move: Move
+    text: str = ""
+    when: str = ""
+    one: str = ""
+    other: str = ""
+
+
+def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
+    """Read ``+Lantern Festival (Saturday 19:00)``, ``the debt: half is paid`` and ``-the debt (paid)``.
+
+    In parentheses stand, separated by commas, when it is due, and who owes it to whom: ``Mina -> Joon``.
+    """
+    for value in values:
+        for part in re.split(r"\s*[;；\n]\s*", value):
+            found = _read(part.strip())
+            if found is not None:
+                yield found
+
+
+def _read(text: str) -> ThreadReport | None:
+    sign, said = ("", text) if text[:1] not in ("+", "-", "−") else (text[0], text[1:].strip())
+    news, remark = "", ""
+    if (parts := _REMARK.fullmatch(said)) is not None:
+        said, remark = f"{parts['name']}{parts['rest']}", parts["remark"]
+    if (parts := _NEWS.fullmatch(said)) is not None:
+        said, news = parts["name"], parts["news"]
+    name = clean_name(said)[:LONGEST_NAME]
+    if not spelling(name) or spelling(name) in _nothing():
+        return None
+    if sign in ("-", "−") or (not sign and spelling(news) in _ended()):
+        return ThreadReport(name, Move.CLOSE, clean_name(news or remark)[:LONGEST_TEXT])
+    whens, one, other = [], "", ""
+    for piece in (each.strip() for each in re.split(r"[,，、]", remark)):
+        between = _BETWEEN.fullmatch(piece)
+        if between is not None:
+            one, other = between["one"], between["other"]
+        elif piece:
+            whens.append(piece)
+    move = Move.OPEN if sign == "+" or not news else Move.ADVANCE
+    return ThreadReport(name, move, clean_name(news)[:LONGEST_TEXT], ", ".join(whens), one, other)
+
+
+@cache
+def _ended() -> frozenset[str]:
+    return frozenset(spelling(word) for each in every() for word in each.values.ended)
+
+
+@cache
+def _nothing() -> frozenset[str]:
+    return frozenset(spelling(word) for each in every() for word in (*each.values.nothing, *each.values.unchanged))
