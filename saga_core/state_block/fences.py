@@ -85,13 +85,16 @@ class FenceFilter:
         # Thinking: the last characters read, which may contain the beginning of a tag.
         self._tail = ""
         self._thinking = False
-        self._drafts = 0
+        self._ended = False
+        self._drafts = self._sure_drafts = 0
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
         """The blocks that have ended so far; after ``finish``, all blocks."""
-        drafts = (evolve(block, thinking=True) for block in self._blocks[: self._drafts])
-        return (*drafts, *self._blocks[self._drafts :])
+        # A second mark at the end of a reply, with no story behind it, was written for nothing.
+        sure = self._sure_drafts if self._finished else self._drafts
+        drafts = (evolve(block, thinking=True) for block in self._blocks[:sure])
+        return (*drafts, *self._blocks[sure:])
 
     def feed(self, text: str) -> str:
         """Add a chunk and return the visible text that can be sent now.
@@ -104,7 +107,7 @@ class FenceFilter:
             if _halts(text) is None:
                 self.in_prose, self._line_start = True, False
                 return self.flow(text)
-        elif self._in_block and self._mode is _FLOW and not (">" in text or "`" in text or "~" in text):
+        elif self._in_block and self._mode is _FLOW and not (syntax.ends_mark(text) or "`" in text or "~" in text):
             self._body.append(text)
             self._tail = (self._tail + text)[-syntax.THINK_REACH :]
             return ""
@@ -138,10 +141,10 @@ class FenceFilter:
             if self._gap:
                 core = "".join((*self._gap, core))
                 self._gap.clear()
-            self._shown = True
-            if ">" in core:
+            self._shown, self._sure_drafts = True, self._drafts
+            if syntax.ends_mark(core):
                 self._watch(core)
-            elif self._tail or "<" in core:
+            elif self._tail or syntax.may_begin_mark(core):
                 self._keep(self._tail + core)
         if blanks:
             self._gap.append(blanks)
@@ -196,7 +199,7 @@ class FenceFilter:
             return self._begin_candidate(text[pos], pos)
         end = span.end() if (span := syntax.BODY_SPAN.match(text, pos)) else pos + 1
         seen = self._tail + text[pos:end]
-        tag = syntax.THINK_END.search(seen) if ">" in seen else None
+        tag = syntax.THINK_END.search(seen) if syntax.ends_mark(seen) else None
         if tag is None:
             self._body.append(text[pos:end])
             self._tail = seen[-syntax.THINK_REACH :]
@@ -305,14 +308,19 @@ class FenceFilter:
 
     def _watch(self, text: str) -> None:
         """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
-        seen = self._tail + text
-        for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
-            if tag.group(1) and not self._thinking:
+        seen, read = self._tail + text, 0
+        for tag in syntax.THINK_TAG.finditer(seen) if syntax.ends_mark(text) else ():
+            if tag["end"] and not self._thinking:
+                self._sure_drafts = self._drafts if self._ended else len(self._blocks)
                 self._drafts = len(self._blocks)
-            self._thinking = not tag.group(1)
-        self._keep(seen)
+            self._ended |= bool(tag["end"])
+            self._thinking = not tag["end"]
+            read = tag.end()
+        if seen[read:].strip():
+            self._sure_drafts = self._drafts
+        self._keep(seen[read:])
 
     def _keep(self, seen: str) -> None:
         """Remember the end of the text read so far, if a tag may begin in it."""
         tail = seen[-syntax.THINK_REACH :]
-        self._tail = tail if "<" in tail else ""
+        self._tail = tail if syntax.may_begin_mark(tail) else ""

@@ -53,10 +53,33 @@ HALTS = re.compile(f"[{FENCE_CHARS}{NEWLINES}]")
 BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
 RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
 
-THINK_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
-THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE | re.ASCII)
-THINK_REACH = len("</thinking>") - 1
-"""The maximum number of characters of a tag before its ``>``."""
+_THINKING = r"[a-z_:.-]{0,16}(?:think|thought|reason|reflect|analysis|monologue|scratchpad)[a-z_:.-]{0,12}"
+_END = (
+    rf"</{_THINKING}>|(?-i:\[/(?:THINK(?:ING)?|REASONING|ANALYSIS)\])|◁/{_THINKING}▷"
+    r"|<\|END_THINKING\|>(?:<\|START_(?:RESPONSE|TEXT)\|>)?"
+    r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final(?: <\|constrain\|>\w{1,9})?<\|message\|>"
+)
+_BEGIN = (
+    rf"<{_THINKING}>|(?-i:\[(?:THINK(?:ING)?|REASONING|ANALYSIS)\])|◁{_THINKING}▷|<\|START_THINKING\|>"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)<\|message\|>"
+)
+THINK_TAG = re.compile(f"(?P<end>{_END})|{_BEGIN}", re.IGNORECASE | re.ASCII)
+"""A mark that begins or ends a model's thinking. Servers leave those of the model's template in the text: tags, signs
+in brackets, and the tokens of Cohere's and OpenAI's open models."""
+THINK_END = re.compile(_END, re.IGNORECASE | re.ASCII)
+THINK_REACH = 79
+"""The maximum number of characters of a mark before its last one."""
+_MARK_STARTS, _MARK_ENDS = frozenset("<[◁"), frozenset(">]▷")
+
+
+def ends_mark(text: str) -> bool:
+    """A quick check whether a mark of thinking may end in ``text``."""
+    return not _MARK_ENDS.isdisjoint(text)
+
+
+def may_begin_mark(text: str) -> bool:
+    """A quick check whether a mark of thinking may begin in ``text``."""
+    return not _MARK_STARTS.isdisjoint(text)
 
 
 _FENCES = tuple(char * MIN_FENCE for char in FENCE_CHARS)

@@ -1,31 +1,39 @@
-"""The ``<think>`` sections that some model servers leave in a reply. They are no part of the story."""
+"""The thoughts that some models and servers leave in a reply. They are no part of the story."""
 
 from __future__ import annotations
 
-from saga_core.state_block.syntax import THINK_END, THINK_TAG
+from saga_core.state_block.syntax import THINK_END, THINK_TAG, ends_mark
 
 
 def without_thoughts(text: str) -> str:
-    """A reply without its closed ``<think>`` sections.
+    """A reply without its closed sections of thinking.
 
-    If the prompt already opened the section, the first tag in the reply closes it, and all text before it is removed.
-    An unclosed section stays, because the beginning of the story in it is unknown.
+    A first mark that closes a section which no mark in the reply began has only thoughts before it: the prompt began
+    it. So has a later one on a line of its own, because the model thought again; unless no story follows. Any other is
+    written for nothing, and stays. An unclosed section stays, because the beginning of the story in it is unknown.
     """
-    if "</" not in text:
+    if not ends_mark(text):
         return text
     kept: list[str] = []
-    start, thought = 0, -1
-    for number, tag in enumerate(THINK_TAG.finditer(text)):
-        if not tag[1]:
+    start, thought, found = 0, -1, False
+    for tag in THINK_TAG.finditer(text):
+        if not tag["end"]:
             thought = tag.start() if thought < 0 else thought
-        elif thought >= 0 or number == 0:
-            kept.append(text[start : max(thought, start)])
-            start, thought = tag.end(), -1
-    return "".join((*kept, text[start:])).lstrip() if kept else text
+            continue
+        if thought >= 0:
+            kept.append(text[start:thought])
+        elif not found or (text[tag.start() - 1] in "\r\n" and text[tag.end() :].strip()):
+            kept.clear()
+        elif text[tag.end() :].strip():
+            continue
+        else:
+            kept.append(text[start : tag.start()])
+        start, thought, found = tag.end(), -1, True
+    return "".join((*kept, text[start:])).strip() if found else text
 
 
 def thinks_only(text: str) -> bool:
-    """Whether a text begins with an unclosed ``<think>`` section, so that a stopped reply contains no story yet."""
+    """Whether a text begins with an unclosed section of thinking, so that a stopped reply contains no story yet."""
     start = len(text) - len(text.lstrip())
     opened = THINK_TAG.match(text, start)
-    return opened is not None and not opened[1] and THINK_END.search(text, start) is None
+    return opened is not None and not opened["end"] and THINK_END.search(text, start) is None

@@ -397,7 +397,7 @@ class ReportFilter:
             text = gap + text
         self._out.append(text)
         self._shown = True
-        if self._tail or "<" in text or ">" in text:
+        if self._tail or syntax.may_begin_mark(text) or syntax.ends_mark(text):
             self._watch(text)
         else:
             self._behind_thought = False
@@ -406,10 +406,10 @@ class ReportFilter:
         """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
         seen = self._tail + text
         read = 0
-        for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
-            if tag.group(1) and not self._thinking:
+        for tag in syntax.THINK_TAG.finditer(seen) if syntax.ends_mark(text) else ():
+            if tag["end"] and not self._thinking:
                 self._drafts = len(self._reports)
-            self._thinking = not tag.group(1)
+            self._thinking = not tag["end"]
             read = tag.end()
         self._behind_thought = read > 0 and not self._thinking and not seen[read:].strip()
         self._keep(seen[read:])
@@ -417,4 +417,4 @@ class ReportFilter:
     def _keep(self, seen: str) -> None:
         """Remember the end of the text read so far, if a tag may begin in it."""
         tail = seen[-syntax.THINK_REACH :]
-        self._tail = tail if "<" in tail else ""
+        self._tail = tail if syntax.may_begin_mark(tail) else ""
