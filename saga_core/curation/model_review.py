@@ -14,7 +14,7 @@ from saga_core.curation.validation import BLOCK_CHARS, rule
 from saga_core.language import CurationWords, every, language_of
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
-from saga_core.model_calls import Unusable, cut_middle, read_object
+from saga_core.model_calls import Unusable, cut_middle, read_object, without_injected
 from saga_core.naming import Names
 from saga_core.projection import EVENT
 from saga_core.stores import CurationView
@@ -97,7 +97,7 @@ def _material(view: CurationView, words: CurationWords, count: Count, extra: Seq
     each = max(_LEAST, room // max(1, len(view.turns)) - _USER - 12)
     told = []
     for turn in view.turns:
-        user, reply = cut_middle(turn.user, _USER, count), cut_middle(turn.reply, each, count)
+        user, reply = cut_middle(turn.user, _USER, count), cut_middle(without_injected(turn.reply), each, count)
         told += [f"[{turn.depth}]", _quoted(f"> {user}" if user else ""), _quoted(reply)]
     lines.append(cut_middle("\n".join(line for line in told if line), max(0, room), count))
     return "\n".join(lines)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from saga_core.state_block import THINK_END
+from saga_core.state_block import THINK_END, prose_of
 
 _LONGEST = 60_000
 _TRAILING = re.compile(r",(\s*[}\]])")
@@ -52,7 +52,8 @@ _INJECTED = re.compile(r"\[SAGA:[^\]\n]{0,200}\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)"
 
 
 def without_injected(text: str) -> str:
-    """Return a text without blocks of SAGA's own context that a client or a reply repeated."""
+    """Return a text without blocks of SAGA's own context that a client or a reply repeated, and without markup."""
+    text = prose_of(text)
     return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
 
 

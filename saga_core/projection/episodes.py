@@ -7,6 +7,7 @@ from datetime import date
 from saga_core.language import language_of
 from saga_core.looked_through import looked_through
 from saga_core.model import Delta, WorldState, deltas
+from saga_core.state_block import prose_of
 
 _UTTERANCE_CHARS = 1_600
 
@@ -39,7 +40,7 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     if user:
         lines.append("> " + _cut(user, texts.sizes.words))
     if reply:
-        lines.append(_cut(reply, texts.sizes.reply))
+        lines.append(_cut(prose_of(reply), texts.sizes.reply))
     return "\n".join(lines)
 
 

@@ -30,6 +30,7 @@ from saga_core.state_block.parser import (
     read_hidden,
     read_reply,
 )
+from saga_core.state_block.prose import has_markup, prose_of
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
@@ -54,12 +55,14 @@ __all__ = [
     "StateReading",
     "StatusChange",
     "block_form",
+    "has_markup",
     "hide",
     "instruction",
     "is_nothing",
     "merged",
     "note_hidden",
     "parse_block",
+    "prose_of",
     "read_ended",
     "read_hidden",
     "read_reply",

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 from cachetools import TTLCache
 
 from saga_core.language import nfc, normalized, pieces
-from saga_core.state_block import Hidden, hide, note_hidden
+from saga_core.state_block import Hidden, hide, note_hidden, prose_of
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
@@ -95,7 +95,8 @@ def remember(text: str, facts: Facts) -> None:
 
 def identity(text: str) -> str:
     """Return the form of a text that is used for comparison: NFKC, without white space, emphasis, quotation marks,
-    wrappers of a speaker's words and a leading ``Name:``.
+    wrappers of a speaker's words and a leading ``Name:``. Of a reply only the prose counts, because many frontends do
+    not send back what cards put around it.
     """
     if len(text) < _LONG:
         return _latest(text)
@@ -113,7 +114,7 @@ def _note(text: str, known: str) -> None:
 
 
 def _identity(text: str) -> str:
-    text = unwrap(text)
+    text = prose_of(unwrap(text))
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]

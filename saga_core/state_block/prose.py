@@ -1,0 +1,106 @@
+"""The prose of a reply: what it tells, without what cards and presets put around it.
+
+Cards ask for plans, panels, tables, choices and commands for variables beside the story. The client needs them, and
+often does not send them back. They are told from the story by structure: comments, fenced blocks, tables, and elements
+that begin a line and are no formatting. If nothing is left, an element holds the story, and the one with the most prose
+is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_FENCED = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?\n)?[ \t]*(?P=fence)[ \t]*$", re.S | re.M)
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w:.-]{0,60})(?P<rest>(?:\s[^<>]{0,4000})?/?)>")
+_TABLE = re.compile(r"^(?:[ \t]*[-*_]{3,}[ \t]*\n)?(?:[ \t]*\|[^\n]*\|[ \t]*(?:\n|$)){2,}", re.M)
+_GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_LETTER = re.compile(r"[^\W\d_]")
+_LEAST = 8
+"""Letters of the shortest text that is prose by itself."""
+_FORMATTING = frozenset(
+    "a abbr b big blockquote br center cite code dd del dfn div dl dt em font h1 h2 h3 h4 h5 h6 hr i img ins kbd li"
+    " mark ol p q rp rt ruby s samp small span strike strong sub sup tt u ul var wbr".split()
+)
+_LONGEST = 262_144
+"""Longer texts are taken as they are."""
+_DEEP = 4
+
+
+def has_markup(text: str) -> bool:
+    """A quick check whether a text may hold anything besides prose."""
+    return "<" in text or "```" in text or "~~~" in text or "|\n" in text or text.endswith("|")
+
+
+def prose_of(text: str) -> str:
+    """Return the prose of a reply. A text without markup is returned as it is."""
+    return _prose_of(text) if has_markup(text) and len(text) <= _LONGEST else text
+
+
+@lru_cache(maxsize=64)
+def _prose_of(text: str) -> str:
+    """Cached, because a reply is asked about several times when it is recorded."""
+    found = _told(text, _DEEP)
+    return text if found is None or found == text.strip() else found
+
+
+def _told(text: str, deep: int) -> str | None:
+    """The prose of a text; None if it has none."""
+    parts = list(_parts(_uncommented(text)))
+    rest = _plain("".join(part if name is None else "\n" for name, part in parts))
+    if len(_LETTER.findall(rest)) >= _LEAST:
+        return rest
+    opened = [told for name, part in parts if name and deep and (told := _told(part, deep - 1)) is not None]
+    return max(opened, key=lambda told: len(_LETTER.findall(told)), default=None)
+
+
+def _uncommented(text: str) -> str:
+    kept, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        kept += [text[at:start], "\0"]
+        at = end + 3
+    return "".join((*kept, text[at:]))
+
+
+def _plain(text: str) -> str:
+    text = _TABLE.sub("\n", _FENCED.sub("\n", text))
+    return _GAP.sub("\n\n", text.replace("\0", "")).strip()
+
+
+def _parts(text: str) -> Iterator[tuple[str | None, str]]:
+    """Split a text into what stands outside of elements (None), and the content of elements with their names."""
+    at = 0
+    begins: list[re.Match[str]] = []
+    closed = {tag["name"].casefold(): tag.start() for tag in _TAG.finditer(text) if tag["end"]}
+    for tag in _TAG.finditer(text):
+        name = tag["name"].casefold()
+        if tag.start() < at or name in _FORMATTING:
+            continue
+        if begins:
+            if name != begins[0]["name"].casefold():
+                continue
+            if not tag["end"]:
+                if not tag["rest"].endswith("/"):
+                    begins.append(tag)
+                continue
+            opened = begins.pop()
+            if begins:
+                continue
+            yield None, text[at : opened.start()]
+            yield name, text[opened.end() : tag.start()]
+            at = tag.end()
+        elif not tag["end"] and _begins_line(text, at, tag.start()):
+            if tag["rest"].endswith("/"):
+                yield None, text[at : tag.start()]
+                yield name, ""
+                at = tag.end()
+            elif closed.get(name, -1) > tag.start():
+                begins.append(tag)
+    yield None, text[at:]
+
+
+def _begins_line(text: str, at: int, start: int) -> bool:
+    """Whether nothing but blanks, comments and elements stands before ``start`` in its line."""
+    before = text[max(at, text.rfind("\n", 0, start) + 1) : start]
+    return not before.strip(" \t>\0")
