@@ -144,11 +144,12 @@ class EstimateCounter:
     """
 
     note = "an estimate: some 3 % off in prose, up to 36 % in tables of signs"
-    """A description of the accuracy."""
+    """A description of the accuracy. Where exact counts are wanted, it says why they are missing."""
 
-    def __init__(self, scale: float = 1.0) -> None:
+    def __init__(self, scale: float = 1.0, note: str = note) -> None:
         if not 0 < scale < 100:
             raise BadInput(f"options.scale: {scale!r} is out of range; give a number above 0, such as 1.0")
+        self.note = note
         self._scale = scale
         self._known = KnownCounts(self._counted)
 

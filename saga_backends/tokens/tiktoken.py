@@ -185,23 +185,6 @@ def _pieces(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-@define(eq=False)
-class UncertainCounter:
-    """The estimating counter, used if tables are wanted but missing. ``note`` says why."""
-
-    note: str
-    _inner: EstimateCounter = field(factory=EstimateCounter, repr=False)
-
-    @property
-    def id(self) -> str:
-        """The id of the estimating counter."""
-        return self._inner.id
-
-    def count(self, text: str) -> int:
-        """Return the estimated tokens of ``text``."""
-        return self._inner.count(text)
-
-
 _ERROR = EstimateCounter.note
 
 
@@ -223,7 +206,7 @@ def _from_file(file: Path, encoding: str) -> TiktokenCounter:
     return counter
 
 
-def _fetch_later(table: NoTable, folder: Path, counter: UncertainCounter) -> None:
+def _fetch_later(table: NoTable, folder: Path, counter: EstimateCounter) -> None:
     """Download a table on a daemon thread."""
 
     def work() -> None:
@@ -257,17 +240,17 @@ async def open_exact(options: OpenOptions, *, strict: bool) -> TokenCounter:
     except ImportError as error:
         if strict:
             raise StoreUnavailable(f"tiktoken cannot be imported ({error}); install the extra tiktoken") from error
-        return UncertainCounter(f"{_ERROR}; for exact counts install the extra tiktoken ({error})")
+        return EstimateCounter(note=f"{_ERROR}; for exact counts install the extra tiktoken ({error})")
     except NoTable as error:
         if given["download"]:
-            counter = UncertainCounter(f"{_ERROR}; the tables are being fetched")
+            counter = EstimateCounter(note=f"{_ERROR}; the tables are being fetched")
             _fetch_later(error, places.folders[0], counter)
             return counter
         remedy = f"fetch it from {error.url}, or set token_budget.counter_options.download: true"
         if strict:
             raise StoreUnavailable(f"token_budget.counter tiktoken: {error}; {remedy}") from error
         wanted = f"exact with {Path(error.url).name} in {places.folders[0]}" if error.missing else str(error)
-        return UncertainCounter(f"{_ERROR}; {wanted}: {remedy}")
+        return EstimateCounter(note=f"{_ERROR}; {wanted}: {remedy}")
 
 
 async def _open(options: OpenOptions) -> TokenCounter:

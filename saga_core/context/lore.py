@@ -53,10 +53,10 @@ class Lorebook:
         request, state = scene.request, scene.state
         if not request.lore.entries:
             return []
-        place = scene.entity(state.location) if state.location else None
+        place = state.entities.get(state.location) if state.location else None
         similar = await scene.similar_lore()
         distance = await self._distances(scene) if self.expand else {}
-        near = [entity for id_ in scene.near if (entity := scene.entity(id_)) is not None]
+        near = [entity for id_ in scene.near if (entity := state.entities.get(id_)) is not None]
         situation = LoreSituation(
             depth=state.depth,
             place=place.names if place else (),

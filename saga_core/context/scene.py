@@ -241,10 +241,6 @@ class Scene:
         found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
         return tuple(dict.fromkeys(name for each in found for name in each.aliases if name.casefold() not in spoken))
 
-    def entity(self, id_: str) -> Entity | None:
-        """Return the entity, or None if the state does not have it."""
-        return self.state.entities.get(id_)
-
     def ask_graph(self) -> None:
         """Start the walk that ``walked`` waits for."""
         if self.request.graph is not None and self._hops:

@@ -367,7 +367,7 @@ class Events:
                 "new": _NEW if happening.depth > since else 0.0,
                 "mention": _MENTION if mentioned else 0.0,
             }
-            entity = scene.entity(happening.event)
+            entity = scene.state.entities.get(happening.event)
             kind = entity.get("event_type") if entity else None
             text = f"{f'[{one_line(str(kind))}] ' if kind else ''}{one_line(happening.name)}"
             pieces.append(
@@ -517,7 +517,8 @@ def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> l
 def _tells(edge: Edge, scene: Scene) -> bool:
     """Whether the edge connects known entities, is confirmed by the state and is not part of the briefing."""
     state, source, target = scene.state, edge.source, edge.target
-    if edge.type in _AMONG_LORE or not (_known(source, scene) and _known(target, scene)):
+    nodes = scene.request.lore.nodes
+    if edge.type in _AMONG_LORE or any(id_ not in state.entities and id_ not in nodes for id_ in (source, target)):
         return False
     if edge.type == "RELATES_TO":
         return (source, target) in state.relations
@@ -535,12 +536,8 @@ def _tells(edge: Edge, scene: Scene) -> bool:
     return True
 
 
-def _known(id_: str, scene: Scene) -> bool:
-    return scene.entity(id_) is not None or id_ in scene.request.lore.nodes
-
-
 def _name(id_: str, scene: Scene) -> str:
-    entity = scene.entity(id_)
+    entity = scene.state.entities.get(id_)
     return one_field(entity.name if entity else scene.request.lore.nodes.get(id_, id_))
 
 

@@ -136,10 +136,10 @@ class Prompting:
         missing = min(depths) - 1 if depths else tree.get(place.parent).depth
         arranged = Arranged(blocks)
         if self._carries(facts):
-            behind = sum(self.counter.count(block.text) for block in blocks)
-            write = min(facts.writes.values(), default=1.0)
-            volatile = start.memory.volatile
-            fold = cut.fresh or volatile.pays(behind, write, facts.read)
+            volatile, write = start.memory.volatile, min(facts.writes.values(), default=1.0)
+            fold = cut.fresh or volatile.pays(
+                lambda: sum(self.counter.count(block.text) for block in blocks), write, facts.read
+            )
             arranged = volatile.arrange(blocks, self.counter.count, fold=fold)
         return Layout(
             blocks=arranged.blocks,

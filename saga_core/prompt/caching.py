@@ -504,7 +504,7 @@ class SessionPrompts:
         before = max(self.requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
         labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.is_system}
-        texts, self.texts = self.texts, self.texts if reading else _texts(plan.blocks)
+        texts, self.texts = self.texts, self.texts if reading else _texts(plan.blocks, labels)
         request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
             self.requests.append(request)
@@ -554,9 +554,9 @@ def _label(block: Block, content: str | None = None, at: int = 0) -> str:
     return f"{block.role}{where} {text!r}"
 
 
-def _texts(blocks: Sequence[Block]) -> dict[int, str]:
-    found = ((at, block.content) for at, block in enumerate(blocks) if block.is_system)
-    return {at: content for at, content in list(found)[:_TEXTS] if isinstance(content, str)}
+def _texts(blocks: Sequence[Block], places: Iterable[int]) -> dict[int, str]:
+    found = ((at, blocks[at].content) for at in islice(places, _TEXTS))
+    return {at: content for at, content in found if isinstance(content, str)}
 
 
 def _landmarks(measured: Measured, blocks: Sequence[Block]) -> list[int]:

@@ -372,13 +372,13 @@ class VolatileText:
         kept = (*leading, *history, *rest)
         return Arranged(kept, "\n".join(text.strip("\n") for text in (*relocated, *notes)))
 
-    def pays(self, behind: int, write: float, read: float) -> bool:
+    def pays(self, behind: Callable[[], int], write: float, read: float) -> bool:
         """Whether sending settled text has cost as much as writing the ``behind`` tokens after the system prompt."""
         if not self.prompts:
             return False
         last = self.prompts[-1]
         rent = sum(last.tokens[unit] * age for unit, age in last.ages.items() if age >= _SETTLED)
-        return rent * (1.0 - read) >= behind * (write - read) > 0
+        return rent > 0 and rent * (1.0 - read) >= behind() * (write - read) > 0
 
     # -- leading system messages ---------------------------------------------------------------------------------
 

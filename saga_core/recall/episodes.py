@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import islice
 
 from saga_core.language import every, particular_terms
 from saga_core.model import Tree
@@ -72,6 +73,8 @@ class PathEpisodes:
         self._nodes = tree.nodes
         self._index = index
         self._path = tree.followed(head)
+        self.aside = len(index) > len(self._path)
+        """Whether the session has turns on other paths."""
 
     @property
     def last(self) -> int:
@@ -128,38 +131,33 @@ class PathEpisodes:
     def spread(self, term: str, most: int) -> int:
         """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do.
 
-        The index holds all swipes of a turn, so turns are checked against the path if there are other paths.
+        The index holds all swipes of a turn, so its latest turns are checked against the path if there are other paths.
         """
-        return self._index.spread(term, most, self.on_path if self.aside else None)
+        count, latest = self._index.having(term)
+        if count <= most or not self.aside:
+            return count
+        return sum(1 for _ in islice(self._on_path(latest), most + 1))
 
     def having(self, term: str, most: int) -> Sequence[str]:
         """Return the turns of the path that contain ``term``, latest first; none if more than ``most`` turns do."""
-        nodes, path, found = self._nodes, self._path, list[str]()
-        for turn in self._index.having(term):
-            node = nodes.get(turn)  # ``on_path``, inlined
-            if node is None or node.depth >= len(path) or path[node.depth] != turn or not node.episode:
-                continue
-            if len(found) == most:
-                return ()
-            found.append(turn)
-        return found
+        found = list(islice(self._on_path(self._index.having(term)[1]), most + 1))
+        return found if len(found) <= most else ()
+
+    def _on_path(self, turns: Iterable[str]) -> Iterator[str]:
+        nodes, path = self._nodes, self._path
+        for turn in turns:
+            node = nodes.get(turn)
+            if node is not None and node.depth < len(path) and path[node.depth] == turn and node.episode:
+                yield turn
 
     def common(self, most: int) -> AbstractSet[str]:
         """Return all terms that occur in more than ``most`` turns of the path, and possibly more terms if there are
         other paths (``aside``). The same set only grows; otherwise a new set is returned."""
         return self._index.common(most)
 
-    @property
-    def aside(self) -> bool:
-        """Whether the session has turns on other paths."""
-        return len(self._index) > len(self._path)
-
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` is remembered and on the path."""
-        node = self._nodes.get(turn)
-        if node is None or not node.episode or node.depth >= len(self._path):
-            return False
-        return self._path[node.depth] == turn
+        return any(self._on_path((turn,)))
 
     def at(self, depth: int) -> str | None:
         """Return the turn of the path at ``depth``, or None if there is none or it is not remembered."""

@@ -427,32 +427,15 @@ class LexicalIndex:
                 known[other] = scores[number]
         return list(known.items())
 
-    def spread(self, term: str, most: int, accept: Callable[[str], bool] | None = None) -> int:
-        """Return the number of documents with ``term`` that pass ``accept``, or any number above ``most`` if more do.
-        ``accept`` is called for at most the latest 64 documents, and only if more than ``most`` have the term."""
-        known = self._find(term)
-        if known is None or isinstance(known, int):
-            return 0 if known is None else 1
-        count = len(known) >> 1
-        if accept is None or count <= most:
-            return count
-        ids, passed = self._ids, 0
-        for number in reversed(known[max(0, count - _COUNTED) : count]):
-            if accept(ids[number]):
-                passed += 1
-                if passed > most:
-                    break
-        return passed
-
-    def having(self, term: str) -> Iterator[str]:
-        """Yield the latest documents that contain ``term``, at most 64, latest first."""
-        known = self._find(term)
+    def having(self, term: str) -> tuple[int, Iterator[str]]:
+        """Return the number of documents that contain ``term``, and the latest 64 of them, latest first."""
+        known, ids = self._find(term), self._ids
+        if known is None:
+            return 0, iter(())
         if isinstance(known, int):
-            yield self._ids[known >> 16]
-        elif known is not None:
-            count = len(known) >> 1
-            for at in range(count - 1, max(0, count - _COUNTED) - 1, -1):
-                yield self._ids[known[at]]
+            return 1, iter((ids[known >> 16],))
+        count = len(known) >> 1
+        return count, map(ids.__getitem__, reversed(known[max(0, count - _COUNTED) : count]))
 
     def common(self, most: int) -> AbstractSet[str]:
         """Return the terms that occur in more than ``most`` documents. The set is live: it grows with the index."""

@@ -14,8 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from saga_backends.memory import STATE
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import STATE, MemoryState
 from saga_backends.state_kv.sqlite import BACKEND as SQLITE
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict

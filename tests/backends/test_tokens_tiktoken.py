@@ -29,7 +29,6 @@ from saga_backends.tokens.tiktoken import (
     NoTable,
     Places,
     TiktokenCounter,
-    UncertainCounter,
     _pieces,
     encoding_named,
     fetch,
@@ -155,7 +154,7 @@ class TestFound:
 class TestMissing:
     async def test_auto_estimates_and_says_how_good_that_is_and_what_to_do(self) -> None:
         counter = await auto.BACKEND.open(options())
-        assert isinstance(counter, UncertainCounter)
+        assert isinstance(counter, EstimateCounter)
         assert counter.id == EstimateCounter().id
         assert counter.count(TEXT) == EstimateCounter().count(TEXT)
         for word in ("3 %", "o200k_base.tiktoken", "counter_options.download"):
@@ -215,7 +214,7 @@ class TestFetched:
     async def test_only_when_it_is_allowed(self, tmp_path: Path, served: SimpleNamespace) -> None:
         counter = await auto.BACKEND.open(options(tmp_path, encoding="small_base"))
         await self.ended()
-        assert served.asked == 0 and isinstance(counter, UncertainCounter)
+        assert served.asked == 0 and isinstance(counter, EstimateCounter)
 
     async def test_in_the_background_and_used_from_the_next_opening_on(
         self, tmp_path: Path, served: SimpleNamespace
@@ -300,7 +299,7 @@ async def test_without_the_package_tokens_are_estimated(tmp_path: Path, monkeypa
     for module in ("tiktoken", "tiktoken_ext", "tiktoken_ext.openai_public"):
         monkeypatch.setitem(sys.modules, module, None)
     counter = await auto.BACKEND.open(OpenOptions(path=tmp_path))
-    assert isinstance(counter, UncertainCounter)
+    assert isinstance(counter, EstimateCounter)
     assert "install the extra tiktoken" in counter.note
     assert counter.count("The rain stops.") == EstimateCounter().count("The rain stops.")
     with pytest.raises(StoreUnavailable, match="install the extra tiktoken"):

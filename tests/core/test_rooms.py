@@ -18,12 +18,17 @@ ROOMS = sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
 
 @cache
 def imports(path: Path) -> tuple[tuple[str, str], ...]:
-    """The modules that a file imports from, and what it takes, deferred imports among them."""
+    """The modules that a file imports from, and what it takes, deferred imports and ``room.name`` among them."""
     return tuple(_imports(path))
 
 
 def _imports(path: Path) -> Iterator[tuple[str, str]]:
+    rooms: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "saga_core":
+            rooms.update(alias.name for alias in node.names)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in rooms:
+            yield f"saga_core.{node.value.id}", node.attr
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):

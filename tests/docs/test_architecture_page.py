@@ -6,8 +6,7 @@ import inspect
 import re
 import tomllib
 
-from saga_core import Saga
-from saga_core.background import foreground
+from saga_core import Saga, background
 from saga_core.config import Config
 from saga_core.context.reader import PATIENCE, own_sources
 from saga_core.context.sources import Memories
@@ -85,7 +84,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert PATIENCE == 0.8, "four fifths"
     assert f"At most {question.LIMIT:,} tokens" in PROSE
     assert f"{extraction.TRIES} times for a turn" in PROSE
-    assert f"{foreground.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
+    assert f"{background.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
     assert (extraction.AT_ONCE, extraction.NEAR) == (2, 1), "two at once in all, the turn behind it"
     assert fusion.REACH == 2, "two turns to each side"
     assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"

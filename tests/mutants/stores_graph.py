@@ -9,8 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
-from saga_backends.memory import MemoryGraph
-from saga_backends.memory.graph import _Scope
+from saga_backends.memory import MemoryGraph, _GraphScope
 from saga_core.errors import BadInput, NotFound
 from saga_core.stores.graph import Edge, Mutation, Node, Value
 from tests.mutants.stores_registry import breaks, renaming
@@ -47,7 +46,7 @@ class Valued(Rewriting):
 class MakesAScopeOfNothing(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
         await super().apply(scope, mutation)
-        self._scopes.setdefault(scope, _Scope())
+        self._scopes.setdefault(scope, _GraphScope())
 
 
 @breaks("G-1")
@@ -82,7 +81,7 @@ class ListsScopesAsTheyCame(MemoryGraph):
 @breaks("G-4")
 class MergesNodes(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        old = self._scopes.get(scope, _Scope()).nodes
+        old = self._scopes.get(scope, _GraphScope()).nodes
         nodes = tuple(
             evolve(node, properties={**old[node.id].properties, **node.properties}) if node.id in old else node
             for node in mutation.put_nodes
@@ -93,7 +92,7 @@ class MergesNodes(Rewriting):
 @breaks("G-4")
 class LosesTheEdgesOfAReplacedNode(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        old = self._scopes.get(scope, _Scope()).nodes
+        old = self._scopes.get(scope, _GraphScope()).nodes
         again = tuple(node.id for node in mutation.put_nodes if node.id in old)
         return evolve(mutation, delete_nodes=(*mutation.delete_nodes, *again))
 
@@ -101,7 +100,7 @@ class LosesTheEdgesOfAReplacedNode(Rewriting):
 @breaks("G-4")
 class KeepsTheOldLabel(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        old = self._scopes.get(scope, _Scope()).nodes
+        old = self._scopes.get(scope, _GraphScope()).nodes
         nodes = tuple(evolve(n, label=old[n.id].label) if n.id in old else n for n in mutation.put_nodes)
         return evolve(mutation, put_nodes=nodes)
 
@@ -109,7 +108,7 @@ class KeepsTheOldLabel(Rewriting):
 @breaks("G-5")
 class MergesEdges(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        old = self._scopes.get(scope, _Scope()).edges
+        old = self._scopes.get(scope, _GraphScope()).edges
         edges = tuple(
             evolve(e, properties={**old[e.identity].properties, **e.properties}) if e.identity in old else e
             for e in mutation.put_edges
@@ -133,7 +132,7 @@ class PutsBeforeItDeletes(MemoryGraph):
 @breaks("G-8")
 class LeavesEdgesThatArrive(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        edges = dict(self._scopes.get(scope, _Scope()).edges)
+        edges = dict(self._scopes.get(scope, _GraphScope()).edges)
         await super().apply(scope, mutation)
         for key, edge in edges.items():
             if key.target in mutation.delete_nodes and key.source not in mutation.delete_nodes:
@@ -154,7 +153,7 @@ class RefusesAMutationAgain(MemoryGraph):
 @breaks("G-9")
 class CountsHowOften(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        before = dict(self._scopes.get(scope, _Scope()).nodes)
+        before = dict(self._scopes.get(scope, _GraphScope()).nodes)
         await super().apply(scope, mutation)
         for node in mutation.put_nodes:
             if before.get(node.id) == node and not node.properties:
@@ -164,7 +163,7 @@ class CountsHowOften(MemoryGraph):
 @breaks("G-10")
 class MissesWhatItShouldDelete(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        held = self._scopes.get(scope, _Scope())
+        held = self._scopes.get(scope, _GraphScope())
         if any(key not in held.edges for key in mutation.delete_edges):
             raise NotFound("delete_edges: no such edge")
         await super().apply(scope, mutation)
@@ -173,7 +172,7 @@ class MissesWhatItShouldDelete(MemoryGraph):
 @breaks("G-11")
 class MakesTheMissingNode(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        held = self._scopes.get(scope, _Scope()).nodes
+        held = self._scopes.get(scope, _GraphScope()).nodes
         there = {*held, *(node.id for node in mutation.put_nodes)} - {*mutation.delete_nodes}
         ends = {end for edge in mutation.put_edges for end in (edge.source, edge.target)} - there
         return evolve(mutation, put_nodes=(*mutation.put_nodes, *(Node(end, "?") for end in sorted(ends))))
@@ -182,7 +181,7 @@ class MakesTheMissingNode(Rewriting):
 @breaks("G-11")
 class DropsTheDanglingEdge(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        held = self._scopes.get(scope, _Scope()).nodes
+        held = self._scopes.get(scope, _GraphScope()).nodes
         there = ({*held} - {*mutation.delete_nodes}) | {node.id for node in mutation.put_nodes}
         edges = tuple(edge for edge in mutation.put_edges if {edge.source, edge.target} <= there)
         return evolve(mutation, put_edges=edges)
@@ -203,7 +202,7 @@ class TearsAMutation(MemoryGraph):
 class ListsARefusedScope(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
         if scope and scope == str(scope) and not self._closed:
-            self._scopes.setdefault(scope, _Scope())
+            self._scopes.setdefault(scope, _GraphScope())
         await super().apply(scope, mutation)
 
 
@@ -316,7 +315,7 @@ class ForgetsTheWatermark(Rewriting):
 @breaks("G-24")
 class KeepsTheFirstWatermark(Rewriting):
     def rewritten(self, scope: str, mutation: Mutation) -> Mutation:
-        marked = self._scopes.get(scope, _Scope()).watermark
+        marked = self._scopes.get(scope, _GraphScope()).watermark
         return evolve(mutation, watermark=mutation.watermark if marked is None else marked)
 
 
@@ -368,7 +367,7 @@ class DropLeavesEdges(MemoryGraph):
 class ReadingMakesAScope(MemoryGraph):
     async def scan(self, scope: str, **options: Any) -> list[Node]:
         found = await super().scan(scope, **options)
-        self._scopes.setdefault(scope, _Scope())
+        self._scopes.setdefault(scope, _GraphScope())
         return found
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
-from saga_backends.memory import MemoryVector
-from saga_backends.memory.vector import _Scope
+from saga_backends.memory import MemoryVector, _VectorScope
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound, ScopeMismatch
 from saga_core.stores.filters import Compare, Exists, Filter, Not, Within, matches
@@ -22,7 +21,7 @@ from tests.mutants.stores_registry import breaks, renaming
 class EmptiesAScopeMadeTwice(MemoryVector):
     async def create(self, scope: str, spec: ScopeSpec) -> None:
         await super().create(scope, spec)
-        self._scopes[scope] = _Scope(spec)
+        self._scopes[scope] = _VectorScope(spec)
 
 
 @breaks("V-1")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core import Saga
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreError, StoreLocked, StoreUnavailable

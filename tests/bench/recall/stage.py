@@ -10,7 +10,7 @@ from datetime import UTC, datetime, time
 
 from attrs import define, field, frozen
 
-from saga_backends.memory.vector import MemoryVector
+from saga_backends.memory import MemoryVector
 from saga_backends.resident.vectors import ResidentVectors
 from saga_core.context import ReadRequest
 from saga_core.ids import entity_id

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.graph.networkx import BACKEND
-from saga_backends.memory.graph import MemoryGraph
+from saga_backends.memory import MemoryGraph
 from saga_core import Saga
 from saga_core.errors import BadInput
 from saga_core.projection.graph_image import GraphImage, portions

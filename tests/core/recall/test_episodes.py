@@ -87,6 +87,6 @@ def test_who_was_there_is_as_the_node_has_it() -> None:
 def test_words_of_a_turn_that_was_told_anew_again_and_again_are_counted_once() -> None:
     swipes = {f"s{number}": "a" for number in range(8)}
     tree, index = grow({"r": None, "a": "r", **swipes}, {"a": "비가 왔다", **dict.fromkeys(swipes, "열쇠를 얻었다")})
-    assert index.spread("열쇠", 3) == 8
+    assert index.having("열쇠")[0] == 8
     assert PathEpisodes(tree, index, "s3").spread("열쇠", 3) == 1
     assert PathEpisodes(tree, index, "a").spread("열쇠", 3) == 0

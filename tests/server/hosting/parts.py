@@ -6,7 +6,7 @@ import hashlib
 
 from attrs import define
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.config import Config, Settings
 from saga_core.counters import Counters
 from saga_core.journal import Journal

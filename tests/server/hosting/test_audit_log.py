@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.errors import StoreUnavailable
 from saga_server.hosting import AuditEntry
 from saga_server.hosting.audit_log import AuditLog, Limits, _share

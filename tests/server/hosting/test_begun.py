@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.errors import Conflict, QuotaExceeded, StoreUnavailable
 from saga_core.journal import keys, make_root
 from saga_core.model import Session

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.errors import BadInput, Conflict, NotFound, StoreUnavailable
 from saga_core.stores import Batch
 from saga_server.hosting import Quotas, read_quotas

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, LeaseLost, OwnedElsewhere, StoreUnavailable
 from saga_core.hosting import OwnershipListener

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.errors import QuotaExceeded, StoreUnavailable
 from saga_server.hosting import Access
 from tests.server.hosting.parts import Hands, key, opened

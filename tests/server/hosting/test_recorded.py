@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from saga_backends.memory.state import MemoryState
+from saga_backends.memory import MemoryState
 from saga_core.errors import NotFound, QuotaExceeded
 from saga_core.stores import Batch
 from saga_server.hosting import Quotas

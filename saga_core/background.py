@@ -1,4 +1,4 @@
-"""The supervisor: runs all background work.
+"""Background work: jobs, the supervisor that runs them, session locks, and the priority of the foreground.
 
 Work is requested for a job in a session. The job then works in steps, one at a time for each session. A failed step is
 retried after a growing pause. An operation on a whole session enters an exclusive section, in which the jobs that
@@ -10,16 +10,358 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from enum import Enum
+from typing import Protocol
 
 from attrs import define, field, frozen
 
-from saga_core.background.job import InSections, Job, Waiting
-from saga_core.background.locks import SessionLocks
 from saga_core.counters import Counters
-from saga_core.errors import LeaseLost
+from saga_core.errors import LeaseLost, SagaError, in_words
 from saga_core.log_context import set_log_context
+
+# -- the foreground --------------------------------------------------------------------------------------------
+
+READ_PATIENCE = 0.1
+"""Seconds for which work gives way to reads at a time, so that continuous requests do not starve it."""
+NARRATION_PATIENCE = 30.0
+"""Seconds for which a call waits for a free upstream, after all narrations that ran at first have ended."""
+
+
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
+@define(eq=False)
+class Foreground:
+    """The reads and narrations in progress."""
+
+    read_patience: float = READ_PATIENCE
+    narration_patience: float = NARRATION_PATIENCE
+    _reads: int = 0
+    _no_reads: asyncio.Event = field(factory=_set)
+    _narrations: dict[object, str] = field(factory=dict)
+    """A token for each running narration -> its upstream. A narration without a name may run at any upstream."""
+    _changed: asyncio.Event = field(factory=asyncio.Event)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Mark that the context of a request is being read."""
+        self._reads += 1
+        self._no_reads.clear()
+        try:
+            yield
+        finally:
+            self._reads -= 1
+            if not self._reads:
+                self._no_reads.set()
+
+    async def give_way(self) -> None:
+        """Let other tasks run and wait for running reads, at most ``read_patience``.
+
+        Background work calls this between two steps of some milliseconds each.
+        """
+        await asyncio.sleep(0)
+        if self._reads:
+            try:
+                async with asyncio.timeout(self.read_patience):
+                    await self._no_reads.wait()
+            except TimeoutError:
+                return
+
+    @asynccontextmanager
+    async def narrating(self, upstream: str = "") -> AsyncIterator[None]:
+        """Mark that a narration runs at ``upstream``."""
+        token = object()
+        self._narrations[token] = upstream
+        try:
+            yield
+        finally:
+            del self._narrations[token]
+            changed, self._changed = self._changed, asyncio.Event()
+            changed.set()
+
+    def is_free(self, upstream: str) -> bool:
+        """Whether no narration runs at ``upstream``."""
+        return not self._at(upstream)
+
+    def _at(self, upstream: str) -> set[object]:
+        return {token for token, name in self._narrations.items() if not name or not upstream or name == upstream}
+
+    async def wait_until_free(self, upstream: str) -> None:
+        """Wait until no narration runs at ``upstream``. The wait is bounded even if narrations follow without a gap."""
+        first = self._at(upstream)
+        while first & self._at(upstream):
+            await self._changed.wait()
+        try:
+            async with asyncio.timeout(self.narration_patience):
+                while self._at(upstream):
+                    await self._changed.wait()
+        except TimeoutError:
+            return
+
+
+# -- session locks ---------------------------------------------------------------------------------------------
+
+
+@define(eq=False, kw_only=True)
+class _Lock:
+    users: int = 0
+    """The number of tasks that wait for it or hold it. It is removed when there are none."""
+    section: asyncio.Lock = field(factory=asyncio.Lock)
+    """Held by the running section."""
+    writing: asyncio.Lock = field(factory=asyncio.Lock)
+    """Held by the writer of the session's journal."""
+    holds: int = 0
+    """The number of running and waiting sections."""
+    closed: bool = False
+    """Whether a section is running that changes the session's journal."""
+
+
+@define(eq=False)
+class SessionLocks:
+    """One lock for each session in use."""
+
+    changes: int = 0
+    """Grows at the beginning and the end of each closed section."""
+    _locks: dict[str, _Lock] = field(factory=dict)
+    _on_release: list[Callable[[], None]] = field(factory=list)
+
+    def __contains__(self, session: str) -> bool:
+        return session in self._locks
+
+    @asynccontextmanager
+    async def _at(self, session: str) -> AsyncIterator[_Lock]:
+        lock = self._locks.setdefault(session, _Lock())
+        lock.users += 1
+        try:
+            yield lock
+        finally:
+            lock.users -= 1
+            if not lock.users:
+                del self._locks[session]
+
+    @asynccontextmanager
+    async def writing(self, session: str) -> AsyncIterator[None]:
+        """Hold the write lock of the session's journal. It is exclusive, also against closed sections."""
+        async with self._at(session) as lock, lock.writing:
+            yield
+
+    @asynccontextmanager
+    async def holding(self, session: str) -> AsyncIterator[None]:
+        """Hold an exclusive section. Background work that rests in sections cannot begin."""
+        async with self._at(session) as lock:
+            lock.holds += 1
+            try:
+                async with lock.section:
+                    yield
+            finally:
+                lock.holds -= 1
+                if not lock.holds:
+                    for listener in self._on_release:
+                        listener()
+
+    @asynccontextmanager
+    async def closing(self, session: str) -> AsyncIterator[None]:
+        """Close the session's journal to all others. Use this within ``holding``."""
+        async with self._at(session) as lock, lock.writing:
+            lock.closed = True
+            self.changes += 1
+            try:
+                yield
+            finally:
+                lock.closed = False
+                self.changes += 1
+
+    def on_release(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` whenever a session is no longer held."""
+        self._on_release.append(listener)
+
+    def held(self, session: str) -> bool:
+        """Whether background work that rests in sections must not begin."""
+        lock = self._locks.get(session)
+        return lock is not None and lock.holds > 0
+
+    async def opened(self, session: str) -> None:
+        """Wait until the session's journal is not closed."""
+        lock = self._locks.get(session)
+        if lock is not None and lock.closed:
+            async with self.writing(session):
+                pass
+
+    async def changed(self, since: int) -> bool:
+        """Whether a session was closed since ``changes`` was ``since``. Waits for sessions that are closed now."""
+        closed = [session for session, lock in self._locks.items() if lock.closed]
+        for session in closed:
+            await self.opened(session)
+        return bool(closed) or self.changes != since
+
+
+# -- jobs ------------------------------------------------------------------------------------------------------
+
+_DOUBLINGS = 16
+
+
+@frozen
+class Retry:
+    """Exponential backoff. ``first`` and ``longest`` are seconds."""
+
+    first: float = 0.5
+    longest: float = 60.0
+
+    def pause(self, failures: int, asked: float = 0.0) -> float:
+        """Return the pause in seconds after ``failures`` failures in a row.
+
+        It is at least the ``asked`` seconds of a provider, but never more than ``longest``.
+        """
+        doubled = self.first * 2.0 ** min(max(failures, 1) - 1, _DOUBLINGS)
+        return min(self.longest, max(doubled, asked))
+
+
+@frozen
+class Waiting:
+    """Pending work and the reason."""
+
+    session: str
+    turn: str
+    kind: str
+    reason: str
+
+
+@frozen
+class Step:
+    """The result of one step of a job."""
+
+    more: bool = False
+    """Whether the session has more work to do at once. Otherwise the job pauses there until it is asked again."""
+    done: int = 0
+    """The number of finished units of work, mostly turns."""
+    again_in: float | None = None
+    """Seconds after which the next step runs by itself."""
+
+
+DONE = Step()
+
+
+class Scheduler(Protocol):
+    """The interface of the supervisor for its jobs."""
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """The jobs in the order of their dependencies."""
+        ...
+
+    def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
+        """Request a step in a session, before (``first``) or behind other sessions, in ``after`` seconds."""
+        ...
+
+    def retry_now(self, job: Job, session: str | None = None) -> None:
+        """End the pauses of a job, or of its work in one session."""
+        ...
+
+    def is_running(self, job: Job, session: str) -> bool:
+        """Whether a step of the job is running in a session."""
+        ...
+
+    def failures(self, job: Job) -> dict[str, tuple[int, str]]:
+        """Return the sessions in which the job's last step failed, with the failures in a row and the reason."""
+        ...
+
+    async def give_up(self, job: Job, session: str) -> None:
+        """Cancel a job's work in a session and forget it."""
+        ...
+
+
+class InSections(Enum):
+    """How a job behaves during an exclusive section of a session (``Supervisor.exclusive``)."""
+
+    GOES_ON = "goes on"
+    """Steps continue. The job itself enters a section to write."""
+    RESTS = "rests"
+    """No step begins during a section."""
+    AWAITED = "awaited"
+    """No step begins during a section, and a section waits for the running step."""
+
+
+class Job:
+    """One kind of background work. ``step`` does the next piece of one session's work.
+
+    The supervisor does the rest: one step of a session at a time, retries with growing pauses, exclusive sections,
+    draining, waiting and closing. Work outlives the process only if the job finds it again in ``resume``.
+    """
+
+    kind: str
+    """The name of the job in lists of pending work."""
+    counter: str
+    """The prefix of its counters: ``<counter>.failures``, ``<counter>.retries``."""
+    mode: str
+    """The degraded mode while its steps fail."""
+    retry: Retry = Retry()
+    at_once: int | None = None
+    """Concurrent steps over all sessions; None: no limit."""
+    patience: float | None = None
+    """The timeout of one step in seconds; None: no limit."""
+    in_order: bool = False
+    """With ``at_once``: whether each session is finished before the next begins, instead of taking turns."""
+    rests_as_one: bool = False
+    """Whether a failure pauses the work of all sessions, because they depend on the same service."""
+    in_sections: InSections = InSections.GOES_ON
+    finishes_at_close: bool = False
+    """Whether closing waits for its work. Otherwise a running step is cancelled."""
+    keeps_loaded: bool = True
+    """Whether a session with a running step must stay in memory."""
+    keeps_queued_loaded: bool = False
+    """Whether a session that waits for a step must stay in memory, too."""
+
+    scheduler: Scheduler
+    """Set by the supervisor to which the job is added."""
+
+    def wake(self, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
+        """Request a step in a session. See ``Scheduler.ask``."""
+        self.scheduler.ask(self, session, first=first, after=after)
+
+    async def step(self, session: str) -> Step:
+        """Do the next piece of work. After any exception the step is retried."""
+        raise NotImplementedError
+
+    async def resume(self) -> None:
+        """Resume the work that an earlier process left."""
+
+    async def take_up(self, session: str) -> None:
+        """Resume the work that another server left in a session."""
+
+    async def before_drain(self) -> None:
+        """Request all work that should be done now, because draining is about to begin."""
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """Return pending work. ``reasons`` maps each session to its last failure, or to "" if it is just queued."""
+        return [Waiting(session, "", self.kind, reason or "queued") for session, reason in reasons.items()]
+
+    def depth(self) -> int:
+        """Return the number of waiting turns, for the status."""
+        return 0
+
+    def reason(self, error: Exception) -> str:
+        """Return why a step failed, as text."""
+        return in_words(error)
+
+    def degraded(self, session: str, reason: str) -> str:
+        """Return the text of the degraded mode while steps fail."""
+        return f"session {session}: {reason}"
+
+    def is_expected(self, error: Exception) -> bool:
+        """Whether an error explains itself, so that the log needs no traceback."""
+        return isinstance(error, SagaError | TimeoutError)
+
+    def forget(self, session: str) -> None:
+        """Forget the queued work of a session that is about to be removed, or that another server has taken over."""
+
+    async def aclose(self) -> None:
+        """Release resources. No step follows."""
+
 
 # -- queues ----------------------------------------------------------------------------------------------------
 
