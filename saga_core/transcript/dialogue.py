@@ -327,6 +327,11 @@ class Transcript:
         return evolve(self, utterances=tuple(told))
 
 
+def _marks(text: str) -> bool:
+    """A quick check whether a mark may close a section of thinking."""
+    return "</" in text or "[/" in text or "|>" in text or "▷" in text
+
+
 def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
     """Validate and read a request's messages. Raises ``BadInput`` that names the invalid message."""
     if not messages:
@@ -339,7 +344,7 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
         role, content = message.get("role"), message.get("content")
         plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
         plain = plain and "tool_calls" not in message
-        begins = content[:1] if plain and content and wrapper not in content and "</" not in content else ""
+        begins = content[:1] if plain and content and wrapper not in content and not _marks(content) else ""
         if begins and begins != _MARKED and not begins.isspace():
             # The fast path for nearly all messages of a long history: bypasses the class's constructor.
             append(_new(Utterance, (role, content, index, "", (), False)))
@@ -454,7 +459,14 @@ def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utt
             utterances[at : at + 1] = [said._replace(sent=words)] if words or said.images else []
         if said.role != "user":
             break
+    # After an error, frontends send the reply that is to be continued once for each attempt.
+    while len(utterances) > 1 and utterances[-1].role == "assistant" and _is_again(utterances[-1], utterances[-2]):
+        del utterances[-2]
     return Transcript(messages, tuple(utterances), tuple(asked))
+
+
+def _is_again(said: Utterance, before: Utterance) -> bool:
+    return (said.role, said.sent.strip(), said.speaker) == (before.role, before.sent.strip(), before.speaker)
 
 
 def _check_content(content: Any, index: int) -> None:

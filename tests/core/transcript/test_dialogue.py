@@ -189,3 +189,14 @@ def test_keys_of_many_texts_stay_within_the_bound() -> None:
         assert cache.key(text) == cache.key(text) == fingerprint(identity(text))
         assert len(cache.young) + len(cache.old) <= 20
     assert cache.key(texts[-11]) == fingerprint(identity(texts[-11]))
+
+
+def test_a_beginning_that_is_sent_once_for_each_attempt_is_one_reply() -> None:
+    begun = {"role": "assistant", "content": '"Sit," she says,'}
+    chat = [{"role": "user", "content": "I thank her."}]
+    for count in (1, 2, 3):
+        found = read_transcript([*chat, *[begun] * count])
+        assert [each.text for each in found.utterances] == ["I thank her.", '"Sit," she says,']
+        assert found.prefilled
+    other = read_transcript([*chat, begun, {**begun, "content": "Another."}])
+    assert len(other.utterances) == 3
