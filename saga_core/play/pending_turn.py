@@ -369,6 +369,7 @@ class PendingTurn:
     """Whether recording has failed."""
     _turns: tuple[Turn, ...] | None = None
     _unrecorded: Callable[[PendingTurn], Awaitable[None]] | None = None
+    _narrow: Callable[[PendingTurn, int], Awaitable[None]] | None = None
 
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
         """Note what the provider bills. Must be called before the turn is recorded; the last call counts."""
@@ -423,6 +424,15 @@ class PendingTurn:
         )
         self.block_room, self.form, self.report_tool = 0, "", None
         return True
+
+    async def narrow(self, window: int) -> bool:
+        """Build the prompt again in at most ``window`` tokens, as SAGA counts them: the oldest part of the history is
+        left out. Returns whether the prompt became shorter."""
+        if self._narrow is None:
+            return False
+        before = self.count(self.plan.text())
+        await self._narrow(self, window)
+        return self.count(self.plan.text()) < before
 
     def failing(self) -> None:
         """Note that the current call's reply is not the turn's. Its usage so far is kept separately."""

@@ -30,7 +30,7 @@ from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import due_lines, spoken_day
-from saga_core.prompt import read_client_blocks, static_rules
+from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
     SILENT_FROM,
@@ -169,19 +169,7 @@ class Play:
         set_log_context(turn=replies[0].turn_id)
         start = await self._start(request, place, state, replies[0].turn_id, report)
         self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
-        if side:
-            context = NOTHING
-            plan, planned = await self.prompting.plan_aside(start)
-        else:
-            layout = await self.prompting.layout(start)
-            prefix = await self.prompting.prefix(start, layout)
-            lap("prefix")
-            if layout.cut and layout.dropped:
-                notices += (self.prompting.cut_notice(start, layout),)
-            context = await self.reading.read(start, layout, prefix)
-            lap("context")
-            plan, planned = self.prompting.plan(start, layout, prefix, context)
-            lap("plan")
+        plan, planned, context, cut = await self._prompt(start, side, lap)
         tool = None
         if report == "tool" and not side:
             tool = extraction.report_tool(start.language, start.state.trackers)
@@ -195,9 +183,10 @@ class Play:
             kind=place.kind,
             replies=replies,
             timings=lap.total(),
-            notices=notices,
+            notices=notices + cut,
             degraded=degraded,
             record=partial(self.recorder.record, start, context),
+            narrow=None if side else partial(self._narrow, start),
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
@@ -212,6 +201,29 @@ class Play:
         if self.rights is not None:
             self.rights.pin(place.live.session.id, pending)
         return pending
+
+    async def _prompt(
+        self, start: TurnStart, side: bool, lap: Lap
+    ) -> tuple[PromptPlan, Planned | None, TurnContext, tuple[str, ...]]:
+        """The prompt, the expected use of the cache, the context in it, and a notice about what it leaves out."""
+        if side:
+            return *await self.prompting.plan_aside(start), NOTHING, ()
+        layout = await self.prompting.layout(start)
+        prefix = await self.prompting.prefix(start, layout)
+        lap("prefix")
+        notices = (self.prompting.cut_notice(start, layout),) if layout.cut and layout.dropped else ()
+        context = await self.reading.read(start, layout, prefix)
+        lap("context")
+        plan, planned = self.prompting.plan(start, layout, prefix, context)
+        lap("plan")
+        return plan, planned, context, notices
+
+    async def _narrow(self, start: TurnStart, pending: PendingTurn, window: int) -> None:
+        """Build the prompt of a turn again, for a model whose context turned out to be smaller."""
+        start = evolve(start, facts=evolve(start.facts, window=window))
+        pending.plan, pending.planned, pending.context, cut = await self._prompt(start, False, Lap(self.clock))
+        pending.notices = (*(each for each in pending.notices if each not in cut), *cut)
+        self.contexts.keep(pending.id, pending.context)
 
     def _report(self, request: Request, silence: Silence | None) -> Report:
         """How the narrator is asked to report. Where nothing reads its replies, it always is."""

@@ -27,13 +27,13 @@ from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, empty_
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.callers.redaction import redact
 from saga_server.http.callers.spending import admit, charge, estimated, unseen_characters
-from saga_server.http.client_request import ClientRequest
+from saga_server.http.client_request import LIMITS, ClientRequest
 from saga_server.http.cpu_shares import LimitedWork, charged
 from saga_server.http.errors import describe
 from saga_server.http.reply_format import ReplyFormat
 from saga_server.http.request_names import RequestNames
 from saga_server.process import ADJUSTABLE, PRIVATE, Current, Mask, Metrics
-from saga_server.providers import Narrators, Route, is_own
+from saga_server.providers import Narrators, Route, context_refusal, is_own
 from saga_server.tenancy import tenancy_of
 
 _log = logging.getLogger("saga.server")
@@ -45,6 +45,10 @@ COMMIT_SECONDS = 10.0
 WINDOW = 256 * 1_024
 """Bytes that may be waiting for the fastest follower before reading from upstream pauses."""
 UNSPLIT = "the messages of the prompt could not be told apart; it is played as one text"
+_SMALLER, _MARGIN = 0.7, 0.95
+"""The share of a prompt that is sent again if a server does not say its limit, and of the limit if it does."""
+_REPLY = 512
+"""The tokens of a reply for which the client sets no limit."""
 _AT_FAULT_ITSELF = (400, 413, 422)
 """Statuses that mean the request itself is at fault, so that a fallback model would fail as well."""
 
@@ -114,6 +118,8 @@ class Exchange:
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
     _reading: asyncio.Task[None] | None = field(default=None, init=False)
+    _narrowed_for: Route | None = field(default=None, init=False)
+    """The route for which the prompt was made shorter."""
 
     def __attrs_post_init__(self) -> None:
         self._route = self.call.routes[0]
@@ -351,7 +357,7 @@ class Exchange:
                     player=names.player or (request.text.prompt.player if request.text is not None else ""),
                     aside=request.aside,
                     speaker=request.text.speaker if request.text is not None else "",
-                    window=request.window,
+                    window=self._narrators.window(call.routes[0], request.window),
                     tools=request.tools,
                     local=is_own(call.routes[0]),
                     trackers=names.trackers,
@@ -391,6 +397,14 @@ class Exchange:
                     self.usage, self.unseen = None, 0
                     await self._read_from(route, begun, answer)
             except UpstreamError as error:
+                if await self._narrowed(error, route, begun, answer):
+                    try:
+                        await self._read_from(route, begun, answer)
+                    except UpstreamError as again:
+                        raise _with_remedy(again) from error
+                    self._narrators.narrated = route
+                    return
+                error = _with_remedy(error)
                 if answer.has_begun or number == len(self.call.routes) or error.status in _AT_FAULT_ITSELF:
                     raise
                 await self._bill(begun)
@@ -403,6 +417,29 @@ class Exchange:
             else:
                 self._narrators.narrated = route
                 return
+
+    async def _narrowed(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
+        """Whether the prompt was too long for the model, and is shorter now. The size of the context is learned."""
+        refusal = context_refusal(str(error), error.status)
+        if refusal is None or answer.has_begun or self._narrowed_for == route:
+            return False
+        self._narrowed_for = route
+        own = begun.count(begun.plan.text())
+        limit = refusal.limit or int((refusal.used or own) * _SMALLER)
+        share = own / refusal.used if refusal.used else 1.0
+        window = int(max(0, limit - _reply_limit(self.call.request.params)) * share * _MARGIN)
+        if not await begun.narrow(min(window, own)):
+            return False
+        self._narrators.learn_window(route, window)
+        await self._bill(begun)
+        begun.failing()
+        self.usage, self.unseen = None, 0
+        told = (
+            f"the prompt was too long for {route.model} ({limit} tokens); it was sent again without the oldest messages"
+        )
+        self.notices.append(told)
+        _log.warning("%s", told)
+        return True
 
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
         call, started = self.call, time.perf_counter()
@@ -441,6 +478,22 @@ class Exchange:
             self.metrics.used(self.usage)
         used = self.usage or estimated(begun, self.unseen, hung_up=self._is_stopped())
         await charge(self.saga, self.call.bearer.key_id, used, self._route)
+
+
+def _reply_limit(params: Mapping[str, Any]) -> int:
+    """The tokens that the client allows for the reply."""
+    limits = [params[name] for name in LIMITS if type(params.get(name)) is int and params[name] > 0]
+    return max(limits, default=_REPLY)
+
+
+def _with_remedy(error: UpstreamError) -> UpstreamError:
+    """The error, with what helps if the prompt was too long."""
+    refusal = context_refusal(str(error), error.status)
+    if refusal is None:
+        return error
+    size = f"to {refusal.limit} or less" if refusal.limit else "to the size of the model's context"
+    text = f"{error}; set token_budget.total_context_max {size}, or give the server a larger context"
+    return UpstreamError(text, status=error.status, kind=error.kind, retry_after=error.retry_after)
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:

@@ -9,6 +9,7 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.providers.automatic import AutomaticExtraction, is_own
     from saga_server.providers.background import Background
+    from saga_server.providers.context_size import context_refusal
     from saga_server.providers.narrators import KEY_VARIABLES, OFFLINE, Narrators
     from saga_server.providers.route import Route
 
@@ -19,6 +20,7 @@ __all__ = [
     "Background",
     "Narrators",
     "Route",
+    "context_refusal",
     "is_own",
 ]
 
@@ -27,6 +29,7 @@ __getattr__ = lazy_face(
     {
         "AutomaticExtraction": "saga_server.providers.automatic:AutomaticExtraction",
         "Background": "saga_server.providers.background:Background",
+        "context_refusal": "saga_server.providers.context_size:context_refusal",
         "KEY_VARIABLES": "saga_server.providers.narrators:KEY_VARIABLES",
         "OFFLINE": "saga_server.providers.narrators:OFFLINE",
         "Narrators": "saga_server.providers.narrators:Narrators",

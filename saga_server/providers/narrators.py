@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from attrs import define, evolve, field
+from cachetools import LRUCache
 
 from saga_core import registry
 from saga_core.config import Config, ProviderConfig
@@ -68,6 +69,8 @@ class Narrators:
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
     narrated: Route | None = field(default=None, init=False)
+    _windows: LRUCache[tuple[str, str], int] = field(factory=lambda: LRUCache(256), init=False)
+    """(provider, model) -> tokens of the longest prompt, as far as the server's refusals taught it."""
     """The route of the last narration."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
@@ -148,6 +151,7 @@ class Narrators:
             if name in before._open:
                 found._open[name] = before._open.pop(name)
         before._heir, before._given = found, frozenset(same)
+        found._windows.update({key: size for key, size in before._windows.items() if key[0] in same})
         if before.narrated is not None and before.narrated.provider.name in same:
             found.narrated = before.narrated
         return found
@@ -201,9 +205,28 @@ class Narrators:
             raise failure
         return list(dict.fromkeys(found))
 
+    def window(self, route: Route, asked: int) -> int:
+        """The tokens that a prompt for ``route`` may have: those that the client says (0: it does not), or fewer if the
+        server has refused a longer prompt."""
+        learned = self._windows.get((route.provider.name, route.model), 0)
+        return min(asked, learned) if asked and learned else asked or learned
+
+    def learn_window(self, route: Route, tokens: int) -> None:
+        """Note the tokens that a prompt for ``route`` may have."""
+        self._windows[route.provider.name, route.model] = tokens
+
     def describe(self) -> list[str]:
-        """Return a description of each provider."""
-        return [f"{provider.name} ({provider.where})" for provider in self.providers.values()]
+        """Return a description of each provider, with the size of prompts as far as it was learned."""
+        learned = {
+            name: ", ".join(
+                f"{model}: {tokens:,} tokens" for (of, model), tokens in self._windows.items() if of == name
+            )
+            for name in self.providers
+        }
+        return [
+            f"{provider.name} ({provider.where})" + (f"; prompts of {told}" if (told := learned[provider.name]) else "")
+            for provider in self.providers.values()
+        ]
 
     async def aclose(self) -> None:
         """Close all connections."""
