@@ -170,6 +170,7 @@ class Saga:
         player: str = "",
         aside: bool = False,
         speaker: str = "",
+        member: str = "",
         window: int = 0,
         tools: bool = False,
         local: bool = False,
@@ -185,7 +186,9 @@ class Saga:
         decides the cache markers of the prompt; without a provider, the model's name decides. ``player``: the name of
         the player's character, if the client knows it better than the messages tell. ``aside``: the request is not a
         turn of the story, whatever its messages look like. ``speaker``: the character that replies, if the client says
-        so outside the messages; a trailing reply is then not continued. ``window``: the token limit of the prompt, if
+        so outside the messages; a trailing reply is then not continued. ``member``: the member of a group who speaks,
+        if the client knows it better than the messages tell; the prompt then holds what that member can know.
+        ``window``: the token limit of the prompt, if
         the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
         the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
         says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``trackers``: what
@@ -206,6 +209,7 @@ class Saga:
             player=player,
             aside=aside,
             speaker=speaker,
+            member=member,
             window=window,
             tools=tools,
             local=local,

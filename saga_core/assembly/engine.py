@@ -54,7 +54,7 @@ from saga_core.play import (
     Recorder,
     TurnBills,
 )
-from saga_core.sessions import OtherSessions, SilentChats
+from saga_core.sessions import OtherSessions, Perspectives, SilentChats
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import Curator, GraphStore, VectorStore
 from saga_core.transcript import Matcher
@@ -167,6 +167,7 @@ async def _build(base: Foundations) -> Parts:
         memories=memories,
         texts=PrefixTexts(config.token_budget, stores.counter, memories),
         ledger=base.ledger,
+        perspectives=Perspectives(),
         counter=stores.counter,
         counters=counters,
     )
@@ -367,6 +368,7 @@ def _play(
         contexts=contexts,
         work=work,
         silent=silent,
+        perspectives=prompting.perspectives,
         foreground=base.foreground,
         locks=base.locks,
         ids=base.ids,

@@ -14,6 +14,7 @@ from attrs import asdict, define, evolve, field
 from saga_core.background import Supervisor
 from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
+from saga_core.catalog.knowledge import people_who_know, what_is_known
 from saga_core.catalog.lines import LineOrigins, effect, shown_line
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, shown_rule, waiting
 from saga_core.codec import to_plain
@@ -255,6 +256,21 @@ class Memory:
         """Return the last names of merged and forgotten entities, by the ids that the active head no longer has."""
         live = await self.directory.load(session_id)
         return await former_names(live, live.head)
+
+    async def knowledge(
+        self, session_id: str, *, about: int | None = None, who: str | None = None, turn: str | None = None
+    ) -> dict[str, Any]:
+        """Return who knows what happened at the turn ``about`` (a depth), or what the character ``who`` knows, as of a
+        turn (default: the active head). JSON-able. Raises ``BadInput`` unless one of the two is given, and
+        ``NotFound``."""
+        if (about is None) == (who is None):
+            raise BadInput("about, who: give either the number of a turn or a character")
+        live = await self.directory.load(session_id)
+        state = await live.state(turn or live.head)
+        report = {"session": live.session.id, "turn": state.depth, "turn_id": state.turn}
+        if about is not None:
+            return {**report, "about": about, **people_who_know(live, state, about)}
+        return {**report, **what_is_known(live, state, who or "")}
 
     async def entity(self, session_id: str, entity: str, turn: str | None = None) -> dict[str, Any]:
         """Return everything about one entity at a turn (default: the active head). JSON-able. ``NotFound``."""

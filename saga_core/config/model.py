@@ -268,6 +268,8 @@ class SessionConfig:
     """Sessions that are kept in memory. Beyond this limit the least recently used idle session is removed."""
     server_history: bool = field(default=False, validator=Flag())
     """For thin clients: if a request names a session but shows no history, use the session's history."""
+    group_knowledge: bool = field(default=True, validator=Flag())
+    """In a group chat, each member's prompt holds only what that member can know."""
     history_turns: int = field(default=60, validator=Whole(2))
     """The minimum number of turns of that history, if there are as many; up to half as many more are used."""
     history_hours: float = field(default=0.0, validator=Number(zero=True))

@@ -10,7 +10,7 @@ block.lead = context.text
 from __future__ import annotations
 
 from saga_core.context.lore import Lorebook
-from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
+from saga_core.context.model import Ignorance, OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
 from saga_core.context.reader import (
     USEFUL_HOPS,
     ContextReader,
@@ -31,6 +31,7 @@ __all__ = [
     "ContextReader",
     "ContextSource",
     "Given",
+    "Ignorance",
     "Lorebook",
     "Memories",
     "OtherStory",

@@ -72,7 +72,8 @@ class Lorebook:
         changed = {name: text for about, text in state.learned.items() for name in request.lore.named([about])}
         ranked = rank_lore(request.lore, situation, self.config)
         sent = sent_by_client(request)
-        ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)][:_MOST]
+        ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)]
+        ranked = [scored for scored in ranked if may_tell(request, scored.entry)][:_MOST]
         room = MacroRoom(MOST_TOLD)
         if request.lore.kept.large:
             pieces = await asyncio.to_thread(kept_pieces, request, self.name, room)
@@ -158,6 +159,15 @@ def _secret(entry: LoreEntry, words: Labels) -> str:
     return words.secret.format(names=", ".join(map(one_line, entry.known_by)))
 
 
+def may_tell(request: ReadRequest, entry: LoreEntry) -> bool:
+    """Whether the prompt may tell an entry. A member of a group is told only those secrets that the member knows."""
+    if not entry.secret or request.member is None:
+        return True
+    member = request.state.entities.get(request.member)
+    names = {name.casefold() for name in member.names} if member is not None else set()
+    return not names.isdisjoint(name.casefold() for name in entry.known_by)
+
+
 def _dead_entries(scene: Scene) -> set[str]:
     return {name for entity in scene.dead.values() for name in scene.request.lore.named(entity.names)}
 
@@ -187,7 +197,7 @@ def kept_pieces(request: ReadRequest, source: str, room: MacroRoom | None = None
         return []
     sent = sent_by_client(request)
     moment = evolve(moment, user=_player(request))
-    found = [kept for kept in request.lore.kept.fire(moment) if not sent(kept.entry)]
+    found = [kept for kept in request.lore.kept.fire(moment) if not sent(kept.entry) and may_tell(request, kept.entry)]
     best = sorted({_worth(kept) for kept in found}, reverse=True)
     ranks = {worth: at for at, worth in enumerate(best)}
     scores = [

@@ -3,7 +3,8 @@
 Pieces of all sources compete by their ``score`` on one scale:
 
 ==========  ===========================================================================================
-100 to 130  required: dead characters (130), place, HP and inventory (120), company (110), ways (100)
+100 to 130  required: dead characters (130), the member of a group who speaks (125), place, HP and inventory (120),
+            company (110), ways (100), what somebody here does not know (100 and less)
 6           changes since the pinned pages; due events
 0 to 12.5   lore, by the lorebook's rules; the entry of the player's place has 5
 1 to 4.5    earlier turns, by how far they are above the other candidates; 2.5 to 6 if the player's words look back
@@ -62,17 +63,21 @@ class Section(StrEnum):
 class Slot:
     """The lines of the section ``NOW``, as ``Piece.order``. In each of the last two slots, all pieces share a line."""
 
+    MEMBER = -1
     ESSENTIALS = 0
     COMPANY = 1
     SURROUNDINGS = 2
+    UNKNOWN = 2.5
     DEAD = 3
     CHANGED = 4
 
 
 MUST_DEAD = 130.0
+MUST_MEMBER = 125.0
 MUST_ESSENTIALS = 120.0
 MUST_COMPANY = 110.0
 MUST_SURROUNDINGS = 100.0
+MUST_UNKNOWN = 90.0
 CHANGED = 6.0
 
 
@@ -137,6 +142,15 @@ class OtherStory:
 
 
 @frozen
+class Ignorance:
+    """A remark or an event, and the ids of those present who do not know it."""
+
+    depth: int
+    text: str
+    who: tuple[str, ...]
+
+
+@frozen
 class ReadRequest:
     """The input of a read for one turn. All of it is in memory; nothing is fetched."""
 
@@ -177,6 +191,11 @@ class ReadRequest:
     """The input of lore entries that follow their own rules; None if there are none."""
     elsewhere: tuple[OtherStory, ...] = ()
     """Other stories, if the player asks for one, the most recently played first."""
+    member: str | None = None
+    """The id of the member of a group whose knowledge ``state`` is; empty for one whom the story has not met. None if
+    ``state`` is the story's own."""
+    ignorance: tuple[Ignorance, ...] = ()
+    """What the story noted and somebody here does not know, oldest first."""
     sent: str = ""
     """The text of the client's own system messages. Lore that it contains word for word is left out."""
 

@@ -13,7 +13,10 @@ from saga_core.context.model import (
     MUST_COMPANY,
     MUST_DEAD,
     MUST_ESSENTIALS,
+    MUST_MEMBER,
     MUST_SURROUNDINGS,
+    MUST_UNKNOWN,
+    Ignorance,
     OtherStory,
     Piece,
     Section,
@@ -28,6 +31,7 @@ from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, Mem
 from saga_core.projection import counted_values, counts_of
 from saga_core.recall import SearchedWords, Walk, weight_of, without_other_story
 from saga_core.stores import Edge
+from saga_core.trackers import Secrecy
 from saga_core.world import DEFAULT_HP, World
 
 # -- the briefing ----------------------------------------------------------------------------------------------
@@ -67,7 +71,7 @@ class Briefing:
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Return up to three lines and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
-        counts = _told_counts(state, scene.request.language)
+        counts = _told_counts(state, scene.request.language, to_member=scene.request.member is not None)
         # A conversation without a player character has no inventory.
         essentials = self._essentials(state, scene.request.world, words, counts) if state.player else None
         pieces = [essentials] if essentials is not None else []
@@ -78,6 +82,9 @@ class Briefing:
         for slot, score, fields in lines:
             if fields:
                 pieces.append(Piece(self.name, f"briefing:{slot}", Section.NOW, " | ".join(fields), score, order=slot))
+        if (member := scene.request.member) is not None and member in state.entities:
+            pieces.append(_of_member(self.name, state, member, words, counts))
+        pieces += _not_known(self.name, scene, words)
         pinned = scene.request.pinned
         if pinned is not None and pinned is not state:
             pieces += [
@@ -104,7 +111,7 @@ class Briefing:
         if state.player not in state.belongings:
             texts = [" | ".join([*fields, *moods]), " | ".join(fields)]
         else:
-            carried = _inventory(state)
+            carried = _inventory(state, state.player)
             texts = [
                 " | ".join([*fields, f"{words.inventory}: {_listed(carried, most, words)}", *rest])
                 for most, rest in ((_ITEMS, moods), (_ITEMS, []), (_ITEMS // 3, []), (0, []))
@@ -123,14 +130,66 @@ class Briefing:
         )
 
 
+def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: _ToldCounts) -> Piece:
+    """Who speaks next in a group: condition, mood, belongings, and what the member feels for those who are here."""
+    entity = state.entities[who]
+    fields = [words.speaks.format(name=_with_condition(state, who, counts(who)))]
+    if mood := entity.get("mood"):
+        fields.append(f"{words.mood}: {one_field(str(mood))}")
+    if state.belongings.get(who):
+        fields.append(f"{words.inventory}: {_listed(_inventory(state, who), _ITEMS, words)}")
+    for other in (state.player, *state.present):
+        relation = state.relations.get((who, other))
+        if relation is not None:
+            fields.append(f"→ {one_field(state.name(other))}: {one_field(relation.type)} ({relation.strength:+d})")
+    short = (fields[0],) if len(fields) > 1 else ()
+    return Piece(source, "member", Section.NOW, " | ".join(fields), MUST_MEMBER, order=Slot.MEMBER, shorter=short)
+
+
+_UNKNOWN = 2
+"""Most lines about what somebody here does not know."""
+_ABOUT_NOW = 0.25
+"""The part of a remark's words that the last two messages must have for the remark to matter now."""
+
+
+def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
+    """What the last two messages are about and somebody here does not know."""
+    request, state = scene.request, scene.state
+    if not request.ignorance:
+        return []
+    said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
+    ranked: list[tuple[float, int, Ignorance]] = []
+    for each in request.ignorance:
+        own = content_words(each.text)
+        touch = sum(word in said for word in own) / max(1, len(own))
+        if touch >= _ABOUT_NOW:
+            ranked.append((touch, each.depth, each))
+    ranked.sort(key=lambda found: (-found[0], -found[1]))
+    return [
+        Piece(
+            source,
+            f"unknown:{each.depth}:{each.text}",
+            Section.NOW,
+            words.not_known.format(
+                names=_names(state, each.who, words),
+                text=one_field(each.text).rstrip(".。"),
+                turn=words.turn.format(depth=each.depth),
+            ),
+            MUST_UNKNOWN - number,
+            order=Slot.UNKNOWN,
+        )
+        for number, (_, _, each) in enumerate(ranked[:_UNKNOWN])
+    ]
+
+
 def _health_is_known(player: Entity, world: World) -> bool:
     """Whether anybody said how many hit points the player has. A player without a sheet starts with a full measure."""
     hp = player.get("hp")
     return hp is not None and (world.player is not None or hp != player.get("max_hp") or hp != DEFAULT_HP)
 
 
-def _inventory(state: WorldState) -> list[str]:
-    hands = state.belongings.get(state.player, {})
+def _inventory(state: WorldState, owner: str) -> list[str]:
+    hands = state.belongings.get(owner, {})
     held = sorted(hands.items(), key=lambda stack: (not stack[1].equipped, state.name(stack[0]), stack[0]))
     return [
         one_field(state.name(item)) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in held
@@ -158,8 +217,10 @@ _ToldCounts = Callable[[str], list[str]]
 """Returns what the narrator is told of the trackers of a subject, and of those between it and the player."""
 
 
-def _told_counts(state: WorldState, language: str) -> _ToldCounts:
+def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -> _ToldCounts:
     values = counted_values(state)
+    if to_member:
+        values = [each for each in values if each.tracker.secret is not Secrecy.CHARACTERS]
 
     def told(subject: str) -> list[str]:
         pairs = ((subject, ""), (subject, state.player), (state.player, subject)) if subject else (("", ""),)

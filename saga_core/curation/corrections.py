@@ -11,7 +11,7 @@ from saga_core.errors import BadInput
 from saga_core.extraction import count_events
 from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
-from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
+from saga_core.model import ALSO, EVERYBODY, ONLY, PRESENT, Delta, Entity, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names
 from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
@@ -284,6 +284,34 @@ def _profile(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.ProfileChosen(profile, trackers_of(profile, language)),)
 
 
+def _people(desk: _Desk, name: str) -> tuple[str, ...]:
+    """The ids of the characters in a field, separated by commas. Raises ``BadInput`` for an unknown one."""
+    names = [each.strip() for each in desk.text(name).split(",") if each.strip()]
+    return tuple(_Desk(desk.state, {name: each}, desk.now).entity(name, Kind.CHARACTER).id for each in names)
+
+
+def _turn_known(desk: _Desk) -> int:
+    depth = desk.number("turn")
+    last = desk.state.depth
+    if depth is None or not 0 < depth <= last:
+        raise BadInput(f"turn: {desk.text('turn')!r} is no turn of this path; give a number from 1 to {last}")
+    return depth
+
+
+def _told(desk: _Desk) -> tuple[Event, ...]:
+    by = desk.entity("by", Kind.CHARACTER).id if desk.text("by") else ""
+    return (deltas.AudienceSet(_turn_known(desk), ALSO, _people(desk, "who"), by),)
+
+
+def _audience(desk: _Desk) -> tuple[Event, ...]:
+    audience, who = desk.text("audience"), _people(desk, "who")
+    if audience not in (ONLY, EVERYBODY, PRESENT):
+        raise BadInput(f"audience: {audience!r} is no audience; give {ONLY}, {EVERYBODY} or {PRESENT}")
+    if who and audience != ONLY:
+        raise BadInput(f"who: only the audience {ONLY!r} names characters")
+    return (deltas.AudienceSet(_turn_known(desk), audience, who),)
+
+
 _FORMS: dict[str, _Form] = {
     "merge": _Form(("one", "into"), (), _merge),
     "split": _Form(("of", "name"), (), _split),
@@ -310,6 +338,8 @@ _FORMS: dict[str, _Form] = {
     "declare": _Form(("declaration",), (), _declare),
     "profile": _Form(("profile",), ("language",), _profile),
     "undeclare": _Form(("tracker",), (), lambda desk: (deltas.TrackerRemoved(desk.text("tracker")),)),
+    "told": _Form(("who", "turn"), ("by",), _told),
+    "audience": _Form(("turn", "audience"), ("who",), _audience),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)

@@ -658,6 +658,8 @@ class Labels(Table):
     unnoted: str
     more: str
     not_there: str
+    not_known: str
+    speaks: str
     formerly: str
     story_day: str
     week: Phrases

@@ -369,6 +369,19 @@ class Observed:
     value: str
 
 
+@frozen
+class AudienceSet:
+    """Who can know what happened at a turn. ``audience`` is ``also`` (``who`` too, from this turn on), ``only``
+    (``who`` and nobody else; with nobody, the narrator alone), ``everybody``, or ``present`` (those who were there)."""
+
+    turn: int = 0
+    """The depth of that turn; 0 is the turn of this event."""
+    audience: str = "also"
+    who: tuple[str, ...] = ()
+    by: str = ""
+    """The id of the character who told it; empty if nobody did."""
+
+
 Event = (
     Introduced
     | Renamed
@@ -410,4 +423,5 @@ Event = (
     | TrackerSet
     | TrackerChanged
     | Observed
+    | AudienceSet
 )

@@ -11,6 +11,7 @@ from attrs import fields as attributes
 from saga_core.model import counting, curated, deltas
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
+from saga_core.model.knowledge import set_audience
 from saga_core.model.turn_delta import Delta
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
 from saga_core.trackers import HEALTH
@@ -406,4 +407,5 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.TrackerSet: counting.is_set,
     deltas.TrackerChanged: counting.changed,
     deltas.Observed: counting.observed,
+    deltas.AudienceSet: set_audience,
 }

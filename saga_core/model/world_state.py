@@ -21,6 +21,7 @@ from saga_core.model.entities import (
     Stack,
     StoryPart,
 )
+from saga_core.model.knowledge import Audience
 from saga_core.trackers import NO_TRACKERS, Count, Tracker, TrackerKind, Trackers, pair, start_value, time_in
 
 MAX_HAPPENINGS = 64
@@ -97,6 +98,8 @@ class WorldState:
     """What the story counts."""
     counts: Mapping[str, Mapping[str, Count]] = field(factory=dict)
     """Key of a tracker -> subject (see ``trackers.pair``) -> its value. A value that never changed is its start."""
+    audiences: Mapping[int, Audience] = field(factory=dict)
+    """Turn (depth) -> who knows what happened there, if that is not just those who were there."""
     observed: Mapping[str, Observation] = field(factory=dict)
     """Key that reports had and nothing declares -> its latest value, oldest first."""
 

@@ -14,7 +14,7 @@ from attrs import Factory, define, evolve, field
 from saga_core import extraction
 from saga_core.background import Foreground, SessionLocks, Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, OtherStory, ReadRequest, RecentContexts, TurnContext, lines_of
+from saga_core.context import ContextReader, Ignorance, OtherStory, ReadRequest, RecentContexts, TurnContext, lines_of
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
@@ -22,14 +22,15 @@ from saga_core.ids import IdSource
 from saga_core.language import detect
 from saga_core.log_context import set_log_context
 from saga_core.messages import PromptPlan
-from saga_core.model import Delta, Event, Session, Turn, TurnKind, WorldState, deltas, fold
+from saga_core.model import Delta, Event, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
+from saga_core.naming import Names
 from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
 from saga_core.play.places import Places, WorldChoice
 from saga_core.play.prompting import Layout, Prefix, Prompting
 from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
-from saga_core.projection import due_lines, spoken_day
+from saga_core.projection import due_lines, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
@@ -38,16 +39,19 @@ from saga_core.sessions import (
     LiveSession,
     OtherSession,
     OtherSessions,
+    Perspective,
+    Perspectives,
     SharedMemories,
     Silence,
     SilentChats,
     remarks_by_hand,
+    unknown_here,
 )
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
 from saga_core.stores.resident_read import answers_at_once, read_at_hand
 from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
-from saga_core.transcript import Elsewhere, Transcript, read_request, words_key
+from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
 from saga_core.views import Projector, scope_of
 from saga_core.world import EMPTY_WORLD, WorldLibrary
 
@@ -98,6 +102,7 @@ class Play:
     contexts: RecentContexts
     work: TurnWork
     silent: SilentChats
+    perspectives: Perspectives
     foreground: Foreground
     locks: SessionLocks
     ids: IdSource
@@ -205,13 +210,15 @@ class Play:
     async def _prompt(
         self, start: TurnStart, side: bool, lap: Lap
     ) -> tuple[PromptPlan, Planned | None, TurnContext, tuple[str, ...]]:
-        """The prompt, the expected use of the cache, the context in it, and a notice about what it leaves out."""
+        """The prompt, the expected use of the cache, the context in it, and notices about what it leaves out."""
         if side:
             return *await self.prompting.plan_aside(start), NOTHING, ()
         layout = await self.prompting.layout(start)
         prefix = await self.prompting.prefix(start, layout)
         lap("prefix")
         notices = (self.prompting.cut_notice(start, layout),) if layout.cut and layout.dropped else ()
+        if layout.withheld:
+            notices += (self.prompting.withheld_notice(start, layout),)
         context = await self.reading.read(start, layout, prefix)
         lap("context")
         plan, planned = self.prompting.plan(start, layout, prefix, context)
@@ -245,11 +252,16 @@ class Play:
         declared = self._declared(request, place, state)
         if declared:
             state = fold(state, Delta(declared), turn=state.turn, depth=state.depth)
+        member = ""
+        if self.settings.config.session.group_knowledge and place.kind is not TurnKind.SIDE:
+            member = request.member or next_member(transcript, _people(state))
         return TurnStart(
             request=request,
             place=place,
             turn=turn,
             state=state,
+            member=member,
+            perspective=await self._perspective(place, state, member),
             declared=declared,
             language=detect(transcript.player_words or transcript.system_text, place.live.world.language),
             facts=facts,
@@ -271,6 +283,13 @@ class Play:
                 found.append(deltas.ProfileChosen(profile, trackers_of(profile, language)))
         missing = state.trackers.missing((*request.trackers, *config.counted))
         return (*found, deltas.TrackersDeclared(missing)) if missing else tuple(found)
+
+    async def _perspective(self, place: Place, state: WorldState, member: str) -> Perspective | None:
+        """What the member of a group who speaks next knows."""
+        who = Names(state).find(Kind.CHARACTER, member) if member else ""
+        if not member or who == state.player:
+            return None
+        return await self.perspectives.of(place.live, place.parent, who or "")
 
     async def _notices(self, place: Place, silence: Silence | None, report: Report) -> tuple[str, ...]:
         """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
@@ -330,9 +349,10 @@ class ContextReading:
 
     async def read(self, start: TurnStart, layout: Layout, prefix: Prefix) -> TurnContext:
         """Read the context that the narrator gets for the player's words."""
-        live, state, transcript, language = start.place.live, start.state, start.place.transcript, start.language
+        live, state, transcript, language = start.place.live, start.told, start.place.transcript, start.language
+        perspective = start.perspective
         others: tuple[OtherSession, ...] = ()
-        if without_other_story(transcript.player_words) is not None:
+        if perspective is None and without_other_story(transcript.player_words) is not None:
             others = await self.others.of(live)
         request = partial(
             ReadRequest,
@@ -349,15 +369,25 @@ class ContextReading:
             by_hand=remarks_by_hand(live, state, prefix.pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
-            shown=layout.shown,
+            shown=layout.shown | start.unseen,
             now=start.now,
             due=due_lines(state, language),
-            memories=await self.shared.at(live, state),
+            memories=tuple(
+                record
+                for record in await self.shared.at(live, state)
+                if perspective is None or perspective.knows(record)
+            ),
+            member=perspective.who if perspective is not None else None,
+            ignorance=_ignorance(live, state) if perspective is None else (),
             moment=_lore_moment(start),
             elsewhere=tuple(_story(each, language) for each in others),
             sent=transcript.system_text if live.lore.entries else "",
         )
-        context = await self._read(live, state.turn, request)
+        if perspective is None:
+            context = await self._read(live, state.turn, request)
+        else:
+            graph = render_graph(state, live.world, lore=live.prepared.lore_graph, near=live.prepared.image)
+            context = await self.reader.read(request(graph=graph))
         for name in context.late:
             self.counters.add(f"late.{name}")
         return context
@@ -394,6 +424,21 @@ class ContextReading:
             self.counters.add("graph.read.failed")
             log.warning("the graph store does not answer, the graph is made from the state: %s", error)
             return None
+
+
+def _ignorance(live: LiveSession, state: WorldState) -> tuple[Ignorance, ...]:
+    """What the story noted and somebody here does not know."""
+    if not state.present:
+        return ()
+    subjects = dict.fromkeys((*state.notes, *((each.depth, each.name) for each in state.happenings)))
+    found: dict[tuple[int, str], list[str]] = {}
+    for each in unknown_here(live, state, tuple(subjects)):
+        found.setdefault((each.depth, each.text), []).append(each.who)
+    return tuple(Ignorance(depth, text, tuple(who)) for (depth, text), who in found.items())
+
+
+def _people(state: WorldState) -> list[str]:
+    return [name for entity in state.of_kind(Kind.CHARACTER) for name in entity.names]
 
 
 def _story(other: OtherSession, language: str) -> OtherStory:

@@ -14,8 +14,8 @@ from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import Ledger
 from saga_core.language import detect, language_of
-from saga_core.messages import Block, Origin, PromptPlan
-from saga_core.model import Tree, Turn, WorldState
+from saga_core.messages import Block, Origin, PromptPlan, flatten
+from saga_core.model import Tree, Turn, TurnNode, WorldState
 from saga_core.play.prompt_memories import HeldMemory, KeptPage, NarratorModels, PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import TokenCounter
@@ -32,7 +32,7 @@ from saga_core.prompt import (
     rewrite_pays,
     static_rules,
 )
-from saga_core.sessions import LiveSession
+from saga_core.sessions import LiveSession, Perspectives
 from saga_core.transcript import Transcript, identity_key
 from saga_core.upstream import SECONDS, ModelFacts
 from saga_core.world import World
@@ -64,6 +64,8 @@ class Layout:
     """Whether a piece of the history was dropped for this request."""
     dropped: int
     """How many messages of the history the prompt leaves out."""
+    withheld: int
+    """How many messages the member of a group does not know of, and so are left out."""
     whole: tuple[Block, ...]
     """The blocks with the volatile text still in place."""
 
@@ -91,6 +93,7 @@ class Prompting:
     memories: PromptMemories
     texts: PrefixTexts
     ledger: Ledger
+    perspectives: Perspectives
     counter: TokenCounter
     counters: Counters
 
@@ -120,6 +123,10 @@ class Prompting:
         if ours:
             turns = await _turns_before(place.live, place.parent, self.settings.config.session, start.now)
             messages, shown = _with_history(messages, turns), frozenset(turn.id for turn in turns)
+        withheld = 0
+        if start.unseen:
+            messages, withheld = _known_to_member(messages, [tree.get(turn) for turn in start.unseen])
+            shown -= start.unseen
         blocks = await read_client_blocks(messages)
         sent = sum(block.origin is Origin.HISTORY for block in blocks)
         cut = self._cut(start, blocks, ours=ours)
@@ -132,7 +139,7 @@ class Prompting:
                 nodes = [tree.get(turn) for turn in shown]
                 least = min((node.depth for node in nodes if node.reply_key in kept), default=None)
                 shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
-        depths = [tree.get(turn).depth for turn in shown]
+        depths = [tree.get(turn).depth for turn in shown | (start.unseen if shown else frozenset())]
         missing = min(depths) - 1 if depths else tree.get(place.parent).depth
         arranged = Arranged(blocks)
         if self._carries(facts):
@@ -149,6 +156,7 @@ class Prompting:
             cut=cut.fresh,
             dropped=sent - sum(block.origin is Origin.HISTORY for block in blocks),
             whole=blocks,
+            withheld=withheld,
         )
 
     def _carries(self, facts: ModelFacts) -> bool:
@@ -165,6 +173,14 @@ class Prompting:
         if config.prompt_caching.cut_sliding:
             reason += ", or the client trims its history (cut_sliding)"
         return f"history: from now on the {layout.dropped} oldest messages are left out of the prompt, as they {reason}"
+
+    def withheld_notice(self, start: TurnStart, layout: Layout) -> str:
+        """What the player is told when messages are left out that the next speaker does not know of."""
+        name = start.state.name(start.perspective.who) if start.perspective and start.perspective.who else "the speaker"
+        return (
+            f"group: {name} was not there for {layout.withheld} earlier messages, so this prompt leaves them out "
+            "(session.group_knowledge)"
+        )
 
     def _cut(self, start: TurnStart, blocks: tuple[Block, ...], *, ours: bool) -> Cut:
         budget, facts, place = self.settings.config.token_budget, start.facts, start.place
@@ -195,6 +211,13 @@ class Prompting:
             return Prefix(_rules(start, language), world)
         if facts.cache != "none" and not memory.known:
             await self._restore(memory, live, parent)
+        if start.perspective is not None:
+            # Members take turns, so pages of their own are the same for several turns only if they go by turns.
+            pin = await self._by_turns(live, parent, language)
+            view = await self.perspectives.of(live, pin.turn, start.perspective.who)
+            tag = language_of(pin.language).tag
+            text = render_prefix(view.state, live.world, tag, self.counter.count, self.texts.budget.md_cache_max)
+            return Prefix(_rules(start, tag), world, text, view.state)
         old = memory.pins.inherited(live.tree, parent)
         found = None
         if facts.cache == "none":
@@ -368,6 +391,26 @@ def _rules(start: TurnStart, language: str) -> str:
 def _covered(state: WorldState) -> int:
     """The depth up to which the story of a state, and so its pages, cover the turns."""
     return max((part.last for part in state.story), default=0)
+
+
+def _known_to_member(
+    messages: Sequence[Mapping[str, Any]], unseen: Sequence[TurnNode]
+) -> tuple[tuple[Mapping[str, Any], ...], int]:
+    """Leave out the messages of turns that a member does not know of: their replies, and the words before them.
+
+    A message is found by its text, so one that also belongs to a known turn is left out with the unknown one.
+    """
+    replies = {node.reply_key for node in unseen if node.reply_key}
+    gone: set[int] = set()
+    words: list[int] = []
+    for at, message in enumerate(messages):
+        if message.get("role") == "user":
+            words.append(at)
+        elif message.get("role") == "assistant":
+            if identity_key(flatten(message.get("content") or "")) in replies:
+                gone.update((*words, at))
+            words = []
+    return tuple(message for at, message in enumerate(messages) if at not in gone), len(gone)
 
 
 # -- the history of a thin client, which sends only the player's last words -------------------------------------

@@ -18,7 +18,8 @@ from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry, keys
 from saga_core.looked_through import looked_through
-from saga_core.model import Delta, Turn, TurnKind, TurnNode, WorldState, fold, follow, node_of
+from saga_core.model import Delta, Event, Kind, Turn, TurnKind, TurnNode, WorldState, deltas, fold, follow, node_of
+from saga_core.naming import Names
 from saga_core.play.bills import TurnBills
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.places import OpenCalls
@@ -282,7 +283,20 @@ class _Records:
         self.counters.add(f"block.{delta.status.value}")
         # Each text alone, so that the result for this reply is cached for the next request.
         named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(prose)}
-        return evolve(delta, events=(*declared, *delta.events, *mention_event(sorted(named))))
+        events = (*declared, *delta.events, *mention_event(sorted(named)))
+        return evolve(delta, events=(*events, *self._heard_by_speaker(events)))
+
+    def _heard_by_speaker(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        """The event that the member of a group who spoke knows the turn, wherever the member is."""
+        member, before = self.start.member, self.state
+        if not member:
+            return ()
+        after = fold(before, Delta(events), turn=before.turn, depth=before.depth + 1)
+        names = Names(after)
+        who = names.ensure(Kind.CHARACTER, member)
+        if who == after.player or who in witnesses(before, after):
+            return ()
+        return (*names.introduced, deltas.AudienceSet(who=(who,)))
 
     def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:
         state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)

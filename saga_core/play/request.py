@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.model import Event, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
-from saga_core.sessions import LiveSession
+from saga_core.sessions import LiveSession, Perspective
 from saga_core.trackers import Tracker
 from saga_core.transcript import Transcript
 from saga_core.upstream import ModelFacts
@@ -29,6 +29,7 @@ class Request:
     player: str = ""
     aside: bool = False
     speaker: str = ""
+    member: str = ""
     window: int = 0
     tools: bool = False
     local: bool = False
@@ -77,5 +78,19 @@ class TurnStart:
     """The time of the request in seconds since the epoch."""
     report: Report = "block"
     """How the narrator is asked to report. ``after``: it is not; a model reads the reply afterwards."""
+    member: str = ""
+    """The name of the member of a group who speaks next; empty outside of groups."""
+    perspective: Perspective | None = None
+    """What the member of a group who speaks next knows; None outside of groups."""
     declared: tuple[Event, ...] = ()
     """What the request and the configuration declare and the story does not count yet. The turn records it."""
+
+    @property
+    def told(self) -> WorldState:
+        """The state as the prompt may tell it."""
+        return self.state if self.perspective is None else self.perspective.state
+
+    @property
+    def unseen(self) -> frozenset[str]:
+        """The turns of the path that the prompt must not tell."""
+        return frozenset() if self.perspective is None else self.perspective.unseen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.sessions.directory import SessionDirectory, timeline_named, turn_named
+from saga_core.sessions.knowledge import Perspective, Perspectives, Unknown, heard, knowers, unknown_here
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions, amend, parts_with, remarks_by_hand, seal
 from saga_core.sessions.missing_reports import (
     SILENT_FROM,
@@ -21,16 +22,22 @@ __all__ = [
     "LiveSessions",
     "OtherSession",
     "OtherSessions",
+    "Perspective",
+    "Perspectives",
     "SessionDirectory",
     "SharedMemories",
     "Silence",
     "SilentChats",
+    "Unknown",
     "amend",
+    "heard",
+    "knowers",
     "parts_with",
     "remarks_by_hand",
     "seal",
     "silence_at",
     "timeline_named",
     "turn_named",
+    "unknown_here",
     "unread_replies",
 ]

@@ -200,14 +200,14 @@ class LiveSession:
         states = deque((base,), maxlen=_STATES)
         for start in range(0, len(chain), _FOLDED):
             part = chain[start : start + _FOLDED]
-            for turn, delta in zip(part, await self._deltas(part), strict=True):
+            for turn, delta in zip(part, await self.deltas(part), strict=True):
                 base = fold(base, delta, turn=turn, depth=self.tree.get(turn).depth)
                 states.append(base)
             if start + _FOLDED < len(chain):
                 await asyncio.sleep(0)
         return states
 
-    async def _deltas(self, turns: Sequence[str]) -> list[Delta]:
+    async def deltas(self, turns: Sequence[str]) -> list[Delta]:
         """Return the effective deltas of turns. Turns that an extraction replaces are not read from the journal."""
         found = {turn: self._turns[turn] for turn in turns if turn in self._turns}
         missing = [turn for turn in turns if turn not in found and not self._replaced(turn)]

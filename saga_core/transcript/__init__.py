@@ -8,6 +8,7 @@ from saga_core.transcript.evidence import INHERIT, likeness
 from saga_core.transcript.identities import identity, identity_key, prefix_keys
 from saga_core.transcript.matching import SHORT, Located, Match, Matcher, UsualNotes, locate, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
+from saga_core.transcript.request_kind import next_member
 
 __all__ = [
     "INHERIT",
@@ -25,6 +26,7 @@ __all__ = [
     "identity_key",
     "likeness",
     "locate",
+    "next_member",
     "opening_key",
     "persona_of",
     "prefix_keys",

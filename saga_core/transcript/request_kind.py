@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from saga_core.language import every
@@ -65,6 +66,31 @@ def _asks_for_a_line_of(name: str, note: str) -> bool:
 def names_the_next(note: str) -> bool:
     """Whether a note names the next speaker."""
     return bool(note) and _any("next_speaker", _ACROSS_LINES).search(note) is not None
+
+
+_NAME_IN_NOTE = r"([^\[\]\n]{1,60}?)"
+_NAME_ENDS = r"(?=[.!。！]?\s*(?:[\]\n]|$)|[,;])"
+
+
+def next_member(transcript: Transcript, known: Iterable[str] = ()) -> str:
+    """Return the name of the member of a group who speaks next; empty if the request is not from a group.
+
+    A frontend nudges the next speaker of a group, or the history has replies of several speakers and ends with a name.
+    ``known`` has names of characters, with which a name in a nudge is found.
+    """
+    note = transcript.trailing_system
+    if names_the_next(note):
+        for name in sorted((each for each in known if each in note), key=len, reverse=True):
+            if _asks_for_a_line_of(name, note):
+                return name
+        forms = [each.requests.line_of for each in every() if each.requests.line_of]
+        for form in forms:
+            begins = r"(?:^|[\[\n])\s*" if form.startswith("NAME") else ""
+            pattern = begins + form.replace("NAME", _NAME_IN_NOTE + (_NAME_ENDS if form.endswith(r"(?!\w)") else ""))
+            if found := re.search(pattern, note, re.I):
+                return found[1].strip()
+    speakers = {each.speaker for each in transcript.utterances if each.role == "assistant" and each.speaker}
+    return transcript.speaker if len(speakers | {transcript.speaker}) > 1 else ""
 
 
 def _is_a_machines(transcript: Transcript) -> bool:

@@ -418,6 +418,24 @@ class Lines:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Knowledge:
+    """Who knows what happened at a turn (``about``), or which remarks and events a character knows."""
+
+    session: str
+    turn: int
+    turn_id: str
+    about: int | None = None
+    audience: str | None = None
+    """``present``: those who were there. ``only``: those who are listed as knowing it. ``everybody``."""
+    recorded: bool | None = None
+    """False if it is not known who was there. Nobody is then taken for ignorant."""
+    people: Rows = ()
+    id: str | None = None
+    name: str | None = None
+    facts: Sequence[Any] = ()
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Graph:
     """The graph at a turn."""
 

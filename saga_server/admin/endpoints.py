@@ -66,6 +66,11 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         tags=_MEMORY, reach="own",
     ),
     Endpoint(
+        "GET", f"{_ONE}/knowledge", memory_handlers.show_knowledge,
+        "Who knows what happened at a turn, or what a character knows",
+        tags=_MEMORY, reach="own",
+    ),
+    Endpoint(
         "GET", f"{_ONE}/cost", session_handlers.show_cost, "Get the cost of a session",
         tags=_SESSIONS, reach="own",
     ),

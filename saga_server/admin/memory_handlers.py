@@ -32,6 +32,13 @@ async def show_lines(request: web.Request, asked: parameters.AtTurn) -> answers.
     return answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
 
 
+async def show_knowledge(request: web.Request, asked: parameters.KnowledgeAt) -> answers.Knowledge:
+    """Return who knows what happened at a turn, or what a character knows."""
+    memory = request.app[SAGA].memory
+    found = await memory.knowledge(asked.session, about=asked.about, who=asked.who, turn=asked.turn)
+    return answers.Knowledge(**found)
+
+
 async def show_graph(request: web.Request, asked: parameters.AtTurn) -> answers.Graph:
     """Return the graph at a turn."""
     return answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))

@@ -43,6 +43,14 @@ class AtTurn(OfSession):
 
 
 @frozen(eq=False, repr=False)
+class KnowledgeAt(AtTurn):
+    """Either a turn by its number (``about``), or a character by name or id (``who``)."""
+
+    about: int | None = in_query(None, example="1")
+    who: str | None = in_query(None)
+
+
+@frozen(eq=False, repr=False)
 class ContextAt(AtTurn):
     """A turn whose context is explained. With ``text``, it is the context that this text would get after the turn."""
 

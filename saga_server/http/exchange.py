@@ -357,6 +357,7 @@ class Exchange:
                     player=names.player or (request.text.prompt.player if request.text is not None else ""),
                     aside=request.aside,
                     speaker=request.text.speaker if request.text is not None else "",
+                    member=names.member,
                     window=self._narrators.window(call.routes[0], request.window),
                     tools=request.tools,
                     local=is_own(call.routes[0]),

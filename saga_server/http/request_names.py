@@ -1,11 +1,11 @@
 """Find the session, world and player that a request names. The first of these sources that gives a name wins:
 
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
-2. the headers ``X-SAGA-Session``, ``X-SAGA-World`` and ``X-SAGA-Player``
+2. the headers ``X-SAGA-Session``, ``X-SAGA-World``, ``X-SAGA-Player`` and ``X-SAGA-Member`` (who speaks in a group)
 3. the API key: ``KEY#SESSION``
-4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]`` or
-   ``[[saga:player=NAME]]``; markers are removed from all messages before they go upstream. A marker
-   ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several;
+4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``,
+   ``[[saga:player=NAME]]`` or ``[[saga:member=NAME]]``; markers are removed from all messages before they go upstream.
+   A marker ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several;
    ``[[saga:profile=NAME]]`` says what sort of story it is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
@@ -54,6 +54,8 @@ class RequestNames:
     """What the story shall count, from markers."""
     profile: str = ""
     """What sort of story it shall be, from a marker."""
+    member: str = ""
+    """The member of a group who speaks next."""
 
 
 def read_names(
@@ -81,10 +83,12 @@ def read_names(
         unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World"
     )
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
+    member = read_name(unquote(headers.get("X-SAGA-Member", "")), "X-SAGA-Member") or marks.get("member") or ""
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     marked = frozenset(kind for kind, name in said.items() if name)
     notices = (*notices, *wrong, *other)
-    return RequestNames(session, world or marks.get("world"), messages, player, marked, notices, trackers, profile)
+    world = world or marks.get("world")
+    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member)
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:

@@ -80,6 +80,13 @@ events = st.one_of(
         ),
     ),
     st.builds(deltas.Unremembered, ids),
+    st.builds(
+        deltas.AudienceSet,
+        depths,
+        st.sampled_from(("also", "only", "everybody", "present", "")),
+        st.lists(ids, max_size=3).map(tuple),
+        ids,
+    ),
 )
 
 delta_values = st.builds(

@@ -1,0 +1,259 @@
+"""What one character knows: the turns of a path that it knows of, and the story as it looks from there.
+
+The view of a character is a fold like the state, over what it knows: all that happened at turns it was at or was told
+of, in their order, and what concerns itself. So a thing that was moved behind its back is where it last saw it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+
+from attrs import define, evolve, field, fields, frozen
+from cachetools import LRUCache
+
+from saga_core.model import (
+    Audience,
+    Delta,
+    Event,
+    Hearing,
+    MemoryRecord,
+    TurnKind,
+    TurnNode,
+    WorldState,
+    assumed_from,
+    deltas,
+    fold,
+    hearing,
+)
+from saga_core.sessions.live_sessions import LiveSession
+
+_KEPT = 64
+_AT_ONCE = 128
+"""Turns that are folded before the event loop gets control again."""
+
+
+@frozen
+class Perspective:
+    """A character's knowledge at one turn of a path."""
+
+    who: str
+    """The character's id; empty for somebody the story has not met, who knows what everybody knows."""
+    state: WorldState
+    """The state as the character knows it. Who is here and where they are is taken from the state itself."""
+    unseen: frozenset[str]
+    """The turns of the path that the character does not know of."""
+    whole: WorldState = field(repr=False)
+    """The state as it is."""
+
+    def knows(self, record: MemoryRecord) -> bool:
+        """Whether the turns of the path that a record was learned from are known."""
+        return self.unseen.isdisjoint(record.turns)
+
+
+@frozen
+class _Fold:
+    turn: str
+    revision: int
+    audiences: Mapping[int, Audience]
+    assumed: int | None
+    state: WorldState
+    unseen: frozenset[str]
+    unmet: frozenset[str]
+    """Entities of turns that the character does not know of, and of no other."""
+
+
+@define(eq=False)
+class Perspectives:
+    """Computes perspectives. The last ones are cached, so that the next turn folds one delta."""
+
+    _folds: LRUCache[tuple[str, str], _Fold] = field(factory=lambda: LRUCache(_KEPT))
+
+    async def of(self, live: LiveSession, turn: str, who: str) -> Perspective:
+        """Return what the character ``who`` knows at ``turn``. ``NotFound``."""
+        state = await live.state(turn)
+        who = state.merged.get(who, who)
+        ids = ids_of(state, who)
+        assumed = assumed_from(state.met, state.audiences, ids)
+        path = live.tree.followed(turn)
+        revision = live.revision
+        known = self._folds.get((live.session.id, who))
+        if (
+            known is not None
+            and known.revision == revision
+            and (known.audiences, known.assumed) == (state.audiences, assumed)
+            and known.turn in live.tree
+            and live.tree.is_ancestor(known.turn, turn)
+        ):
+            view, unseen, unmet = known.state, set(known.unseen), set(known.unmet)
+            rest = path[live.tree.get(known.turn).depth + 1 :]
+        else:
+            view, unseen, unmet, rest = await live.state(path[0]), set[str](), set[str](), path[1:]
+        for start in range(0, len(rest), _AT_ONCE):
+            part = rest[start : start + _AT_ONCE]
+            for at, delta in zip(part, await live.deltas(part), strict=True):
+                node = live.tree.get(at)
+                seen = who == state.player or hearing(node, state.audiences, ids, assumed) is not None
+                if not seen and node.kind is not TurnKind.SIDE:
+                    unseen.add(at)
+                events = tuple(each for event in delta.events if (each := _known(event, seen, ids, unseen, path)))
+                for event in events:
+                    if seen or not isinstance(event, (deltas.Introduced, *_ALWAYS)):
+                        unmet.difference_update(_ids_in(event))
+                    elif isinstance(event, deltas.Introduced) and event.id not in view.entities:
+                        unmet.add(event.id)
+                view = fold(view, Delta(events), turn=at, depth=node.depth)
+            if start + _AT_ONCE < len(rest):
+                await asyncio.sleep(0)
+        if live.revision == revision:
+            fold_ = _Fold(turn, revision, state.audiences, assumed, view, frozenset(unseen), frozenset(unmet))
+            self._folds[live.session.id, who] = fold_
+        return Perspective(who, _here(view, state, unmet - ids), frozenset(unseen), state)
+
+
+def ids_of(state: WorldState, who: str) -> frozenset[str]:
+    """Return an entity's id and the ids of those that were merged into it."""
+    return frozenset((who, *(gone for gone, into in state.merged.items() if into == who))) - {""}
+
+
+_ALWAYS = (
+    deltas.TrackersDeclared,
+    deltas.TrackerRemoved,
+    deltas.AudienceSet,
+    deltas.Played,
+    deltas.Forgotten,
+    deltas.Merged,
+)
+"""Bookkeeping: what the others mean depends on it, and it tells nothing by itself."""
+_CURATED = (
+    deltas.Found,
+    deltas.Settled,
+    deltas.LoreLearned,
+    deltas.BlockWritten,
+    deltas.EventScheduled,
+    deltas.EventClosed,
+)
+"""What a curator writes about several turns, and plans of the narrator."""
+
+
+def _ids_in(event: Event) -> set[str]:
+    """Return the texts in the fields of an event, the ids of entities among them."""
+    values = [getattr(event, each.name) for each in fields(type(event))]
+    return {text for value in values for text in (value if isinstance(value, tuple) else (value,)) if type(text) is str}
+
+
+def _known(event: Event, seen: bool, ids: frozenset[str], unseen: set[str], path: Sequence[str]) -> Event | None:
+    """Return what a character learns of an event: the event itself, less, or nothing."""
+    match event:
+        case deltas.StoryTold(first=first, last=last):
+            return event if not any(turn in unseen for turn in path[max(0, first) : last + 1]) else None
+        case deltas.Remembered(record=record):
+            return event if not any(turn in unseen for turn in record.turns) else None
+        case deltas.EventScheduled(who=who):
+            return event if who in ids else None
+    if isinstance(event, _CURATED):
+        return None
+    if seen or isinstance(event, _ALWAYS):
+        return event
+    if isinstance(event, deltas.Introduced):
+        # Later events name the entity. That it exists is told nowhere unless something else is known of it.
+        return evolve(event, aliases=(), attributes={})
+    return event if _is_own(event, ids) else None
+
+
+def _is_own(event: Event, ids: frozenset[str]) -> bool:
+    """Whether an event happens to the character itself, wherever it is: it moves, is hurt, feels, gets or gives."""
+    match event:
+        case (
+            deltas.HpChanged(who=who)
+            | deltas.HpSet(who=who)
+            | deltas.MoodChanged(who=who)
+            | deltas.StatusChanged(who=who)
+            | deltas.AttributeSet(who=who)
+            | deltas.Moved(who=who)
+            | deltas.ItemGained(owner=who)
+            | deltas.ItemLost(owner=who)
+            | deltas.ItemCounted(owner=who)
+            | deltas.RelationChanged(source=who)
+        ):
+            return who in ids
+        case deltas.ItemTransferred(giver=giver, receiver=receiver):
+            return giver in ids or receiver in ids
+        case deltas.EventTriggered(who=who):
+            return who is not None and not ids.isdisjoint(who)
+        case deltas.TrackerSet(subject=subject) | deltas.TrackerChanged(subject=subject):
+            return subject in ids
+    return False
+
+
+def _here(view: WorldState, state: WorldState, unmet: Collection[str]) -> WorldState:
+    """Return a view with what everybody here sees: who is here, and where the player and the company are."""
+    company = [each for each in (state.player, *state.present) if each in state.whereabouts]
+    whereabouts = {**view.whereabouts, **{each: state.whereabouts[each] for each in company}}
+    for who, where in view.whereabouts.items():
+        # Whoever is no longer here is where the story has them, if they were last seen here.
+        if who not in company and where.place == state.location and state.whereabouts.get(who) != where:
+            del whereabouts[who]
+    here = {state.player, *state.present, *(where.place for where in whereabouts.values())}
+    return evolve(
+        view,
+        entities={id_: each for id_, each in view.entities.items() if id_ not in unmet or id_ in here},
+        turn=state.turn,
+        depth=state.depth,
+        player=state.player,
+        present=state.present,
+        whereabouts=whereabouts,
+        trackers=state.trackers,
+        problems=(),
+        findings=(),
+        blocks={},
+    )
+
+
+# -- who knows what --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Unknown:
+    """Something that matters now and that somebody here does not know."""
+
+    who: str
+    """The id of the character who does not know it."""
+    depth: int
+    text: str
+    """The remark or the name of the event."""
+
+
+def heard(state: WorldState, node: TurnNode, who: str) -> Hearing | None:
+    """Return since when a character knows what happened at a turn of the path to ``state``, or None."""
+    if who == state.player:
+        return Hearing(node.depth)
+    ids = ids_of(state, who)
+    return hearing(node, state.audiences, ids, assumed_from(state.met, state.audiences, ids))
+
+
+def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Hearing | None]:
+    """Return for each known character and the player since when it knows what happened at the turn ``depth`` of the
+    path, None if it does not. ``NotFound``."""
+    node = live.tree.ancestor_at(state.turn, depth)
+    people = dict.fromkeys((state.player, *state.met, *state.present))
+    found: dict[str, Hearing | None] = {}
+    for who in people:
+        if who in state.entities and who not in state.merged:
+            found[who] = heard(state, node, who)
+    return found
+
+
+def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
+    """Return which of the ``subjects``, given by depth and text, somebody present does not know."""
+    found: list[Unknown] = []
+    for depth, text in subjects:
+        if not 0 < depth <= state.depth:
+            continue
+        node = live.tree.ancestor_at(state.turn, depth)
+        for who in state.present:
+            entity = state.entities.get(who)
+            if entity is None or entity.dead or heard(state, node, who) is not None:
+                continue
+            found.append(Unknown(who, depth, text))
+    return found

@@ -1,0 +1,117 @@
+"""Who knows what: in a group each member is told what that member can know; a narrator is told who does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core import Saga
+from saga_core.play.pending_turn import PendingTurn
+from tests.core.frontend import answer, memory_config
+
+NUDGE = {"en": "[Write the next reply only as {name}.]", "ko": "[{name}의 다음 답변만 작성하세요.]"}
+
+
+class Group:
+    """A group chat as SillyTavern sends it: a nudge names who speaks next; each reply has its speaker's name."""
+
+    def __init__(self, saga: Saga, language: str = "en") -> None:
+        self.saga, self.language = saga, language
+        self.history: list[dict[str, Any]] = []
+
+    async def begin(self, member: str, words: str = "") -> PendingTurn:
+        if words:
+            self.history.append({"role": "user", "content": words})
+        nudge = NUDGE[self.language].format(name=member)
+        messages = [
+            {"role": "system", "content": f"You are {member}."},
+            {"role": "assistant", "content": "The fair begins."},
+            *self.history,
+            {"role": "system", "content": nudge},
+        ]
+        return await self.saga.begin(messages)
+
+    async def say(self, member: str, reply: str, words: str = "", **fields: Any) -> PendingTurn:
+        turn = await self.begin(member, words)
+        shown = await answer(turn, f"{member}: {reply}", **fields)
+        self.history.append({"role": "assistant", "content": shown})
+        return turn
+
+
+def prompt(turn: PendingTurn) -> str:
+    return "\n".join(str(each.content) for each in turn.plan.blocks)
+
+
+async def test_a_member_is_not_told_what_happened_without_her() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"))
+        await group.say("Tobin", "Hello.", present=("Mina", "Tobin"))
+        await group.say("Mina", "I go to bed.", "Good night.", npc_separated=("Mina",), present=("Tobin",))
+        secret = "The letter in the blue vase is forged."
+        await group.say("Tobin", secret, "What is it?", present=("Tobin",), notes="the letter is forged")
+        gift = {"items_transferred": (), "items_gained": ()}
+        await group.say("Tobin", "Take the silver seal.", "And?", present=("Tobin",), **gift)
+        back = await group.begin("Mina", "Mina, what about the letter?")
+        assert "forged" not in prompt(back) and "silver seal" not in prompt(back)
+        assert "I go to bed" in prompt(back) and "what about the letter" in prompt(back)
+        (notice,) = back.notices
+        assert notice.startswith("group: Mina was not there for 4 earlier messages")
+        group.history.pop()
+        knows = await group.begin("Tobin", "Tobin, what about the letter?")
+        assert "forged" in prompt(knows) and not knows.notices
+
+
+async def test_what_she_was_told_of_is_in_her_prompt_from_then_on() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"))
+        await group.say("Mina", "I go.", npc_separated=("Mina",), present=("Tobin",))
+        told = await group.say("Tobin", "The letter is forged.", "What?", present=("Tobin",))
+        assert "forged" not in prompt(await group.begin("Mina"))
+        await saga.memory.correct(told.session.id, "told", {"who": "Mina", "turn": "3", "by": "Tobin"})
+        assert "forged" in prompt(await group.begin("Mina"))
+        report = await saga.memory.knowledge(told.session.id, about=3)
+        mina = next(each for each in report["people"] if each["name"] == "Mina")
+        assert (mina["knows"], mina["since"], mina["by"]) == (True, 3, "Tobin")
+        await saga.memory.correct(told.session.id, "audience", {"turn": "3", "audience": "only", "who": "Tobin"})
+        assert "forged" not in prompt(await group.begin("Mina"))
+
+
+async def test_a_setting_turns_it_off() -> None:
+    async with Saga.open(memory_config(default_world=None, group_knowledge=False)) as saga:
+        group = Group(saga)
+        await group.say(
+            "Mina", "I go.", "Hello.", npc_met=("Mina", "Tobin"), npc_separated=("Mina",), present=("Tobin",)
+        )
+        await group.say("Tobin", "The letter is forged.", "What?", present=("Tobin",))
+        assert "forged" in prompt(await group.begin("Mina", "And now?"))
+
+
+async def test_a_newcomer_knows_nothing_of_before_and_her_own_turns_after() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga, "ko")
+        await group.say("토빈", "편지는 위조되었다.", "편지는?", present=("토빈",))
+        await group.say("한나", "안녕하세요.", "누구세요?")
+        came = await group.begin("한나", "편지 이야기를 들었나요?")
+        assert "위조" not in prompt(came) and "안녕하세요" in prompt(came)
+
+
+async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        history: list[dict[str, Any]] = []
+
+        async def say(words: str, reply: str, **fields: Any) -> PendingTurn:
+            history.append({"role": "user", "content": words})
+            turn = await saga.begin([{"role": "system", "content": "Tell a story."}, *history])
+            shown = await answer(turn, reply, **fields)
+            history.append({"role": "assistant", "content": shown})
+            return turn
+
+        await say("Hello.", "Both are here.", npc_met=("Mina", "Tobin"), present=("Mina", "Tobin"))
+        await say("Wait.", "Mina leaves.", npc_separated=("Mina",), present=("Tobin",))
+        await say("Well?", "Tobin shows it.", present=("Tobin",), notes="The duke's letter is forged")
+        await say("Aha.", "Mina comes back.", present=("Mina", "Tobin"))
+        asked = await say("I show Mina the letter of the duke.", "She reads it.", present=("Mina", "Tobin"))
+        assert "Not known to Mina: The duke's letter is forged (turn 3)" in asked.context.text
+        other = await say("I order bread.", "It comes.", present=("Mina", "Tobin"))
+        assert "Not known" not in other.context.text
