@@ -23,7 +23,6 @@ from saga_core.model.entities import (
 from saga_core.model.folding import fold
 from saga_core.model.knowledge import (
     ALSO,
-    AUDIENCES,
     EVERYBODY,
     ONLY,
     PRESENT,
@@ -43,7 +42,6 @@ __all__ = [
     "ACTOR",
     "ALIVE",
     "ALSO",
-    "AUDIENCES",
     "BLANK",
     "CHAPTER",
     "DEAD",
