@@ -216,14 +216,16 @@ class Play:
         layout = await self.prompting.layout(start)
         prefix = await self.prompting.prefix(start, layout)
         lap("prefix")
-        notices = (self.prompting.cut_notice(start, layout),) if layout.cut and layout.dropped else ()
+        notices: list[str] = []
+        if layout.cut and layout.dropped:
+            notices.append(self.prompting.cut_notice(start, layout))
         if layout.withheld:
-            notices += (self.prompting.withheld_notice(start, layout),)
+            notices.append(self.prompting.withheld_notice(start, layout))
         context = await self.reading.read(start, layout, prefix)
         lap("context")
         plan, planned = self.prompting.plan(start, layout, prefix, context)
         lap("plan")
-        return plan, planned, context, notices
+        return plan, planned, context, tuple(notices)
 
     async def _narrow(self, start: TurnStart, pending: PendingTurn, window: int) -> None:
         """Build the prompt of a turn again, for a model whose context turned out to be smaller."""
