@@ -15,6 +15,7 @@ from saga_core.counters import Counters
 from saga_core.ids import IdSource
 from saga_core.jobs import ViewsJob
 from saga_core.journal import Journal, Ledger
+from saga_core.modules import open_modules
 from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories
 from saga_core.storage import Stores
 from saga_core.views import Projector
@@ -71,6 +72,7 @@ def lay_foundations(
         config.session.loaded,
         rights,
         partial(forget_unshared, stores, projector) if rights is not None else None,
+        modules=open_modules({name: each.enabled for name, each in config.modules.items()}, counters),
     )
     views = ViewsJob(live, projector, journal)
     return Foundations(

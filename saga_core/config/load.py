@@ -23,7 +23,7 @@ from cattrs import (
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from saga_core.config.model import Config, ProviderConfig, StoreConfig, StrategyConfig, TokenBudget
+from saga_core.config.model import Config, ModuleConfig, ProviderConfig, StoreConfig, StrategyConfig, TokenBudget
 from saga_core.config.rules import Rule, RuleBroken, show
 from saga_core.errors import ConfigError
 
@@ -337,6 +337,13 @@ def _converter() -> Converter:
             raise RuleBroken(f"give at most {_STRATEGIES} memory strategies")
         return read_strategies(value, Mapping[str, StrategyConfig])
 
+    def modules(value: Any, _: Any) -> Any:
+        if value is not None and not isinstance(value, Mapping):
+            raise RuleBroken("give modules by name, such as map, each with enabled: true")
+        return read_modules(value or {}, Mapping[str, ModuleConfig])
+
+    read_modules = converter.get_structure_hook(dict[str, ModuleConfig])
+    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, ModuleConfig], modules)
     read_strategies = converter.get_structure_hook(dict[str, StrategyConfig])
     converter.register_structure_hook_func(lambda kind: kind == Mapping[str, StrategyConfig], strategies)
     return converter
@@ -498,8 +505,5 @@ def _warnings(config: Config, tree: Mapping[str, Any]) -> Iterator[str]:
         yield "graph.db_path is used by storage.graph.backend kuzu and ladybug only"
     if not config.md_cache.atomic_write:
         yield "md_cache.atomic_write: false has no effect: the pages are always swapped as a set"
-    for name in ("rpg", "map"):
-        if getattr(config.modules, name).enabled:
-            yield f"modules.{name}.enabled has no effect: this version has no such module"
     if config.server.api_keys and any(provider.passthrough_key for provider in config.providers.values()):
         yield "providers.*.passthrough_key has no effect while server.api_keys are set: clients show SAGA's keys then"

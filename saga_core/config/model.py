@@ -285,14 +285,6 @@ class ModuleConfig:
     enabled: bool = field(default=False, validator=Flag())
 
 
-@frozen
-class ModulesConfig:
-    """Optional modules."""
-
-    rpg: ModuleConfig = ModuleConfig()
-    map: ModuleConfig = ModuleConfig()
-
-
 @frozen(kw_only=True)
 class StoreConfig:
     """One store's backend. None: the profile's choice."""
@@ -381,7 +373,7 @@ class Config:
     world."""
     trackers: Mapping[str, Mapping[str, str]] = field(factory=dict, validator=TrackersByName())
     """What every story counts besides what its world declares: name -> the fields of a tracker."""
-    modules: ModulesConfig = ModulesConfig()
+    modules: Mapping[str, ModuleConfig] = field(factory=dict)
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()
     logging: LoggingConfig = LoggingConfig()

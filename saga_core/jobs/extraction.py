@@ -42,6 +42,7 @@ from saga_core.model import (
     held,
 )
 from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
+from saga_core.modules import ModuleTurn
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
 from saga_core.state_block import StateReading, merged
@@ -234,7 +235,11 @@ def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
     if live.tree.children.get(turn.id):
         # Turns below may refer to entities that the replaced delta introduced.
         kept += [event for event in live.effective(turn).events if isinstance(event, Introduced)]
-    return evolve(told, events=(*kept, *told.events))
+    events = (*kept, *told.events)
+    if live.modules.modules:
+        after = fold(before, Delta(events), turn=turn.id, depth=turn.depth)
+        events += live.modules.events(ModuleTurn(before, after, turn.user, turn.reply, turn.id))
+    return evolve(told, events=events)
 
 
 # -- the backlog -----------------------------------------------------------------------------------------------

@@ -362,6 +362,23 @@ class TrackerChanged:
 
 
 @frozen
+class ModuleUsed:
+    """The rules of a module made events of this turn, and do so from now on in this version."""
+
+    module: str
+    version: int
+
+
+@frozen
+class Linked:
+    """Two entities are connected: ``ADJACENT``, ``INVOLVED_IN`` or ``CAUSED``."""
+
+    source: str
+    type: str
+    target: str
+
+
+@frozen
 class Observed:
     """A report has a key that nothing declares. It is kept, and offered as a tracker."""
 
@@ -422,6 +439,8 @@ Event = (
     | TrackerRemoved
     | TrackerSet
     | TrackerChanged
+    | ModuleUsed
+    | Linked
     | Observed
     | AudienceSet
 )

@@ -16,6 +16,7 @@ from saga_core.model.turn_delta import Delta
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
 from saga_core.trackers import HEALTH
 
+_LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
 MAX_QUANTITY = 1_000_000_000_000
 MAX_STRENGTH = 1_000_000_000
 
@@ -351,6 +352,12 @@ def _advanced(draft: Draft, event: deltas.EventAdvanced) -> None:
     draft.map("schedule")[event.event] = evolve(known, text=event.text, advanced=draft.depth)
 
 
+def _linked(draft: Draft, event: deltas.Linked) -> None:
+    if draft.entity(event.source) is None or draft.entity(event.target) is None or event.type not in _LINKS:
+        return
+    draft.changed["links"] = draft.view("links") | {(event.source, event.type, event.target)}
+
+
 def _unremembered(draft: Draft, event: deltas.Unremembered) -> None:
     if event.record not in draft.view("memories"):
         draft.problem(f"there is no memory {event.record!r}")
@@ -406,6 +413,8 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.TrackerRemoved: counting.removed,
     deltas.TrackerSet: counting.is_set,
     deltas.TrackerChanged: counting.changed,
+    deltas.ModuleUsed: lambda draft, event: draft.map("modules").update({event.module: event.version}),
+    deltas.Linked: _linked,
     deltas.Observed: counting.observed,
     deltas.AudienceSet: set_audience,
 }

@@ -103,6 +103,9 @@ class WorldState:
     observed: Mapping[str, Observation] = field(factory=dict)
     """Key that reports had and nothing declares -> its latest value, oldest first."""
 
+    modules: Mapping[str, int] = field(factory=dict)
+    """Module whose rules were used -> its version."""
+
     def name(self, entity: str) -> str:
         """Return the name of an entity, or the id itself if it is unknown."""
         found = self.entities.get(entity)

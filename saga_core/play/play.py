@@ -275,15 +275,15 @@ class Play:
     def _declared(self, request: Request, place: Place, state: WorldState) -> tuple[Event, ...]:
         """What the request and the configuration declare and the story does not count yet."""
         config, found = self.settings.config, []
+        language = detect(place.transcript.system_text, place.live.world.language)
         if not state.trackers.profile:
             profile = request.profile or config.profile
             if profile == AUTO:
                 first = place.live.tree.get(place.parent).parent is None and place.live.world.name == EMPTY_WORLD.name
                 profile = guessed_profile(place.transcript.system_text) if first else ""
             if profile not in ("", ADVENTURE):
-                language = detect(place.transcript.system_text, place.live.world.language)
                 found.append(deltas.ProfileChosen(profile, trackers_of(profile, language)))
-        missing = state.trackers.missing((*request.trackers, *config.counted))
+        missing = state.trackers.missing((*request.trackers, *place.live.modules.trackers(language), *config.counted))
         return (*found, deltas.TrackersDeclared(missing)) if missing else tuple(found)
 
     async def _perspective(self, place: Place, state: WorldState, member: str) -> Perspective | None:
@@ -373,7 +373,7 @@ class ContextReading:
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=layout.shown | start.unseen,
             now=start.now,
-            due=due_lines(state, language),
+            due=(*due_lines(state, language), *live.modules.context(state, language)),
             memories=tuple(
                 record
                 for record in await self.shared.at(live, state)

@@ -19,6 +19,7 @@ from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry, keys
 from saga_core.looked_through import looked_through
 from saga_core.model import Delta, Event, Kind, Turn, TurnKind, TurnNode, WorldState, deltas, fold, follow, node_of
+from saga_core.modules import ModuleTurn
 from saga_core.naming import Names
 from saga_core.play.bills import TurnBills
 from saga_core.play.pending_turn import PendingTurn, Reply
@@ -281,6 +282,10 @@ class _Records:
             above=above,
         )
         self.counters.add(f"block.{delta.status.value}")
+        if self.live.modules.modules:
+            after = fold(before, delta, turn=reply.turn_id, depth=self.live.tree.get(place.parent).depth + 1)
+            turn = ModuleTurn(before, after, words, prose, reply.turn_id)
+            delta = evolve(delta, events=(*delta.events, *self.live.modules.events(turn)))
         # Each text alone, so that the result for this reply is cached for the next request.
         named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(prose)}
         events = (*declared, *delta.events, *mention_event(sorted(named)))

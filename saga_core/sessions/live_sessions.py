@@ -32,6 +32,7 @@ from saga_core.model import (
     sharing,
     undoings,
 )
+from saga_core.modules import NO_MODULES, Modules
 from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
 from saga_core.recall import SIZE, LexicalIndex, LoreIndex, Segment, mark_of, unpack
 from saga_core.world import World, opening_state
@@ -89,6 +90,7 @@ class LiveSession:
     """The named timelines, by name."""
     reviews: dict[str, tuple[Review, ...]] = field(factory=dict)
     """Turn -> reviews made at it."""
+    modules: Modules = NO_MODULES
     touched: float = 0.0
     """The time of the last request that read it, in seconds since the epoch."""
     revision: int = 0
@@ -461,6 +463,7 @@ class LiveSessions:
     """Set if several servers share the journal."""
     before_load: Callable[[str], Awaitable[None]] | None = None
     """Awaited before a session is read from the journal."""
+    modules: Modules = NO_MODULES
     evicted: set[str] = field(factory=set)
     """Recently evicted sessions, for parts that keep their own data in memory for them."""
     forgotten: int = 0
@@ -603,6 +606,7 @@ class LiveSessions:
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
         live = LiveSession(session, prepared, tree, self.journal, amendments, self.checkpoint_every)
+        live.modules = self.modules
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)

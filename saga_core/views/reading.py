@@ -12,7 +12,7 @@ from saga_core.background import Supervisor
 from saga_core.capabilities import Capability
 from saga_core.config import Settings
 from saga_core.context import ContextReader, RecentContexts, TurnContext, explain_context
-from saga_core.errors import NotSupported
+from saga_core.errors import NotFound, NotSupported
 from saga_core.journal import Journal
 from saga_core.model import Turn, WorldState
 from saga_core.projection import GraphImage, describe_state, graph_words
@@ -57,7 +57,17 @@ class Views:
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state with names as JSON-compatible data."""
         live = await self.directory.load(session_id)
-        return describe_state(await live.state(turn or live.head), live.session, live.world.language)
+        state, language = await live.state(turn or live.head), live.world.language
+        return {**describe_state(state, live.session, language), "modules": live.modules.sections(state, language)}
+
+    async def picture(self, session_id: str, module: str, turn: str | None = None) -> str:
+        """Return the SVG that a module draws of the state. Raises ``NotFound`` if there is none."""
+        live = await self.directory.load(session_id)
+        found = live.modules.picture(module, await live.state(turn or live.head), live.world.language)
+        if not found:
+            known = ", ".join(each.name for each in live.modules.modules) or "none"
+            raise NotFound(f"no module {module!r} draws a picture; enabled are {known}: set modules.{module}.enabled")
+        return found
 
     async def turns(
         self,

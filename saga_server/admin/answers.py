@@ -398,6 +398,8 @@ class State:
     """The known values of the story's trackers."""
     threads: Rows
     """The open quests, promises and plans."""
+    modules: Rows
+    """The lines of each module that is enabled."""
     observed: Rows
     """Keys that narrators reported and nothing declares."""
     world_state: Plain

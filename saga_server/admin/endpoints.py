@@ -62,6 +62,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint("GET", f"{_ONE}/state", memory_handlers.show_state, "Get the state at a turn", tags=_MEMORY, reach="own"),
     Endpoint(
+        "GET", f"{_ONE}/{{module}}.svg", memory_handlers.show_picture, "Get the drawing of a module, such as the map",
+        tags=_MEMORY, reach="own", media=memory_handlers.SVG,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/lines", memory_handlers.show_lines, "Get the state at a turn, line by line",
         tags=_MEMORY, reach="own",
     ),

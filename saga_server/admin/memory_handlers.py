@@ -21,10 +21,18 @@ from saga_server.http import BEARER, CURRENT, SAGA
 _LONGEST = 20_000
 """The longest text, in characters, that may be tried or looked up."""
 
+SVG = "image/svg+xml"
+
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> answers.State:
     """Return the state at a turn."""
     return answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
+
+
+async def show_picture(request: web.Request, asked: parameters.Picture) -> web.StreamResponse:
+    """Return what a module draws of the state."""
+    drawn = await request.app[SAGA].views.picture(asked.session, asked.module, asked.turn)
+    return web.Response(text=drawn, content_type=SVG, headers={"Content-Security-Policy": "default-src 'none'"})
 
 
 async def show_lines(request: web.Request, asked: parameters.AtTurn) -> answers.Lines:

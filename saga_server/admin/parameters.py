@@ -202,6 +202,14 @@ class Memories(OfSession):
 
 
 @frozen(eq=False, repr=False)
+class Picture(OfSession):
+    """A session, a module that draws it, and a turn. Without ``turn``, it is the turn recorded last."""
+
+    module: str = in_path()
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen(eq=False, repr=False)
 class Correction(OfSession):
     """A manual correction: its kind, and the fields of that kind."""
 

@@ -16,7 +16,7 @@ import pytest
 from saga_core import registry
 from saga_core.config import Config, load_config
 from saga_core.config.load import _REPLACED
-from saga_core.config.model import Profile, ProviderConfig, StrategyConfig
+from saga_core.config.model import ModuleConfig, Profile, ProviderConfig, StrategyConfig
 from saga_core.config.rules import Rule, RuleBroken
 from saga_core.errors import BadInput, ConfigError
 from saga_core.registry import OpenOptions
@@ -46,7 +46,7 @@ def settings() -> dict[str, tuple[str, str]]:
 
     def walk(value: Any, path: str) -> None:
         for attribute in attrs.fields(type(value)):
-            if attribute.name in ("base", "warnings", "providers", "memory_strategies"):
+            if attribute.name in ("base", "warnings", "providers", "memory_strategies", "modules"):
                 continue
             here = f"{path}.{attribute.name}" if path else attribute.name
             entry = getattr(value, attribute.name)
@@ -61,6 +61,7 @@ def settings() -> dict[str, tuple[str, str]]:
     walk(Config(), "")
     walk(ProviderConfig(), "providers.<name>")
     walk(StrategyConfig(), "memory_strategies.<name>")
+    walk(ModuleConfig(), "modules.<name>")
     return found
 
 
@@ -124,7 +125,6 @@ def test_every_replaced_key_that_is_listed_warns() -> None:
         "session": {"auto_save": True, "auto_save_interval": 5},
         "graph": {"mode": "on-disk", "db_path": "db/graph.kuzu"},
         "md_cache": {"atomic_write": False},
-        "modules": {"rpg": {"enabled": True}, "map": {"enabled": True}},
     }
     warnings = " ".join(load_config(old, environ={}).warnings)
     for section, entries in old.items():

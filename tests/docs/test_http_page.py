@@ -115,7 +115,7 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
             continue
         filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look").replace("{name}", "dark")
         filled = filled.replace("{change}", change).replace("{turn}", turn).replace("{entity}", who)
-        filled = filled.replace("{world}", "harrow")
+        filled = filled.replace("{world}", "harrow").replace("{module}", "map")
         if request == "POST /api/sessions/{id}/changes/{change}" or (method != "GET" and "/standing" in path):
             continue  # nothing waits here; tests/server/admin/test_curation.py decides what does
         if "/api/keys/" in path:
@@ -146,6 +146,9 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
                 continue
             if path.startswith("/api/events"):
                 assert response.content_type == "text/event-stream"
+                continue
+            if path.startswith("/api/sessions/{id}/{module}.svg"):
+                assert response.content_type == "image/svg+xml"
                 continue
             answer = await response.json()
             last = path.rpartition("/")[2]

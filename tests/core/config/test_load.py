@@ -424,9 +424,12 @@ class TestValues:
         (warning,) = load_config({"md_cache": {"atomic_write": False}}, environ={}).warnings
         assert warning.startswith("md_cache.atomic_write: false has no effect")
 
-    def test_modules_that_do_not_exist_are_named(self) -> None:
-        (warning,) = load_config({"modules": {"map": {"enabled": True}}}, environ={}).warnings
-        assert warning.startswith("modules.map.enabled has no effect")
+    def test_modules_are_enabled_by_name(self) -> None:
+        config = load_config({"modules": {"map": {"enabled": True}, "rpg": {}}}, environ={})
+        assert {name: each.enabled for name, each in config.modules.items()} == {"map": True, "rpg": False}
+        assert config.warnings == ()
+        (problem,) = problems({"modules": ["map"]})
+        assert "give modules by name, such as map" in problem
 
     def test_keys_of_two_kinds_at_once_are_named(self) -> None:
         tree = {"server": {"api_keys": ["k"]}, "providers": {"openai": {"passthrough_key": True}}}

@@ -96,7 +96,7 @@ async def two(serve: Serve, upstream: Upstream) -> AsyncIterator[Two]:
 FILLED: Mapping[str, str] = {
     "text": COMMON, "q": COMMON, "cypher": "MATCH (n) RETURN n", "one": "TURN", "other": "TURN", "turn": "TURN",
     "name": "TIMELINE", "entity": "ENTITY", "change": "CHANGE", "world": "harrow", "key": "KEY", "file": "WORLD.md",
-    "label": "renamed", "kind": "note", "verdict": "refuse", "rule": "r0",
+    "label": "renamed", "kind": "note", "verdict": "refuse", "rule": "r0", "module": "map",
 }  # fmt: skip
 """Parameters that a request has to give. What stands in capitals is taken from the story that is asked about."""
 

@@ -1,0 +1,7 @@
+"""Modules: rules, trackers, lines and pictures that a developer adds to stories."""
+
+from __future__ import annotations
+
+from saga_core.modules.module import NO_MODULES, Module, Modules, ModuleTurn, open_modules
+
+__all__ = ["NO_MODULES", "Module", "ModuleTurn", "Modules", "open_modules"]

@@ -1,0 +1,178 @@
+"""Modules: what a developer adds to stories. This file is the protocol, and what runs the modules of an engine."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Protocol, TypeVar, runtime_checkable
+
+from attrs import define, field, frozen
+
+from saga_core.counters import Counters
+from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.model import Delta, Event, WorldState, deltas, fold
+from saga_core.registry import entry_points
+from saga_core.trackers import Tracker
+
+GROUP = "saga.modules"
+log = logging.getLogger("saga.modules")
+
+T = TypeVar("T")
+
+
+@frozen
+class ModuleTurn:
+    """What a module's rules see of a turn."""
+
+    before: WorldState
+    after: WorldState
+    """The state with everything that was reported."""
+    words: str
+    """The player's words."""
+    reply: str
+    seed: str
+    """The id of the turn. A swipe has another one, and a replay has the same."""
+
+    @cached_property
+    def random(self) -> random.Random:
+        """A source of chance that gives the same for the same turn."""
+        return random.Random(hashlib.blake2b(self.seed.encode(), digest_size=16).digest())
+
+
+@runtime_checkable
+class Module(Protocol):
+    """A module. Every method is pure: the same arguments give the same result, and nothing else is read or changed."""
+
+    name: str
+    version: int
+    """Grows when rules change. The journal keeps with each turn what the rules made of it, so that old turns stay as
+    they are, and the version that made it."""
+
+    def trackers(self, language: str) -> Iterable[Tracker]:
+        """What the story counts because of this module. The narrator is asked for it."""
+        ...
+
+    def rules(self, turn: ModuleTurn) -> Iterable[Event]:
+        """What follows from a turn, besides what was reported."""
+        ...
+
+    def context(self, state: WorldState, language: str) -> Iterable[str]:
+        """Lines for the narrator, at most a few and short."""
+        ...
+
+    def section(self, state: WorldState, language: str) -> Iterable[str]:
+        """Lines for the page and ``GET /api/sessions/{id}/state``."""
+        ...
+
+    def picture(self, state: WorldState, language: str) -> str:
+        """An SVG for ``GET /api/sessions/{id}/{name}.svg``; empty for none."""
+        ...
+
+
+@define(eq=False)
+class Modules:
+    """The modules of an engine. A module that fails is left out of that turn, and the status says so."""
+
+    modules: tuple[Module, ...] = ()
+    counters: Counters | None = None
+    _failing: dict[str, str] = field(factory=dict)
+    """Degraded mode -> the method that failed. The mode ends when that one works again."""
+
+    def trackers(self, language: str) -> tuple[Tracker, ...]:
+        """What the modules declare."""
+        return tuple(
+            each for found in self._each("trackers", lambda module: tuple(module.trackers(language))) for each in found
+        )
+
+    def events(self, turn: ModuleTurn) -> tuple[Event, ...]:
+        """The events of all modules for a turn, in the order of the modules; each sees those before it."""
+
+        def of(module: Module, state: WorldState) -> tuple[Event, ...]:
+            seen = ModuleTurn(turn.before, state, turn.words, turn.reply, f"{turn.seed}:{module.name}")
+            found = tuple(module.rules(seen))
+            if found and state.modules.get(module.name) != module.version:
+                found = (deltas.ModuleUsed(module.name, module.version), *found)
+            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # what is no event fails here, and not later
+            return found
+
+        events: list[Event] = []
+        state = turn.after
+        for module in self.modules:
+            found = self._safely(module, "rules", lambda module, state=state: of(module, state))  # type: ignore[misc]
+            if found:
+                events += found
+                state = fold(state, Delta(found), turn=state.turn, depth=state.depth)
+        return tuple(events)
+
+    def context(self, state: WorldState, language: str) -> tuple[str, ...]:
+        """The lines of all modules for the narrator."""
+        found = self._each("context", lambda module: tuple(map(str, module.context(state, language))))
+        return tuple(line for lines in found for line in lines)
+
+    def sections(self, state: WorldState, language: str) -> list[dict[str, object]]:
+        """The lines of each module for the page. JSON-able."""
+        found: list[dict[str, object]] = []
+        for module in self.modules:
+            lines = self._safely(
+                module, "section", lambda module: [str(line) for line in module.section(state, language)]
+            )
+            found.append({"name": module.name, "version": module.version, "lines": lines or []})
+        return found
+
+    def picture(self, name: str, state: WorldState, language: str) -> str:
+        """The picture of a module; empty if there is no such module or it has none.
+
+        The map is drawn in every story, because worlds say what is next to what.
+        """
+        module = next((each for each in self.modules if each.name == name), None)
+        if module is None and name == "map":
+            from saga_core.modules.map import MODULE as module  # imports this module
+        return (
+            self._safely(module, "picture", lambda found: found.picture(state, language)) if module is not None else ""
+        ) or ""
+
+    def _each(self, step: str, ask: Callable[[Module], T]) -> Iterator[T]:
+        for module in self.modules:
+            found = self._safely(module, step, ask)
+            if found is not None:
+                yield found
+
+    def _safely(self, module: Module, step: str, ask: Callable[[Module], T]) -> T | None:
+        mode = f"module.{module.name}"
+        try:
+            found = ask(module)
+        except Exception as error:
+            log.exception("the module %s is left out of this turn", module.name)
+            self._failing[mode] = step
+            if self.counters is not None:
+                self.counters.degrade(mode, f"{type(error).__name__}: {error}; it is left out of the turn")
+            return None
+        if self._failing.get(mode) == step and self.counters is not None:
+            del self._failing[mode]
+            self.counters.recover(mode)
+        return found
+
+
+NO_MODULES = Modules()
+
+
+def open_modules(enabled: Mapping[str, bool], counters: Counters) -> Modules:
+    """Return the enabled modules, found by the entry points ``saga.modules``. Raises ``BadInput`` for unknown names."""
+    wanted = [name for name, on in enabled.items() if on]
+    points = {point.name: point for point in entry_points(group=GROUP)} if wanted else {}
+    found: list[Module] = []
+    for name in wanted:
+        if name not in points:
+            known = ", ".join(sorted(points)) or "none"
+            raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
+        try:
+            module = points[name].load()
+        except ImportError as error:
+            raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
+        if not isinstance(module, Module):
+            raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")
+        found.append(module)
+    return Modules(tuple(found), counters)
