@@ -129,7 +129,9 @@ class Modules:
         """
         module = next((each for each in self.modules if each.name == name), None)
         if module is None and name == "map":
-            from saga_core.modules.map import MODULE as module  # imports this module
+            from saga_core.modules.map import MODULE  # imports this module
+
+            module = MODULE
         return (
             self._safely(module, "picture", lambda found: found.picture(state, language)) if module is not None else ""
         ) or ""
