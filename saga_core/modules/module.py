@@ -46,10 +46,19 @@ class ModuleTurn:
 class Module(Protocol):
     """A module. Every method is pure: the same arguments give the same result, and nothing else is read or changed."""
 
-    name: str
-    version: int
-    """Grows when rules change. The journal keeps with each turn what the rules made of it, so that old turns stay as
-    they are, and the version that made it."""
+    @property
+    def name(self) -> str:
+        """The name of its entry point."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Grows when rules change.
+
+        The journal keeps with each turn what the rules made of it, so that old turns stay as they are, and the version
+        that made it.
+        """
+        ...
 
     def trackers(self, language: str) -> Iterable[Tracker]:
         """What the story counts because of this module. The narrator is asked for it."""
