@@ -17,11 +17,16 @@ from typing import Protocol
 
 from attrs import define, field, frozen
 
-from saga_core.counters import Counters
+from saga_core.counters import Counters, set_log_context
 from saga_core.errors import LeaseLost, SagaError, in_words
-from saga_core.log_context import set_log_context
 
 # -- the foreground --------------------------------------------------------------------------------------------
+#
+# Foreground priority: requests of players go before background work.
+#
+# Two things are protected. Reading a context takes about twenty steps of the event loop, and with many active sessions
+# the background work of others would run between any two of them. And a background call to a model would take the place
+# of a narration at the same upstream.
 
 READ_PATIENCE = 0.1
 """Seconds for which work gives way to reads at a time, so that continuous requests do not starve it."""

@@ -1,13 +1,14 @@
-"""Counters of events, and the degraded modes that are in force."""
+"""What an operator sees of the work: counters of events, the degraded modes that are in force, and the log context."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 log = logging.getLogger("saga")
 
@@ -46,3 +47,41 @@ class Counters:
         if self.degraded.pop(name, None) is not None:
             log.info("recovered: %s", name)
             self.emit("recovered", name=name)
+
+
+# -- the log context -------------------------------------------------------------------------------------------
+#
+# The log context: the request, session and turn that a task works on.
+#
+# Tasks inherit it from the task that creates them. Work that belongs to no request calls
+# ``set_log_context(request="")``.
+
+
+@frozen
+class Subject:
+    """The ids of a request, session and turn; empty if there is none."""
+
+    request: str = ""
+    session: str = ""
+    turn: str = ""
+
+
+_NOTHING = Subject()
+_subject: ContextVar[Subject] = ContextVar("saga_subject", default=_NOTHING)
+
+
+def subject() -> Subject:
+    """Return the subject of the running task."""
+    return _subject.get()
+
+
+def set_log_context(*, request: str | None = None, session: str | None = None, turn: str | None = None) -> None:
+    """Set the subject of the running task. None keeps a value, except that a new id clears the ids after it."""
+    found = subject()
+    if request is not None:
+        found = Subject(request)
+    if session is not None:
+        found = Subject(found.request, session)
+    if turn is not None:
+        found = Subject(found.request, found.session, turn)
+    _subject.set(found)

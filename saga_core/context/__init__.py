@@ -20,7 +20,7 @@ from saga_core.context.reader import (
     own_sources,
 )
 from saga_core.context.recollection import Recollection
-from saga_core.context.scene import Scene
+from saga_core.context.scene import Scene, answers_at_once, resident_read
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source, plugin_source
 from saga_core.context.sources import Connections, Memories
 
@@ -43,10 +43,12 @@ __all__ = [
     "Section",
     "Slot",
     "TurnContext",
+    "answers_at_once",
     "default_reader",
     "explain_context",
     "lines_of",
     "open_plugin_source",
     "own_sources",
     "plugin_source",
+    "resident_read",
 ]

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 from attrs import evolve, field, frozen
 
 from saga_core.config import LorebookConfig
-from saga_core.context.model import Piece, ReadRequest, Section
-from saga_core.context.packing import Labels, labels, one_line
+from saga_core.context.model import Piece, ReadRequest, Section, labels, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
+from saga_core.language import Labels
 from saga_core.recall import ActiveEntry, LoreIndex, LoreSituation, ScoredLore, rank_lore
 from saga_core.world import LoreEntry, MacroRoom, fill_macros
 

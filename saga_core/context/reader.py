@@ -22,8 +22,7 @@ from cachetools import LRUCache
 
 from saga_core.config import Config, TokenBudget
 from saga_core.context.lore import Lorebook, told_by_rule
-from saga_core.context.model import Piece, ReadRequest, Section, TurnContext
-from saga_core.context.packing import ceilings, labels, pack
+from saga_core.context.model import Piece, ReadRequest, Section, TurnContext, ceilings, labels, pack
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given
@@ -131,7 +130,7 @@ class Gathering:
     def _finishes(self, source: ContextSource) -> bool:
         """Run a source without a task and return whether it finished, which saves two turns of the event loop.
 
-        A source that waits is closed. It can run again in a task, as in ``read_at_hand``.
+        A source that waits is closed. It can run again in a task, as in ``resident_read``.
         """
         running = self._run(source)
         try:

@@ -11,11 +11,10 @@ from typing import TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.context.model import Piece, ReadRequest, Section
-from saga_core.context.packing import Labels, labels, one_field, one_line
+from saga_core.context.model import Piece, ReadRequest, Section, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
+from saga_core.language import Labels, content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,

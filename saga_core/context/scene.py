@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 from cachetools import LRUCache
 
+from saga_core.capabilities import Capability
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
@@ -20,7 +21,6 @@ from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
 from saga_core.recall import LoreIndex, NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
 from saga_core.stores import Compare, Hit, VectorStore
-from saga_core.stores.resident_read import answers_at_once, read_at_hand
 
 log = logging.getLogger("saga.context")
 
@@ -369,7 +369,7 @@ class Scene:
     ) -> asyncio.Future[T]:
         answer = self._answers.get(what)
         if answer is None:
-            answer = self._answers[what] = read_at_hand(ask, f"saga-context-{what}", at_once=at_once())
+            answer = self._answers[what] = resident_read(ask, f"saga-context-{what}", at_once=at_once())
         return answer
 
     def _miss(self, what: str, reason: str) -> None:
@@ -385,3 +385,33 @@ class Scene:
     def asked_for(self) -> list[asyncio.Future[Any]]:
         """Return all requests to stores and the embedder, answered or not."""
         return list(self._answers.values())
+
+
+# -- reads that avoid creating a task if the answer is available at once ----------------------------------------
+
+
+def answers_at_once(store: object) -> bool:
+    """Whether a store's reads almost never wait: it is resident in memory and not shared with other writers."""
+    capabilities: frozenset[Capability] = getattr(getattr(store, "info", None), "capabilities", frozenset())
+    return Capability.RESIDENT in capabilities and Capability.SHARED not in capabilities
+
+
+def resident_read(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_once: bool) -> asyncio.Future[T]:
+    """Return the answer to ``ask``, which must only read. If ``at_once`` is right it is done, else a task ``name``.
+
+    If the read has to wait after all, as the first read of a scope does, it is closed and asked again in a task. There
+    it can be cancelled or time out without affecting the caller.
+    """
+    if at_once:
+        running = ask()
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            running.send(None)
+        except StopIteration as done:
+            answer.set_result(done.value)
+            return answer
+        except Exception as error:  # noqa: BLE001 - the caller that awaits the answer gets it
+            answer.set_exception(error)
+            return answer
+        running.close()
+    return asyncio.create_task(ask(), name=name)

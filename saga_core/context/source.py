@@ -12,8 +12,7 @@ from attrs import field, frozen
 
 from saga_core import registry
 from saga_core.config import Config
-from saga_core.context.model import Piece, Section
-from saga_core.context.packing import one_line
+from saga_core.context.model import Piece, Section, one_line
 from saga_core.context.scene import Scene
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import OpenOptions

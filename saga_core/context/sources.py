@@ -21,12 +21,14 @@ from saga_core.context.model import (
     Piece,
     Section,
     Slot,
+    labels,
+    one_field,
+    one_line,
 )
-from saga_core.context.packing import Labels, labels, one_field, one_line
 from saga_core.context.recollection import Remembering
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import content_words
+from saga_core.language import Labels, content_words
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
 from saga_core.projection import counted_values, counts_of
 from saga_core.recall import SearchedWords, Walk, weight_of, without_other_story

@@ -174,7 +174,7 @@ def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
     that nothing changed.
     """
     hidden = hide(text)
-    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
+    blocks = [block for block in hidden.blocks if not block.thinking and not block.unfenced]
     if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
         return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
     if not blocks:

@@ -107,7 +107,7 @@ def _readings(text: str, own: Trackers) -> list[tuple[int, StateReading]]:
     rows = _json(text)
     if rows:
         return [(number, _read(json.dumps(as_block(row), ensure_ascii=False), own)) for number, row in rows]
-    blocks = [block for block in hide(text).blocks if block.closed and not block.thinking and not block.loose]
+    blocks = [block for block in hide(text).blocks if block.closed and not block.thinking and not block.unfenced]
     numbered = [(_number().match(block.body), block.body) for block in blocks]
     return [(int(number[1]), _read(body[number.end() :], own)) for number, body in numbered if number is not None]
 

@@ -17,14 +17,13 @@ from attrs import define, evolve, field, frozen
 
 from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
-from saga_core.counters import Counters
+from saga_core.counters import Counters, set_log_context
 from saga_core.errors import LeaseLost, NotFound, SagaError, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import PendingWork
-from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Review, Source, deltas, held
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
+from saga_core.counters import set_log_context
 from saga_core.errors import LeaseLost, NotFound, StoreError
 from saga_core.journal import Journal, PendingWork
-from saga_core.log_context import set_log_context
 from saga_core.sessions import LiveSession, LiveSessions
 from saga_core.views import Projector
 

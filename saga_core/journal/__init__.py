@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from saga_core.journal import keys as keys
 from saga_core.journal.journal import Journal
-from saga_core.journal.keys import OF_A_SESSION, PROBE_KEY, TOLD, session_of
+from saga_core.journal.keys import (
+    OF_A_SESSION,
+    PROBE_KEY,
+    TOLD,
+    Scanned,
+    delete_below,
+    delete_rows,
+    pages,
+    put_rows,
+    rows,
+    session_of,
+    value,
+)
 from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import PendingWork, TurnEntry, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot
-from saga_core.journal.rows import Scanned, delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from saga_core import codec
 from saga_core.errors import Conflict, NewerSchema, StoreCorrupt, StoreLocked
 from saga_core.journal import keys
-from saga_core.journal.rows import value
+from saga_core.journal.keys import value
 from saga_core.stores import Batch, Key, StateKV
 
 _TRIES = 64

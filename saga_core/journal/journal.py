@@ -13,8 +13,8 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
+from saga_core.journal.keys import delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.records import PendingWork, TurnEntry, records_of, review_record, root_records, timeline_records
-from saga_core.journal.rows import delete_below, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV

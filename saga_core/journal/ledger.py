@@ -11,7 +11,7 @@ from saga_core.billing import Bill
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
-from saga_core.journal.rows import rows
+from saga_core.journal.keys import rows
 from saga_core.stores import Batch, Key, StateKV
 
 _NAME = "bill"

@@ -14,8 +14,8 @@ from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.format import end_parts
+from saga_core.journal.keys import delete_below, delete_rows, pages, value
 from saga_core.journal.records import entries_of, root_records
-from saga_core.journal.rows import delete_below, delete_rows, pages, value
 from saga_core.model import BLANK, Session, Timeline, Tree, Turn, TurnNode
 from saga_core.prompt import Kept, only
 from saga_core.stores import Batch, Key, StateKV

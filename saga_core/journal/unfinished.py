@@ -17,8 +17,8 @@ from saga_core import codec
 from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import begin_parts, end_parts
+from saga_core.journal.keys import PAGE, delete_below, pages, put_rows, rows, value
 from saga_core.journal.records import entries_of
-from saga_core.journal.rows import PAGE, delete_below, pages, put_rows, rows, value
 from saga_core.model import Session, Turn, TurnNode
 from saga_core.stores import Batch, Key, StateKV
 

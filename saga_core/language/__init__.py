@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saga_core.language.detection import detect, has_katakana, is_kana, is_unspaced, language_of_files
 from saga_core.language.han import simplified
-from saga_core.language.ja.kana import folded as folded_kana
-from saga_core.language.ko.particles import is_hangul, josa, particle_stems
-from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
-from saga_core.language.language import DEFAULT, UNSAID, Language, all_of, any_of, every, known, language_of, primary
-from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
+from saga_core.language.ja.grammar import folded as folded_kana
+from saga_core.language.ko.grammar import ends_word, is_hangul, josa, maybe_noun, particle_stems, short_nouns
+from saga_core.language.language import (
+    DEFAULT,
+    UNSAID,
+    Language,
+    all_of,
+    any_of,
+    detect,
+    every,
+    has_katakana,
+    is_kana,
+    is_unspaced,
+    known,
+    language_of,
+    language_of_files,
+    primary,
+)
 from saga_core.language.normal_forms import (
     caseless,
     caseless_letter,
@@ -38,9 +50,14 @@ from saga_core.language.tokens import (
     content_words,
     folded_terms,
     function_terms,
+    hangs_on,
     languages_in,
     match_text,
+    mentions,
+    mentions_folded,
+    particles,
     particular_terms,
+    standing,
     telling_nothing,
     terms,
 )

@@ -95,7 +95,7 @@ class _Filling(Formatter):
     """Fills texts. A format of two particles with a slash between them takes the one that fits the value."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        from saga_core.language.ko.particles import josa
+        from saga_core.language.ko.grammar import josa
 
         return josa(str(value), format_spec) if "/" in format_spec else str(super().format_field(value, format_spec))
 

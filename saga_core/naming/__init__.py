@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from saga_core.naming.apart import told_apart
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import fold, is_form_of, is_full_name, is_last_part, remarked, same_name, words_of
-from saga_core.naming.masks import unmasked_in
-from saga_core.naming.names import Names, is_word_for_player
-from saga_core.naming.things import is_particular
+from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in
 
 __all__ = [
     "Evidence",

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
+from typing import TypeAlias
 
 from attrs import define, field
 
 from saga_core.ids import entity_id
-from saga_core.language import all_of, caseless, clean_name, fold_name, mentions
+from saga_core.language import (
+    all_of,
+    caseless,
+    clean_name,
+    content_words,
+    every,
+    fold_name,
+    is_kana,
+    is_unspaced,
+    languages_in,
+    match_text,
+    mentions,
+    simplified,
+)
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
-from saga_core.naming.apart import differ_in_han, told_apart
-from saga_core.naming.by_name import ByName, by_name, folded_once, note
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     are_two,
@@ -32,10 +46,209 @@ from saga_core.naming.forms import (
     uncommon,
     words_of,
 )
-from saga_core.naming.masks import posed_as, unmasked_in
-from saga_core.naming.things import may_be, same_thing
 from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
+
+# -- two of a kind ---------------------------------------------------------------------------------------------
+#
+# Words that tell two of a kind apart: the first floor and the second, the upper half of a book and the lower.
+
+
+@lru_cache(maxsize=16_384)
+def told_apart(one: str, other: str) -> bool:
+    """Whether two names have different marks of one sort, so that they belong to two of a kind.
+
+    A name that lacks some of the other's marks may still be a shorter form of it.
+    """
+    mine, theirs = _marks(one), _marks(other)
+    return any(_differ(mine[sort], theirs[sort]) for sort in mine.keys() & theirs.keys())
+
+
+def differ_in_han(one: str, other: str) -> bool:
+    """Whether two names of one length differ in a Han character, which is a word and hardly ever a slip."""
+    pairs = zip(fold(one), fold(other), strict=False)
+    return any(is_unspaced(left + right) and not is_kana(left + right) for left, right in pairs if left != right)
+
+
+def _differ(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether neither of two runs of marks is the other with some left out."""
+    short, long = sorted((one, other), key=len)
+    left = iter(long)
+    return not all(mark in left for mark in short)
+
+
+@lru_cache(maxsize=16_384)
+def _marks(name: str) -> dict[str, tuple[str, ...]]:
+    """The marks in a name by sort, in their order."""
+    plain = match_text(clean_name(name))
+    found: dict[str, tuple[str, ...]] = {}
+    for sort, pattern in (each for language in languages_in(plain) for each in _sorts(language.names.apart)):
+        marks = tuple(str(mark.lastindex or mark.group()) for mark in pattern.finditer(plain))
+        if marks:
+            found[sort] = marks
+    return found
+
+
+@cache
+def _sorts(apart: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The sorts of marks of a language, each with its pattern. Han characters are compared in simplified form."""
+    return tuple((sort, re.compile(simplified(sort))) for sort in apart)
+
+
+# -- things ----------------------------------------------------------------------------------------------------
+
+_POSSESSIVE = re.compile(r"['’]s\b")
+_CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
+_SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
+"""Numbers and single letters, which tell things of one kind apart: key 1, door B."""
+_SMALL = frozenset("half old new broken sealed small little big large another same".split())
+"""Words that are optional in the name of a thing."""
+
+
+@lru_cache(maxsize=4_096)
+def words_of_thing(name: str) -> frozenset[str]:
+    """The words that identify a thing, stemmed so that inflected forms match: ``coin`` for "coins"."""
+    plain = _POSSESSIVE.sub("", _CLOTHES.sub(" ", clean_name(name)))
+    told_apart = (word.casefold() for word in _SINGLE.findall(plain) if word != "a")
+    words = frozenset((*content_words(plain), *told_apart)) - {"the", "of", "and", "an"}
+    return (words - _SMALL) or words
+
+
+@lru_cache(maxsize=16_384)
+def may_be(one: str, other: str) -> bool:
+    """Whether one name may be a shorter form of the other: ``half tally`` of "half a brass tally", 열쇠 of 놋쇠 열쇠.
+
+    Use it only to choose among a few candidates. A match by itself does not prove that the things are the same.
+    """
+    if told_apart(one, other):
+        return False
+    short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
+    if short and short <= long:
+        return True
+    little, large = sorted((_joined(one), _joined(other)), key=len)
+    return len(little) >= 2 and not little.isascii() and little in large
+
+
+def same_thing(one: str, other: str) -> bool:
+    """Whether two names of things have the same words, and nothing that tells two of a kind apart."""
+    words = words_of_thing(one)
+    return bool(words) and words == words_of_thing(other) and not told_apart(one, other)
+
+
+def _joined(name: str) -> str:
+    return re.sub(r"[\s·・-]+", "", _CLOTHES.sub("", clean_name(name))).casefold()
+
+
+def is_particular(name: str) -> bool:
+    """Whether a name is specific enough to tell a thing from others of its kind.
+
+    An ASCII name needs at least two words, any other name at least four characters without spaces.
+    """
+    joined = _joined(name)
+    return len(words_of_thing(name)) > 1 if joined.isascii() else len(joined) >= 4
+
+
+# -- who somebody really is ------------------------------------------------------------------------------------
+#
+# Remarks that tell who somebody really is, or as whom somebody has posed.
+#
+# ``Cole Raddick (the false Father Quinn)`` is the one who was met as Father Quinn.
+
+
+def unmasked_in(remark: str) -> str:
+    """The name of whom somebody turns out to be: 黒騎士 of ``黒騎士の正体``; "" if the remark tells none."""
+    return _name_in(remark, _unmasking())
+
+
+def posed_as(remark: str) -> str:
+    """The name under which somebody has posed: Father Quinn of ``the false Father Quinn``; "" if there is none."""
+    return _name_in(remark, _posing())
+
+
+def _name_in(remark: str, patterns: tuple[re.Pattern[str], ...]) -> str:
+    for found in (pattern.fullmatch(remark.strip()) for pattern in patterns):
+        if found is not None:
+            return next(each for each in found.groups() if each).strip()
+    return ""
+
+
+@cache
+def _unmasking() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(each.names.unmasks) for each in every() if each.names.unmasks)
+
+
+@cache
+def _posing() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(each.names.posing) for each in every() if each.names.posing)
+
+
+# -- entities by their folded names ----------------------------------------------------------------------------
+#
+# An index of entities by their folded names. It is kept for later states, because most turns change no name.
+
+ByName: TypeAlias = dict[Kind, dict[str, list[str]]]
+"""For each kind, the ids by folded name."""
+
+folded_once = lru_cache(maxsize=16_384)(fold)
+
+_KEPT: deque[tuple[tuple[Entity, ...], ByName]] = deque(maxlen=8)
+"""The entities of recent states with their indexes, of about as many sessions."""
+
+
+def by_name(entities: Iterable[Entity]) -> ByName:
+    """Return the index of ``entities``, in their order. Add names to it with ``note`` only."""
+    everything = tuple(entities)
+    for at, (known, index) in enumerate(tuple(_KEPT)):
+        if len(known) == len(everything):
+            changed = [pair for pair in zip(known, everything, strict=True) if pair[0] is not pair[1]]
+            if all(_are_called_the_same(one, other) for one, other in changed):
+                _KEPT[at] = everything, index
+                return _copy(index)
+    index = _indexed(everything)
+    _KEPT.appendleft((everything, index))
+    return _copy(index)
+
+
+def note(index: ByName, kind: Kind, folded: Iterable[str], id_: str) -> None:
+    """Add the names of an entity to an index."""
+    ids_by_name = index.setdefault(kind, {})
+    for name in folded:
+        ids = ids_by_name.get(name)
+        if ids is None:
+            ids_by_name[name] = [id_]
+        elif id_ not in ids:
+            ids_by_name[name] = [*ids, id_]  # not in place: the kept index has the same list
+
+
+def _copy(index: ByName) -> ByName:
+    return {kind: dict(ids_by_name) for kind, ids_by_name in index.items()}
+
+
+def _are_called_the_same(one: Entity, other: Entity) -> bool:
+    return (one.id, one.kind, one.name, one.aliases) == (other.id, other.kind, other.name, other.aliases)
+
+
+def _indexed(entities: Iterable[Entity]) -> ByName:
+    """Names without their English article come last, so that an exact name comes first."""
+    index: ByName = {}
+    found = [(entity, _found_by((entity.name, *entity.aliases))) for entity in entities]
+    for entity, (exact, _) in found:
+        note(index, entity.kind, exact, entity.id)
+    for entity, (_, plain) in found:
+        if plain:
+            note(index, entity.kind, plain, entity.id)
+    return index
+
+
+@lru_cache(maxsize=4_096)
+def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The folded forms under which an entity with these ``names`` is found: the names and the nicknames in them, and
+    separately the names without their English article, where they have one."""
+    plain = (bare(name) for name in names if bare(name) != name)
+    return tuple(folded_once(each) for name in names for each in known_as(name)), tuple(map(folded_once, plain))
+
+
+# -- names -----------------------------------------------------------------------------------------------------
 
 PLAYER_WORDS = frozenset(map(fold, all_of(lambda each: each.names.player)))
 

@@ -10,13 +10,12 @@ from cachetools import LRUCache
 
 from saga_core.background import SessionLocks
 from saga_core.config import Settings
-from saga_core.counters import Counters
+from saga_core.counters import Counters, set_log_context
 from saga_core.errors import NotFound
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry
 from saga_core.language import detect, language_of
-from saga_core.log_context import set_log_context
 from saga_core.model import Delta, ReportStatus, Session, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request

@@ -14,13 +14,22 @@ from attrs import Factory, define, evolve, field
 from saga_core import extraction
 from saga_core.background import Foreground, SessionLocks, Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, Ignorance, OtherStory, ReadRequest, RecentContexts, TurnContext, lines_of
-from saga_core.counters import Counters
+from saga_core.context import (
+    ContextReader,
+    Ignorance,
+    OtherStory,
+    ReadRequest,
+    RecentContexts,
+    TurnContext,
+    answers_at_once,
+    lines_of,
+    resident_read,
+)
+from saga_core.counters import Counters, set_log_context
 from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.language import detect
-from saga_core.log_context import set_log_context
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
@@ -49,7 +58,6 @@ from saga_core.sessions import (
 )
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
-from saga_core.stores.resident_read import answers_at_once, read_at_hand
 from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
 from saga_core.views import Projector, scope_of
@@ -416,7 +424,7 @@ class ContextReading:
 
     async def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """The graph store's answer within the deadline of the sources; None if it is late or fails."""
-        answer = read_at_hand(ask, "saga-graph", at_once=answers_at_once(self.graph))
+        answer = resident_read(ask, "saga-graph", at_once=answers_at_once(self.graph))
         try:
             if not answer.done():
                 async with asyncio.timeout(self.settings.config.recall.deadline_ms / 1_000):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from saga_core.projection.compare import Difference, compare_states, difference_words
-from saga_core.projection.counts import counted_values, counts_of
-from saga_core.projection.describe import describe_state, graph_words, render_kv
 from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
-from saga_core.projection.lines import StateLine, StateLineKey, due_lines, state_lines, touched
+from saga_core.projection.lines import (
+    StateLine,
+    StateLineKey,
+    counted_values,
+    counts_of,
+    describe_state,
+    due_lines,
+    graph_words,
+    render_kv,
+    state_lines,
+    touched,
+)
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.language import DEFAULT, Comparison, language_of
 from saga_core.model import WorldState
-from saga_core.projection.counts import counted_values
+from saga_core.projection.lines import counted_values
 
 K = TypeVar("K")
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Turn, WorldState
-from saga_core.projection.counts import counted_values
-from saga_core.projection.lines import thread_lines
+from saga_core.projection.lines import counted_values, thread_lines
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
 from saga_core.values import PAGE_NAMES

@@ -8,12 +8,18 @@ from __future__ import annotations
 from saga_core.recall.episodes import (
     PLAYER,
     STAMP,
+    Fused,
     PathEpisodes,
+    Ranking,
+    boost_speakers,
     episodes_scope,
+    fuse,
     lore_scope,
     passage_of,
     related_turns,
     session_of_episodes,
+    smooth_dialogue,
+    smooth_neighbors,
     spec_of,
     year_of,
 )
@@ -28,7 +34,6 @@ from saga_core.recall.excerpts import (
     split_sentences,
     word_weights,
 )
-from saga_core.recall.fusion import Fused, Ranking, boost_speakers, fuse, smooth_dialogue, smooth_neighbors
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.lexical import FUNCTION_SHARE, SIZE, Feedback, LexicalIndex, Segment, mark_of, unpack
 from saga_core.recall.lorebook import (
@@ -38,11 +43,12 @@ from saga_core.recall.lorebook import (
     LoreIndex,
     LoreMoment,
     LoreSituation,
+    NameIndex,
+    Passage,
     ScoredLore,
     rank_lore,
     stays_out,
 )
-from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.recall.questions import (
     amount_sought,
     looks_back,

@@ -1,12 +1,12 @@
 """The state block: the fenced block in which the narrator reports what a reply changed.
 
 ``BlockFilter`` and ``hide`` remove it from the text for the player, ``read_reply`` and ``parse_block`` read it,
-``instruction`` asks the narrator for it, and ``render_block`` writes it. The grammar is in ``syntax``.
+``instruction`` asks the narrator for it, and ``render_block`` writes it. The grammar is in ``fences``.
 """
 
 from __future__ import annotations
 
-from saga_core.state_block.fences import RawBlock
+from saga_core.state_block.fences import THINK_END, RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
     BlockFields,
@@ -32,7 +32,6 @@ from saga_core.state_block.parser import (
 )
 from saga_core.state_block.prose import has_markup, prose_of
 from saga_core.state_block.spelling import squash
-from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
 from saga_core.state_block.values import is_nothing
 

@@ -1,13 +1,143 @@
-"""The filter that hides fenced state blocks from a reply while it streams. Sans-IO."""
+"""The filter that hides fenced state blocks from a reply while it streams. Sans-IO.
+
+The grammar of the fences of a state block, for streams and for whole texts.
+
+::
+
+    opener  = fence blank* word (blank | newline | colon | end of text)
+    fence   = a whole run of three or more of one character, "`" or "~"
+    word    = "state", in any case, or that word in a known language
+    closer  = a whole run of the opener's character, at least as long as the opener's
+
+A run is whole if no further fence character of its kind is next to it. An opener may occur anywhere, also in the
+middle of a line and inside an ordinary code fence. Models do both, but never nest a state block on purpose, so ordinary
+fences are not tracked. "```statement", "```state_machine" and "```state```" open nothing.
+
+A closer may occur anywhere too, and the text continues directly after it. Inside a block, a complete opener of either
+character and any length ends that block and starts the next. It counts as the closer of the first block if it is long
+enough. A block without an end is open to the end of the text. The tag ``</think>`` (or ``</thinking>``) also ends a
+block and stays in the text, so that an unclosed draft in a model's thinking cannot swallow the reply after it.
+
+The body begins after the word, one optional colon and one optional line end, and ends where the closer begins.
+
+The gap of a block is the white space around it, including lines that contain only quote marks (">"), and the quote
+marks and indentation of the opener's own line.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from enum import Enum
 from typing import NoReturn
 
 from attrs import evolve, frozen
 
-from saga_core.state_block import syntax
+from saga_core.language import all_of
+
+FENCE_CHARS = "`~"
+MIN_FENCE = 3
+BLANKS = " \t\u00a0\u3000"
+NEWLINES = "\r\n"
+QUOTE_MARK = ">"
+
+_COLONS = ":："
+OPENERS = ("state", *sorted(all_of(lambda each: each.block.openers)))
+_WORDS = frozenset(unicodedata.normalize(form, opener) for opener in OPENERS for form in ("NFC", "NFD"))
+_BEGINNINGS = frozenset(word[:length] for word in _WORDS for length in range(1, len(word) + 1))
+_WORD_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
+_SPECIAL = FENCE_CHARS + BLANKS + NEWLINES
+_INFO_TAIL = re.compile(rf"[{BLANKS}]*[{_COLONS}]?[{BLANKS}]*(?:\r\n|[\r\n])?")
+_LINE_END = re.compile(r"\r\n|[\r\n]")
+
+BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
+SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
+# Words and the white space between them. A word that begins with a quote mark is excluded: it may be part of a gap.
+TEXT_SPAN = re.compile(rf"[^{_SPECIAL}]+(?:[{BLANKS}{NEWLINES}]+[^{_SPECIAL}{QUOTE_MARK}][^{_SPECIAL}]*)*")
+HALTS = re.compile(f"[{FENCE_CHARS}{NEWLINES}]")
+"""Matches a character that may begin a block or that ends the line."""
+BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
+RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
+
+_THINKING = r"[a-z_:.-]{0,16}(?:think|thought|reason|reflect|analysis|monologue|scratchpad)[a-z_:.-]{0,12}"
+_END = (
+    rf"</{_THINKING}>|(?-i:\[/(?:THINK(?:ING)?|REASONING|ANALYSIS)\])|◁/{_THINKING}▷"
+    r"|<\|END_THINKING\|>(?:<\|START_(?:RESPONSE|TEXT)\|>)?"
+    r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final(?: <\|constrain\|>\w{1,9})?<\|message\|>"
+)
+_BEGIN = (
+    rf"<{_THINKING}>|(?-i:\[(?:THINK(?:ING)?|REASONING|ANALYSIS)\])|◁{_THINKING}▷|<\|START_THINKING\|>"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)<\|message\|>"
+)
+THINK_TAG = re.compile(f"(?P<end>{_END})|{_BEGIN}", re.IGNORECASE | re.ASCII)
+"""A mark that begins or ends a model's thinking. Servers leave those of the model's template in the text: tags, signs
+in brackets, and the tokens of Cohere's and OpenAI's open models."""
+THINK_END = re.compile(_END, re.IGNORECASE | re.ASCII)
+THINK_REACH = 79
+"""The maximum number of characters of a mark before its last one."""
+_MARK_STARTS, _MARK_ENDS = frozenset("<[◁"), frozenset(">]▷")
+
+
+def ends_mark(text: str) -> bool:
+    """A quick check whether a mark of thinking may end in ``text``."""
+    return not _MARK_ENDS.isdisjoint(text)
+
+
+def may_begin_mark(text: str) -> bool:
+    """A quick check whether a mark of thinking may begin in ``text``."""
+    return not _MARK_STARTS.isdisjoint(text)
+
+
+_FENCES = tuple(char * MIN_FENCE for char in FENCE_CHARS)
+_MAY_OPEN = re.compile(
+    f"[{FENCE_CHARS}]{{{MIN_FENCE}}}[{BLANKS}]*+[{''.join(sorted({word[0] for word in _WORDS}))}]", re.IGNORECASE
+)
+
+
+def may_open(text: str) -> bool:
+    """A quick check whether ``text`` may contain an opener: a fence followed by the first letter of the word."""
+    return any(fence in text for fence in _FENCES) and _MAY_OPEN.search(text) is not None
+
+
+def begins_word(text: str) -> bool:
+    """Whether ``text`` is the beginning of the word that makes a fence an opener."""
+    return text.lower() in _BEGINNINGS
+
+
+def is_word(text: str) -> bool:
+    """Whether ``text`` is the complete word."""
+    return text.lower() in _WORDS
+
+
+def ends_word(char: str) -> bool:
+    """Whether ``char`` may follow the word. Any other character makes it a different word."""
+    return char in _WORD_ENDS
+
+
+def closes(char: str, length: int, *, opened_by: str, opened_with: int) -> bool:
+    """Whether a run of ``length`` × ``char`` closes a block that a run of ``opened_with`` × ``opened_by`` opened."""
+    return char == opened_by and length >= opened_with
+
+
+def strip_info(body: str) -> str:
+    """The body of a block, given all text between the word and the closer."""
+    tail = _INFO_TAIL.match(body)
+    return body[tail.end() :] if tail else body
+
+
+def gap_rank(gap: str) -> int:
+    """How strongly a gap separates two texts: 0 no gap, 1 blanks, 2 a line end, 3 a paragraph break."""
+    ends = len(_LINE_END.findall(gap))
+    return min(ends, 2) + 1 if ends else int(bool(gap))
+
+
+def last_line(gap: str) -> str:
+    """The text after the last line end of ``gap``; "" if it has none."""
+    end = max(gap.rfind("\n"), gap.rfind("\r"))
+    return gap[end + 1 :] if end >= 0 else ""
+
+
+# -- the filter ------------------------------------------------------------------------------------------------
 
 JOINTS = (" ", " ", "\n", "\n\n")
 """The text that replaces a block between two texts, by gap rank. It keeps two words from running together."""
@@ -19,7 +149,7 @@ class RawBlock:
 
     ``closed`` is False if the text ended, or another block began, before the closer.
     ``thinking`` is True for a draft inside a ``<think>`` section: before ``</think>``, and after ``<think>`` if that
-    tag is present. Such a block is hidden like any other, but never read. ``loose`` is True for a block without a
+    tag is present. Such a block is hidden like any other, but never read. ``unfenced`` is True for a block without a
     fence of its own. ``open`` is True if the text ended before the block was closed, so that it may be incomplete even
     if its last line is whole.
     """
@@ -27,7 +157,7 @@ class RawBlock:
     body: str
     closed: bool = True
     thinking: bool = False
-    loose: bool = False
+    unfenced: bool = False
     open: bool = False
 
 
@@ -39,12 +169,12 @@ class _Mode(Enum):
 
 
 # Module names, because they are looked up for every chunk of a stream.
-_FLOW, _halts = _Mode.FLOW, syntax.HALTS.search
-_LINE_STARTS = frozenset(("", *syntax.BLANKS, *syntax.NEWLINES, syntax.QUOTE_MARK))
+_FLOW, _halts = _Mode.FLOW, HALTS.search
+_LINE_STARTS = frozenset(("", *BLANKS, *NEWLINES, QUOTE_MARK))
 
 
 class FenceFilter:
-    """Hides the fenced state blocks of one reply while it streams; ``saga_core.state_block.syntax`` has the grammar.
+    """Hides the fenced state blocks of one reply while it streams; ``saga_core.state_block.fences`` has the grammar.
 
     Feed the chunks of the reply in order and send the returned text on. The concatenation does not depend on how the
     reply is split into chunks. A text without a block is returned unchanged.
@@ -107,9 +237,9 @@ class FenceFilter:
             if _halts(text) is None:
                 self.in_prose, self._line_start = True, False
                 return self.flow(text)
-        elif self._in_block and self._mode is _FLOW and not (syntax.ends_mark(text) or "`" in text or "~" in text):
+        elif self._in_block and self._mode is _FLOW and not (ends_mark(text) or "`" in text or "~" in text):
             self._body.append(text)
-            self._tail = (self._tail + text)[-syntax.THINK_REACH :]
+            self._tail = (self._tail + text)[-THINK_REACH:]
             return ""
         pos = 0
         while pos < len(text):
@@ -135,16 +265,16 @@ class FenceFilter:
     def flow(self, text: str) -> str:
         """The fast path of ``feed`` for a chunk ``in_prose`` that neither begins a block nor ends the line, as nearly
         all chunks do. Returns the chunk without the blanks at its end."""
-        core = text.rstrip(syntax.BLANKS)
+        core = text.rstrip(BLANKS)
         blanks = text[len(core) :]
         if core:
             if self._gap:
                 core = "".join((*self._gap, core))
                 self._gap.clear()
             self._shown, self._sure_drafts = True, self._drafts
-            if syntax.ends_mark(core):
+            if ends_mark(core):
                 self._watch(core)
-            elif self._tail or syntax.may_begin_mark(core):
+            elif self._tail or may_begin_mark(core):
                 self._keep(self._tail + core)
         if blanks:
             self._gap.append(blanks)
@@ -159,7 +289,7 @@ class FenceFilter:
             self._refuse()
         self._finished, self.in_prose = True, False
         if self._mode is not _Mode.FLOW:
-            if syntax.is_word(self._word):
+            if is_word(self._word):
                 self._open_block()
             else:
                 self._drop_candidate()
@@ -181,28 +311,28 @@ class FenceFilter:
 
     def _read_text(self, text: str, pos: int) -> int:
         char = text[pos]
-        if char in syntax.FENCE_CHARS:
+        if char in FENCE_CHARS:
             return self._begin_candidate(char, pos)
-        if char == syntax.QUOTE_MARK and self._line_start:
+        if char == QUOTE_MARK and self._line_start:
             self._gap.append(char)
             return pos + 1
-        if space := syntax.SPACE_SPAN.match(text, pos):
+        if space := SPACE_SPAN.match(text, pos):
             self._gap.append(space.group())
-            self._line_start = self._line_start or syntax.gap_rank(space.group()) > 1
+            self._line_start = self._line_start or gap_rank(space.group()) > 1
             return space.end()
-        end = span.end() if (span := syntax.TEXT_SPAN.match(text, pos)) else pos + 1
+        end = span.end() if (span := TEXT_SPAN.match(text, pos)) else pos + 1
         self._show(text[pos:end])
         return end
 
     def _read_body(self, text: str, pos: int) -> int:
-        if text[pos] in syntax.FENCE_CHARS:
+        if text[pos] in FENCE_CHARS:
             return self._begin_candidate(text[pos], pos)
-        end = span.end() if (span := syntax.BODY_SPAN.match(text, pos)) else pos + 1
+        end = span.end() if (span := BODY_SPAN.match(text, pos)) else pos + 1
         seen = self._tail + text[pos:end]
-        tag = syntax.THINK_END.search(seen) if syntax.ends_mark(seen) else None
+        tag = THINK_END.search(seen) if ends_mark(seen) else None
         if tag is None:
             self._body.append(text[pos:end])
-            self._tail = seen[-syntax.THINK_REACH :]
+            self._tail = seen[-THINK_REACH:]
             return end
         end = pos + tag.end() - len(self._tail)
         body = "".join(self._body) + text[pos:end]
@@ -216,20 +346,20 @@ class FenceFilter:
         return pos
 
     def _read_run(self, text: str, pos: int) -> int:
-        run = syntax.RUN_SPAN[self._fence].match(text, pos)
+        run = RUN_SPAN[self._fence].match(text, pos)
         if run:
             self._run += run.end() - pos
             pos = run.end()
             if pos == len(text):
                 return pos
-        if self._run >= syntax.MIN_FENCE:
+        if self._run >= MIN_FENCE:
             self._mode = _Mode.INFO
         else:
             self._drop_candidate()
         return pos
 
     def _read_info(self, text: str, pos: int) -> int:
-        if blanks := syntax.BLANK_SPAN.match(text, pos):
+        if blanks := BLANK_SPAN.match(text, pos):
             self._blanks.append(blanks.group())
             return blanks.end()
         self._mode = _Mode.WORD
@@ -237,20 +367,20 @@ class FenceFilter:
 
     def _read_word(self, text: str, pos: int) -> int:
         char = text[pos]
-        if syntax.is_word(self._word):
-            if syntax.ends_word(char):
+        if is_word(self._word):
+            if ends_word(char):
                 self._open_block()
             else:
                 self._drop_candidate()
             return pos
-        if syntax.begins_word(self._word + char):
+        if begins_word(self._word + char):
             self._word += char
             return pos + 1
         self._drop_candidate()
         return pos
 
     def _closes(self) -> bool:
-        return self._in_block and syntax.closes(
+        return self._in_block and closes(
             self._fence, self._run, opened_by=self._opened_by, opened_with=self._opened_with
         )
 
@@ -277,7 +407,7 @@ class FenceFilter:
     def _open_block(self) -> None:
         if self._in_block:
             self._end_block(closed=self._closes())
-        self._joint = max(self._joint, syntax.gap_rank("".join(self._gap)))
+        self._joint = max(self._joint, gap_rank("".join(self._gap)))
         self._gap.clear()
         self._joining = True
         self._in_block, self._opened_by, self._opened_with = True, self._fence, self._run
@@ -285,7 +415,7 @@ class FenceFilter:
         self._tail = ""
 
     def _end_block(self, *, closed: bool, open_: bool = False) -> None:
-        body = syntax.strip_info("".join(self._body))
+        body = strip_info("".join(self._body))
         self._blocks.append(RawBlock(body, closed, self._thinking, open=open_))
         self._body = []
         self._in_block = self._line_start = False
@@ -296,8 +426,8 @@ class FenceFilter:
         gap = "".join(self._gap)
         self._gap.clear()
         if self._joining:
-            rank = max(self._joint, syntax.gap_rank(gap))
-            gap = (JOINTS[rank] if self._shown else "") + syntax.last_line(gap)
+            rank = max(self._joint, gap_rank(gap))
+            gap = (JOINTS[rank] if self._shown else "") + last_line(gap)
             self._joining, self._joint = False, 0
             self._tail = ""
         elif gap:
@@ -309,7 +439,7 @@ class FenceFilter:
     def _watch(self, text: str) -> None:
         """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
         seen, read = self._tail + text, 0
-        for tag in syntax.THINK_TAG.finditer(seen) if syntax.ends_mark(text) else ():
+        for tag in THINK_TAG.finditer(seen) if ends_mark(text) else ():
             if tag["end"] and not self._thinking:
                 self._sure_drafts = self._drafts if self._ended else len(self._blocks)
                 self._drafts = len(self._blocks)
@@ -322,5 +452,5 @@ class FenceFilter:
 
     def _keep(self, seen: str) -> None:
         """Remember the end of the text read so far, if a tag may begin in it."""
-        tail = seen[-syntax.THINK_REACH :]
-        self._tail = tail if syntax.may_begin_mark(tail) else ""
+        tail = seen[-THINK_REACH:]
+        self._tail = tail if may_begin_mark(tail) else ""

@@ -5,17 +5,162 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from threading import Lock
 
 from attrs import frozen
 from cachetools import TTLCache
 
-from saga_core.state_block.echoes import EchoFilter, may_echo
-from saga_core.state_block.fences import FenceFilter, RawBlock
-from saga_core.state_block.loose.candidate import WHITE
-from saga_core.state_block.loose.lines import may_hold_report
-from saga_core.state_block.loose.reports import ReportFilter
-from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
+from saga_core.language import every
+from saga_core.state_block.fences import FENCE_CHARS, NEWLINES, FenceFilter, RawBlock, may_open
+from saga_core.state_block.unfenced import WHITE, ReportFilter, may_hold_report
+
+# -- echoes of SAGA's own context and pages --------------------------------------------------------------------
+#
+# The filter that hides SAGA's own context and pages where a reply repeats them. Sans-IO.
+#
+# Small models continue what they see: they open a reply with the block of context that stood before the player's words,
+# or with a page. An echo of context goes from its opening sign to its closing sign, or to the first empty line. An echo
+# of a page begins with the page's title, and has only lines of lists and headings.
+
+_HEAD = re.compile(r"\[ ?(?:(?P<closes>/) ?SAGA ?\]|SAGA ?[:：][^\]\n]{0,200}\])")
+_BEGUN = re.compile(r"\[ ?/? ?(?:S(?:A(?:G(?:A ?(?:[:：][^\]\n]{0,200})?)?)?)?)?")
+_END = re.compile(r"\[ ?/ ?SAGA ?\]|\n[ \t]*\n")
+_REACH = 32
+"""Characters within which the end of an echo lies."""
+_SIGN = re.compile(r"[\[#]")
+_MARK = re.compile(r"#{1,3} *")
+_DIGITS = re.compile(r"\d+")
+_LINE_OF_PAGE = re.compile(r"[ \t]*[-#>*]|[ \t\r]*\n")
+_LONGEST_TITLE = 60
+_NOW = "[Now]"
+
+
+@cache
+def _titles() -> frozenset[str]:
+    """The titles of pages in all languages, with 0 for the turn."""
+    return frozenset(each.texts.pages["then"].format(turn=0) for each in every() if "then" in each.texts.pages)
+
+
+@cache
+def _headings() -> frozenset[str]:
+    """The heading of what is true now, in all languages: it stands first in the context."""
+    return frozenset({_NOW, *(each.labels.sections.get("now", _NOW) for each in every())})
+
+
+def _is_title(line: str) -> bool:
+    mark = _MARK.match(line)
+    return mark is not None and _DIGITS.sub("0", line[mark.end() :].strip()) in _titles()
+
+
+def _may_become_title(line: str) -> bool:
+    """Whether a line that has not ended may become the title of a page, or is one."""
+    begun = _DIGITS.sub("0", line[: _LONGEST_TITLE + 1].lstrip("#").lstrip(" "))
+    return len(line) <= _LONGEST_TITLE and any(title.startswith(begun.rstrip()) for title in _titles())
+
+
+def may_echo(text: str) -> bool:
+    """Whether a text may repeat SAGA's context or a page."""
+    if "[" in text:
+        if _HEAD.search(text) is not None:
+            return True
+        if any(line in _headings() for line in text.split("\n") if line.startswith("[")):
+            return True
+    return "#" in text and any(line.startswith("#") and _is_title(line) for line in text.split("\n"))
+
+
+class EchoFilter:
+    """Hides repeated context while a reply streams. What it returns does not depend on how the reply is split."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._last = "\n"
+        """The last character before what comes next; a reply begins like a line."""
+        self._inside = self._page = self._after = False
+
+    def passes(self, text: str) -> bool:
+        """Whether the next chunk is shown as it is."""
+        if "[" in text or "#" in text or self._held or self._inside or self._page or self._after:
+            return False
+        self._last = text[-1:] or self._last
+        return True
+
+    def feed(self, text: str) -> str:
+        """Add a chunk and return what is shown of the reply so far."""
+        text, self._held = self._held + text, ""
+        shown: list[str] = []
+        while text:
+            if self._inside:
+                end = _END.search(text)
+                if end is None:
+                    self._held = text[-_REACH:]
+                    break
+                self._inside, self._after, text = False, True, text[end.end() :]
+            elif self._page:
+                text = self._pass_page(text)
+            elif self._after:  # the white space behind an echo belongs to it
+                text = text.lstrip()
+                self._after, self._last = not text, "\n"
+            else:
+                text = self._pass(text, shown)
+        return "".join(shown)
+
+    def _pass_page(self, text: str) -> str:
+        """Drop the lines of a page, and return what follows it. A line that has not begun is held."""
+        line, end, rest = text.partition("\n")
+        if _LINE_OF_PAGE.match(line + end):
+            if not end:
+                self._held = text[:1] if line.strip() else text
+                return ""
+            return rest
+        if not line.strip():
+            self._held = text
+            return ""
+        self._page, self._after = False, True
+        return text
+
+    def _pass(self, text: str, shown: list[str]) -> str:
+        """Show what stands before an echo, and return what follows its opening sign."""
+        for sign in _SIGN.finditer(text):
+            at = sign.start()
+            begins_line = (text[at - 1] if at else self._last) == "\n"
+            line, end, _ = text[at : at + _LONGEST_TITLE + 1].partition("\n") if begins_line else ("", "", "")
+            if sign.group() == "[":
+                head = _HEAD.match(text, at)
+                if head is not None:
+                    shown.append(text[:at])
+                    self._inside, self._after = head["closes"] is None, head["closes"] is not None
+                    return text[head.end() :]
+                if end and line in _headings():
+                    shown.append(text[:at])
+                    self._inside = True
+                    return text[at + len(line) :]
+                held = _BEGUN.fullmatch(text, at) is not None
+                held |= begins_line and not end and any(each.startswith(line) for each in _headings())
+            elif end and _is_title(line):
+                shown.append(text[:at])
+                self._page = True
+                return text[at + len(line) + 1 :]
+            else:
+                held = begins_line and not end and _may_become_title(line)
+            if held:
+                self._held = text[at:]
+                shown.append(text[:at])
+                self._last = text[at - 1] if at else self._last
+                return ""
+        shown.append(text)
+        self._last = text[-1]
+        return ""
+
+    def finish(self) -> str:
+        """End the reply, and return what was held back and is no echo."""
+        rest = "" if self._inside or self._page or "SAGA" in self._held or _is_title(self._held) else self._held
+        rest = "" if rest in _headings() else rest
+        self._held = ""
+        return rest
+
+
+# -- the filter ------------------------------------------------------------------------------------------------
 
 _LONG = 4_096
 """The length in characters from which results are cached even if a quick check finds nothing to hide. One request needs
@@ -31,7 +176,7 @@ _REMEMBERED = 16 << 20
 
 @frozen
 class Hidden:
-    """A text without its state blocks, and the blocks: the fenced ones in order, then the loose ones."""
+    """A text without its state blocks, and the blocks: the fenced ones in order, then the unfenced ones."""
 
     visible: str
     blocks: tuple[RawBlock, ...]
@@ -61,7 +206,7 @@ class BlockFilter:
 
     Feed the chunks of the reply in order and send the returned text on. The concatenation is the same as the result of
     ``hide``, however the reply is split. A text without a report is returned unchanged. The grammar of blocks is in
-    ``saga_core.state_block.syntax``, that of loose reports in ``loose.reports``.
+    ``saga_core.state_block.fences``, that of unfenced reports in ``unfenced``.
 
     The filter holds back text that may still belong to a block: white space at the end of the text so far, a run of
     backticks or tildes with a beginning of the word ``state``, and lines that may begin a report.
@@ -104,41 +249,41 @@ class BlockFilter:
         return (self._reports.feed(rest) if rest else "") + self._reports.finish()
 
 
-def hide(text: str, *, loose: bool = True) -> Hidden:
+def hide(text: str, *, unfenced: bool = True) -> Hidden:
     """Remove the state blocks from ``text``. The result is that of a ``BlockFilter`` for the whole text.
 
-    If ``loose`` is False, reports without a fence of their own stay in the text.
+    If ``unfenced`` is False, reports without a fence of their own stay in the text.
     """
     with _LOCK:
-        known = _HIDDEN.get((text, loose))
+        known = _HIDDEN.get((text, unfenced))
     if known is None:
-        if len(text) < _LONG and not _may_hide(text, loose):
+        if len(text) < _LONG and not _may_hide(text, unfenced):
             return Hidden(text, ())
-        known = _hide(text, loose)
-        note_hidden(text, known, loose=loose)
+        known = _hide(text, unfenced)
+        note_hidden(text, known, unfenced=unfenced)
     return known
 
 
-def note_hidden(text: str, found: Hidden | None, *, loose: bool = True) -> None:
+def note_hidden(text: str, found: Hidden | None, *, unfenced: bool = True) -> None:
     """Cache the result of ``hide`` for a long text, computed here or in another process. None: nothing is hidden."""
     with _LOCK, suppress(ValueError):  # the entry alone exceeds the cache size
-        _HIDDEN[text, loose] = found or Hidden(text, ())
+        _HIDDEN[text, unfenced] = found or Hidden(text, ())
 
 
 def unscanned(texts: Iterable[str]) -> list[str]:
     """Return those of ``texts`` that ``hide`` has to scan character by character, and whose result is not cached."""
     checked = _CHECKED.get
     # Nearly all texts of a request are replies that were found to hide nothing when they were new.
-    some = [text for text in texts if checked(hash(text)) is not False and _may_hide(text, loose=True)]
+    some = [text for text in texts if checked(hash(text)) is not False and _may_hide(text, unfenced=True)]
     if not some:
         return some
     with _LOCK:
         return [text for text in some if (text, True) not in _HIDDEN]
 
 
-def _may_hide(text: str, loose: bool) -> bool:
+def _may_hide(text: str, unfenced: bool) -> bool:
     """A quick check. Each message of a chat needs it several times in each request, so results are cached."""
-    if not loose:
+    if not unfenced:
         return may_open(text) or may_echo(text)
     found = _CHECKED.get(key := hash(text))
     if found is None:
@@ -148,12 +293,12 @@ def _may_hide(text: str, loose: bool) -> bool:
     return found
 
 
-def _hide(text: str, loose: bool) -> Hidden:
-    if not _may_hide(text, loose):
+def _hide(text: str, unfenced: bool) -> Hidden:
+    if not _may_hide(text, unfenced):
         return Hidden(text, ())
     echoes, fences = EchoFilter(), FenceFilter()
     visible = echoes.feed(fences.feed(text) + fences.finish()) + echoes.finish()
-    if not loose or not may_hold_report(visible):
+    if not unfenced or not may_hold_report(visible):
         return Hidden(visible, fences.raw_blocks)
     reports = ReportFilter()
     visible = reports.feed(visible) + reports.finish()

@@ -24,7 +24,6 @@ from saga_core.state_block.fields import (
 )
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.loose.lines import begun_name
 from saga_core.state_block.records import (
     read_company,
     read_destination,
@@ -34,6 +33,7 @@ from saga_core.state_block.records import (
     read_statuses,
     read_transfers,
 )
+from saga_core.state_block.unfenced import begun_name
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -192,7 +192,7 @@ def read_hidden(hidden: Hidden, own: Trackers = NO_TRACKERS) -> StateReading:
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
     last = _counting(blocks)
     parsed = parse_block(last.body, closed=last.closed, own=own)
-    problems = (UNFENCED, *parsed.problems) if last.loose else parsed.problems
+    problems = (UNFENCED, *parsed.problems) if last.unfenced else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
     return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid, others=parsed.others)
@@ -223,7 +223,7 @@ def is_half(body: str) -> bool:
 
 def _readable(hidden: Hidden) -> list[RawBlock]:
     read = [block for block in hidden.blocks if not block.thinking]
-    return [block for block in read if not block.loose] or read
+    return [block for block in read if not block.unfenced] or read
 
 
 def _counting(blocks: list[RawBlock]) -> RawBlock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.state_block.syntax import THINK_END, THINK_TAG, ends_mark
+from saga_core.state_block.fences import THINK_END, THINK_TAG, ends_mark
 
 
 def without_thoughts(text: str) -> str:

@@ -1,7 +1,7 @@
 """The store protocols and the values that they take and return: small, asynchronous, and free of product rules.
 
 What engines share besides is in named modules: the checks of arguments and limits in ``validate``, the exact score in
-``vector``, filters as predicates in ``filters``; and ``resident_read`` reads from memory without a task.
+``vector``, and filters as predicates in ``filters``.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def unwrap(text: str) -> str:
 def clean(text: str) -> str:
     """Return a text in the journal's form: NFC, without state blocks."""
     text = nfc(text)
-    return hide(text, loose=False).visible if "`" in text or "~" in text else text
+    return hide(text, unfenced=False).visible if "`" in text or "~" in text else text
 
 
 def _may_be_fenced(text: str) -> bool:
@@ -65,7 +65,7 @@ class Facts:
 
     clean: str | None
     fenced: tuple[Hidden | None, ...]
-    """The results of ``hide`` with ``loose=False`` for the NFC text, and for the clean text if it differs."""
+    """The results of ``hide`` with ``unfenced=False`` for the NFC text, and for the clean text if it differs."""
     hidden: tuple[Hidden | None, ...]
     """The results of ``hide`` for the text, and for the clean text if it differs."""
     identities: tuple[str, ...]
@@ -77,7 +77,7 @@ def facts_of(texts: Sequence[str]) -> list[Facts]:
     for text in texts:
         cleaned = clean(text)
         each = (text,) if cleaned == text else (text, cleaned)
-        fenced = tuple(hide(nfc(one), loose=False) if _may_be_fenced(one) else None for one in each)
+        fenced = tuple(hide(nfc(one), unfenced=False) if _may_be_fenced(one) else None for one in each)
         hidden = tuple(None if (part := hide(one)).visible == one else part for one in each)
         found.append(Facts(None if cleaned == text else cleaned, fenced, hidden, tuple(map(identity, each))))
     return found
@@ -88,7 +88,7 @@ def remember(text: str, facts: Facts) -> None:
     each = (text,) if facts.clean is None else (text, facts.clean)
     for one, fenced, hidden, found in zip(each, facts.fenced, facts.hidden, facts.identities, strict=True):
         if fenced is not None:
-            note_hidden(nfc(one), fenced, loose=False)
+            note_hidden(nfc(one), fenced, unfenced=False)
         note_hidden(one, hidden)
         _note(one, found)
 

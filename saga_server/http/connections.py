@@ -22,7 +22,7 @@ from aiohttp.typedefs import Handler
 from attrs import define, field
 from prometheus_client import Counter
 
-from saga_core.log_context import set_log_context, subject
+from saga_core.counters import set_log_context, subject
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.door import DOORS, PLACE
 from saga_server.http.errors import Failure, describe

@@ -19,8 +19,8 @@ from attrs import asdict, evolve, frozen
 from pythonjsonlogger.json import JsonFormatter
 
 from saga_core.config import Config, LogFormat, LoggingConfig, StoreConfig
+from saga_core.counters import Subject, subject
 from saga_core.errors import QUOTES
-from saga_core.log_context import Subject, subject
 from saga_server.providers import KEY_VARIABLES
 from saga_server.terminal import on_one_line
 

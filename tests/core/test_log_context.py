@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 
-from saga_core.log_context import Subject, set_log_context, subject
+from saga_core.counters import Subject, set_log_context, subject
 
 
 def in_a_fresh_context(work: object) -> object:

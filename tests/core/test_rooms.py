@@ -79,7 +79,7 @@ def test_a_face_gives_nothing_that_nobody_takes(room: str) -> None:
     assert set(import_module(face).__all__) - taken - told <= PROMISED.get(room, set())
 
 
-BEHIND = {f"saga_core.stores.{name}" for name in ("validate", "filters", "vector", "resident_read")}
+BEHIND = {f"saga_core.stores.{name}" for name in ("validate", "filters", "vector")}
 """Modules that are used beside a face, which lists protocols and values alone."""
 
 PROMISED = {"stores": {"Remembering"}, "state_block": {"ParsedBlock"}, "world": {"WorldProblem"}}

@@ -19,8 +19,8 @@ from saga_core.model import world_state
 from saga_core.model.entities import SCHEMA, Entity, Kind, Placement
 from saga_core.model.turn_delta import ReportStatus
 from saga_core.model.world_state import WorldState
-from saga_core.projection.describe import render_kv
-from saga_core.recall import fusion
+from saga_core.projection.lines import render_kv
+from saga_core.recall import episodes
 from saga_core.sessions import live_sessions
 from saga_core.transcript import INHERIT, matching
 from saga_core.transcript import identities as identity
@@ -86,7 +86,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"{extraction.TRIES} times for a turn" in PROSE
     assert f"{background.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
     assert (extraction.AT_ONCE, extraction.NEAR) == (2, 1), "two at once in all, the turn behind it"
-    assert fusion.REACH == 2, "two turns to each side"
+    assert episodes.REACH == 2, "two turns to each side"
     assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
 
 

@@ -14,10 +14,10 @@ from saga_core.curation import rules
 from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
 from saga_core.imports.fields import Fields
-from saga_core.language import debts, every, mentioning, normal_forms, tokens
-from saga_core.language.en import predicates as english
-from saga_core.language.ko import predicates as korean
-from saga_core.naming import apart, evidence, forms, masks
+from saga_core.language import debts, every, normal_forms, tokens
+from saga_core.language.en import grammar as english
+from saga_core.language.ko import grammar as korean
+from saga_core.naming import evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import questions
 from saga_core.state_block import amounts as quantities
@@ -39,7 +39,7 @@ def call_all() -> None:
     list(rules.stays_at("Mara 마라 Mill.", _NAMES, [("mill", "Mill")]))
     english.does("Nobody is here.", _NAMES)
     korean.does("아무도 없다.", _NAMES)
-    mentioning._unspaced()
+    tokens._unspaced()
     normal_forms._long_run()
     tokens._letters()
     tokens._runs()
@@ -62,8 +62,8 @@ def call_all() -> None:
     other_names._nicknaming()
     player._noted()
     other_names._identity()
-    masks._unmasking()
-    masks._posing()
+    names._unmasking()
+    names._posing()
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     statuses._told_dead()
@@ -89,7 +89,7 @@ def call_all() -> None:
     questions._languages()
     questions._hints()
     for language in every():
-        apart._sorts(language.names.apart)
+        names._sorts(language.names.apart)
         questions._dated(language.past.date)
     for name in _named_in(questions):
         questions._any(name)

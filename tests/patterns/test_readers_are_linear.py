@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from saga_backends.chat.offline import OfflineNarrator
-from saga_core.context.packing import one_field, one_line
+from saga_core.context.model import one_field, one_line
 from saga_core.curation import rules
 from saga_core.errors import SagaError
 from saga_core.language import clean_name, mentions, terms
@@ -23,7 +23,7 @@ from saga_core.model_calls import read_object, without_injected
 from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
-from saga_core.recall.mentions import fold_text
+from saga_core.recall.lorebook import fold_text
 from saga_core.recall.questions import looks_back, time_named
 from saga_core.state_block import BlockFilter, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript

@@ -8,13 +8,36 @@ and Han characters to simplified forms, so that all spellings of a word give one
 from __future__ import annotations
 
 import re
+import unicodedata
 from itertools import chain
 
 from saga_core.language.grammar import Grammar
+from saga_core.language.han import BEHIND, COUNTABLE, SPELLED, numbers_in, simplified, value
 from saga_core.language.han import LETTERS as _HAN
-from saga_core.language.han import numbers_in, simplified
-from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
-from saga_core.language.ja.kana import folded
+
+# -- the spelling of kana --------------------------------------------------------------------------------------
+
+_HALF_WIDTH = re.compile("[\uff66-\uff9f]+")
+_V = re.compile("ゔ([ぁぃぇぉ]?)")
+_VOICED = {"ぁ": "ば", "ぃ": "び", "": "ぶ", "ぇ": "べ", "ぉ": "ぼ"}
+_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+_LONG = "ー"
+_LENGTHENED = re.compile("([エケセテネヘメレゲゼデベペェ])イ|([オコソトノホモヨロヲゴゾドボポォョ])ウ")
+"""Matches a long vowel written as a letter. Foreign names are written with the mark or the letter: レー, レイ."""
+
+
+def folded(text: str) -> str:
+    """``text`` in hiragana, with ヴァ as バ and so on, and without long vowel marks: サーバー is サーバ is さーば.
+
+    Half-width kana become full-width, as in NFKC. The result may be shorter than ``text``.
+    """
+    text = _HALF_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text)
+    text = _LENGTHENED.sub(lambda found: found[1] or found[2], text)
+    text = text.translate(_TO_HIRAGANA).replace(_LONG, "")
+    return _V.sub(lambda found: _VOICED[found[1]], text)
+
+
+# -- index terms -----------------------------------------------------------------------------------------------
 
 _KANA = "\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f"
 _IS_HAN = re.compile(f"[{_HAN}]")

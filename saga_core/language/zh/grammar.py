@@ -10,8 +10,7 @@ import re
 from itertools import chain
 
 from saga_core.language.grammar import Grammar
-from saga_core.language.han import LETTERS, numbers_in, simplified
-from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
+from saga_core.language.han import BEHIND, COUNTABLE, LETTERS, SPELLED, numbers_in, simplified, value
 
 _FUNCTION = frozenset(
     "的了吗呢吧啊呀哦嘛是在我你您他她它们这那哪什么谁怎样为过着来就都也还和与跟及有把被给要会能可以之其此得地很又再才却而但或到从向对于里上下中个些"

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.config.model import TokenBudget
-from saga_core.context.model import MUST_DEAD, MUST_ESSENTIALS, Piece, Section, Slot
-from saga_core.context.packing import Packed, ceilings, labels, pack
+from saga_core.context.model import MUST_DEAD, MUST_ESSENTIALS, Packed, Piece, Section, Slot, ceilings, labels, pack
 from tests.core.context.reading_stage import WordCounter
 
 COUNT = WordCounter().count

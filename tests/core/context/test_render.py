@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.context.model import Piece, Section, Slot
-from saga_core.context.packing import labels, one_field, one_line, render
+from saga_core.context.model import Piece, Section, Slot, labels, one_field, one_line, render
 
 HEADINGS = {
     language: {section.headed(labels(language)): section.value for section in Section} for language in ("ko", "en")

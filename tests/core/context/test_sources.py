@@ -18,8 +18,7 @@ from saga_core.model.curated import merge
 from saga_core.model.deltas import Merged
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
-from saga_core.recall.episodes import PathEpisodes
-from saga_core.recall.fusion import Ranking
+from saga_core.recall.episodes import PathEpisodes, Ranking
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.graph import Edge

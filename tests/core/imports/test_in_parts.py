@@ -241,7 +241,7 @@ async def test_openings_and_branches_that_no_commit_holds_come_through_wherever_
     monkeypatch: pytest.MonkeyPatch, grown: bool
 ) -> None:
     monkeypatch.setattr(unfinished, "PAGE", 10)
-    monkeypatch.setattr(import_module("saga_core.journal.rows"), "PAGE", 10)
+    monkeypatch.setattr(import_module("saga_core.journal.keys"), "PAGE", 10)
     monkeypatch.setattr(unfinished, "AT_ONCE", 20)
     monkeypatch.setattr("saga_core.maintenance.story_turns.AT_ONCE", 20)
     files, count = branches(34), 0

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from saga_core.language import DEFAULT, Language, Table, detect, every, known, language_of, nfc
-from saga_core.language.detection import language_of_files
-from saga_core.language.language import TEXTS, WORDS
+from saga_core.language.language import TEXTS, WORDS, language_of_files
 from saga_core.recall.episodes import STAMP, year_of
 from saga_core.state_block import BlockStatus, instruction, read_reply
 from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, WHOM

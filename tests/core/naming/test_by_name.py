@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.model import Entity, Kind
-from saga_core.naming import by_name as module
-from saga_core.naming.by_name import ByName, by_name, note
+from saga_core.naming import names as module
+from saga_core.naming.names import ByName, by_name, note
 
 _NAMES = st.sampled_from(["Mara", "the Crow", "Crow", "마라", "Captain Vey", "검은 숲", "A Mill", "Mill"])
 _ENTITIES = st.lists(

@@ -151,8 +151,8 @@ async def test_thousands_of_short_ones_are_read_beside_the_loop_until_they_are_k
 def test_what_is_told_quickly_is_what_the_filter_tells(fence: str, word: str) -> None:
     text = f"It rains.\n\n{fence}{word}\nlocation: Mill\n```\n\nOn."
     shown = filters.FenceFilter()
-    assert hide(text, loose=False).visible == shown.feed(text) + shown.finish()
-    assert hide(text, loose=False).blocks == shown.raw_blocks
+    assert hide(text, unfenced=False).visible == shown.feed(text) + shown.finish()
+    assert hide(text, unfenced=False).blocks == shown.raw_blocks
 
 
 def test_what_is_remembered_is_no_other_texts() -> None:
@@ -180,7 +180,7 @@ async def test_what_another_process_found_out_is_remembered(unit: str, monkeypat
         return inner(looked_at, *_)
 
     def known() -> tuple[Any, ...]:
-        fenced = hide(text, loose=False) if "`" in text else None  # asked of no other text
+        fenced = hide(text, unfenced=False) if "`" in text else None  # asked of no other text
         return hide(text), fenced, identity(text), identities.clean(text)
 
     before = known()

@@ -14,7 +14,7 @@ from saga_core.language import tokens
 from saga_core.looked_through import LONG, looked_through
 from saga_core.model import Delta, WorldState
 from saga_core.projection import render_episode
-from saga_core.recall import mentions, questions
+from saga_core.recall import lorebook, questions
 from saga_core.transcript import dialogue
 from saga_core.transcript.dialogue import asks_for_a_line, split_note, stops_the_story, tells_nothing_else
 from saga_core.world import library
@@ -48,7 +48,7 @@ async def test_by_a_whole_turn(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, call)
 
     measured(library, "match_text")
-    measured(mentions, "match_text")
+    measured(lorebook, "match_text")
     measured(tokens, "folded_terms")
     measured(dialogue, "languages_in")
     measured(questions, "languages_in")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.fusion import Fused, boost_speakers, smooth_dialogue, smooth_neighbors, z_scores
-from saga_core.recall.fusion import fuse as fusing
+from saga_core.recall.episodes import Fused, boost_speakers, smooth_dialogue, smooth_neighbors, z_scores
+from saga_core.recall.episodes import fuse as fusing
 
 LAST = 11
 ids = st.integers(0, LAST)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.language import is_hangul, mentions
-from saga_core.language.ko.particles import PARTICLES
-from saga_core.recall.mentions import NameIndex, Passage, fold_text
+from saga_core.language.ko.grammar import PARTICLES
+from saga_core.recall.lorebook import NameIndex, Passage, fold_text
 
 PIECES = [*"성 여성 숲 어둠 의 에서 은 이 크룩 문 King king the Goblin . , ' _ - 『 』 \n 3".split(" "), " ", "  "]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)

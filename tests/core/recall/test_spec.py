@@ -21,7 +21,7 @@ from saga_core.context.lore import Lorebook
 from saga_core.context.scene import Scene
 from saga_core.ids import entity_id
 from saga_core.projection.graph_image import render_graph
-from saga_core.recall.fusion import DECAY, REACH, SPEAKER_BOOST
+from saga_core.recall.episodes import DECAY, REACH, SPEAKER_BOOST
 from saga_core.recall.graph_walk import walk
 from saga_core.recall.lorebook import SIMILAR, LoreIndex, LoreSituation, rank_lore
 from saga_core.stores.vector import Hit

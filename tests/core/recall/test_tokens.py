@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.language.en.stemmer import stem
-from saga_core.language.ko.particles import PARTICLES, particle_stems
-from saga_core.language.ko.stripping import LONGEST, stripped
+from saga_core.language.en.grammar import stem
+from saga_core.language.ko.grammar import LONGEST, PARTICLES, particle_stems, stripped
 from saga_core.language.tokens import content_words, telling_nothing, terms
 
 hangul = st.text(st.sampled_from("가나다라숲검성크룩에서게는은을의로부터이고라"), min_size=1, max_size=8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.language.han_counts import value
+from saga_core.language.han import value
 from saga_core.state_block import ItemAmount, parse_block
 from saga_core.state_block.amounts import split_amount
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.state_block import BlockFilter, hide
-from saga_core.state_block.echoes import EchoFilter
+from saga_core.state_block.filter import EchoFilter
 
 ECHO = "[SAGA: 지금 사실인 것]\n[최신 변경]\nHP: 100/100\n[/SAGA]"
 PAGE = ["\n[최신 변경]\n", "[Now]\n", "\n## As of turn ", "12", "\n- ", "\n", "# ", "## 0턴까지의 기억\n"]

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from saga_core.state_block import Hidden, RawBlock
 from saga_core.state_block import hide as hide_all
-from saga_core.state_block.fences import FenceFilter
-from saga_core.state_block.syntax import OPENERS
+from saga_core.state_block.fences import OPENERS, FenceFilter
 
 B = " \t\u00a0\u3000"
 NFD = unicodedata.normalize("NFD", "상태")
@@ -71,7 +70,7 @@ def chunked(draw: st.DrawFn) -> list[str]:
 
 
 def hide(text: str) -> Hidden:
-    return hide_all(text, loose=False)
+    return hide_all(text, unfenced=False)
 
 
 def stream(chunks: list[str]) -> Hidden:

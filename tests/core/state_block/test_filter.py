@@ -259,7 +259,7 @@ def pieces(text: str) -> Iterator[str | RawBlock]:
             start = start and not passing
         else:
             whole = lines.kind == "bare" and bool(WHOLE.search(text[pos:until]))
-            yield RawBlock(lines.body, closed or whole, loose=True, open=not closed)
+            yield RawBlock(lines.body, closed or whole, unfenced=True, open=not closed)
             shown, start, reported = "", lines.kind != "tagged" and text[until : until + 1] == "\n", True
             if start:
                 yield "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.state_block import BlockFilter
-from saga_core.state_block.loose.reports import ReportFilter
+from saga_core.state_block.unfenced import ReportFilter
 
 
 @pytest.mark.parametrize("line", ["\n", " \n", "> \n", "\r\n"])

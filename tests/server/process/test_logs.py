@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from saga_core.config import load_config
-from saga_core.log_context import set_log_context, subject
+from saga_core.counters import set_log_context, subject
 from saga_server.process.logs import Mask, formatter, secrets_of, set_up_logging
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
