@@ -6,12 +6,13 @@ correction is a later delta of the turn that it corrects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import asdict, define, evolve, field
 
 from saga_core.background import Supervisor
+from saga_core.catalog.correction_points import CorrectionPoint, correction_points
 from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
 from saga_core.catalog.knowledge import people_who_know, what_is_known
@@ -37,7 +38,6 @@ from saga_core.model import (
     WorldState,
     checked,
     filled,
-    fold,
     newest,
     undoings,
     within,
@@ -88,23 +88,23 @@ class Memory:
     ) -> dict[str, Any]:
         """Return what ``correct`` would do, without doing it. JSON-able.
 
-        ``effect`` has the lines that would differ at the turn, before (``was``) and after (``is``). ``later`` counts
-        the turns below it on the active path. Raises what ``correct`` raises.
+        ``turn`` and ``turn_id`` are the turn from which it would hold. ``effect`` has the lines that would differ,
+        before (``was``) and after (``is``), at the turn given or at the active head. ``later`` counts the turns below
+        it on the active path. Raises what ``correct`` raises.
         """
-        from saga_core.curation import correct  # imported late to keep the start fast
-
-        if kind in ("remember", "unremember"):
-            fields = await self._prepared(session_id, kind, fields, turn)
+        fields = await self._prepared(session_id, kind, fields, turn)
         live = await self.directory.load(session_id)
-        node = live.tree.get(turn or live.head)
+        node = live.tree.get(turn_named(live, turn) if turn else live.head)
         before = await live.state(node.id)
-        events = correct(before, kind, fields, self.clock.now())
-        after = fold(before, Delta(events, Source.EDIT), turn=node.id, depth=node.depth)
-        on_path = live.tree.is_ancestor(node.id, live.head)
+        points = await correction_points(live, turn and node.id, kind, fields, self.clock.now())
+        first = live.tree.get(points[0].turn)
+        on_path = live.tree.is_ancestor(first.id, live.head)
+        after = points[-1].after
+        assert after is not None
         return {
-            "turn": node.depth,
-            "turn_id": node.id,
-            "later": live.tree.get(live.head).depth - node.depth if on_path else 0,
+            "turn": first.depth,
+            "turn_id": first.id,
+            "later": live.tree.get(live.head).depth - first.depth if on_path else 0,
             "effect": effect(before, after),
         }
 
@@ -154,6 +154,8 @@ class Memory:
     async def _prepared(
         self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None
     ) -> Mapping[str, str]:
+        if kind not in ("remember", "unremember"):
+            return fields
         if not self.shared.strategies:
             raise BadInput(f"kind: {kind!r} needs memory strategies, and none is configured; set memory_strategies")
         live = await self.directory.load(session_id)
@@ -169,14 +171,16 @@ class Memory:
     async def changes(self, session_id: str) -> list[dict[str, Any]]:
         """Return the changes by curators and users on the active path, oldest first, and what undid them. JSON-able."""
         live = await self.directory.load(session_id)
-        found = []
+        found: list[dict[str, Any]] = []
+        seen: set[str] = set()
         for node in live.tree.path(live.head):
             later = live.amendments.get(node.id, ())
             gone = undoings(later)
             held, proposed = waiting(later), proposals(live, node.id)
             for delta in later:
-                if not delta.id or delta.undoes:
+                if not delta.id or delta.undoes or delta.id in seen:
                     continue
+                seen.add(delta.id)
                 origin = proposed[delta.id]
                 found.append(
                     {
@@ -278,35 +282,36 @@ class Memory:
         return await entity_page(live, turn_named(live, turn) if turn is not None else live.head, entity)
 
     async def correct(self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None) -> str:
-        """Correct what is known at ``turn`` (default: the active head), and return the id for undoing it.
+        """Correct what is known, and return the id for undoing it.
 
-        The change is durable when this returns; the views follow later. Records that were learned in another session
-        must be corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
+        With ``turn``, the correction holds from that turn on. By default it corrects what the active head shows, and
+        holds from before the head wherever the head itself does not say otherwise: another reply in the head's place
+        is then corrected too. Something new (a note, an event, lore, a memory) is added at the head. The change is
+        durable when this returns; the views follow later. Records that were learned in another session must be
+        corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
         """
-        from saga_core.curation import correct  # imported late to keep the start fast
-
-        if kind in ("remember", "unremember"):
-            fields = await self._prepared(session_id, kind, fields, turn)
+        fields = await self._prepared(session_id, kind, fields, turn)
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
-            node = live.tree.get(turn or live.head)
-            events = correct(await live.state(node.id), kind, fields, self.clock.now())
-            return await self._amend(live, node.id, Delta(events, Source.EDIT))
+            at = turn_named(live, turn) if turn else None
+            points = await correction_points(live, at, kind, fields, self.clock.now())
+            return await self._amend(live, [each for each in points if each.events], Delta((), Source.EDIT))
 
     async def undo(self, session_id: str, change: str) -> tuple[str, str]:
         """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``."""
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
-            for turn, later in live.amendments.items():
-                if not any(delta.id == change for delta in later):
-                    continue
-                by = undoings(later).get(change)
-                if by is not None:
-                    raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
-                return await self._amend(live, turn, Delta((), Source.EDIT, undoes=change)), turn
-        raise NotFound(f"session {session.id} has no change {change!r}")
+            turns = [turn for turn, later in live.amendments.items() if any(each.id == change for each in later)]
+            if not turns:
+                raise NotFound(f"session {session.id} has no change {change!r}")
+            turns.sort(key=lambda turn: live.tree.get(turn).depth)
+            by = undoings(live.amendments[turns[0]]).get(change)
+            if by is not None:
+                raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
+            points = [CorrectionPoint(turn) for turn in turns]
+            return await self._amend(live, points, Delta((), Source.EDIT, undoes=change)), turns[0]
 
     async def decide(self, session_id: str, change: str, *, accept: bool) -> str:
         """Accept or refuse a change that waits for the user (``review: ask``), and return the id of its turn.
@@ -365,10 +370,12 @@ class Memory:
         self.counters.emit("standing", session=session.id)
         return shown_rule(gone)
 
-    async def _amend(self, live: LiveSession, turn: str, delta: Delta) -> str:
+    async def _amend(self, live: LiveSession, points: Sequence[CorrectionPoint], delta: Delta) -> str:
+        """Amend turns with the events of ``points``, all under one id, which undoes them together."""
         number = self.ids.new("a")
-        await amend(live, turn, evolve(delta, id=number), number)
-        self.directory.render(live.session.id, [turn])
+        for point in points:
+            await amend(live, point.turn, evolve(delta, events=point.events, id=number), number)
+        self.directory.render(live.session.id, [point.turn for point in points])
         self.counters.add("changes.undone" if delta.undoes else "changes.made")
         return number
 

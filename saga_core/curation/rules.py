@@ -363,6 +363,9 @@ class _Review:
                 continue
             if any(_STACKED.search(name) for name in thing.names):
                 continue
+            had = sum(hands[item].quantity for hands in step.before.belongings.values() if item in hands)
+            if sum(holders.values()) <= had:  # There were several, and one changed hands.
+                continue
             held = {who for who, hands in step.before.belongings.items() if item in hands}
             other = next((who for who in sorted(holders) if who != owner and who in held), None)
             if other is None:

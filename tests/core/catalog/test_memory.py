@@ -43,11 +43,11 @@ async def test_changes_are_listed_with_who_made_them_and_what_undid_them(saga: S
     other = await saga.memory.correct("모험", "mood", {"mood": "calm"})
     undoing, turn = await saga.memory.undo("모험", change)
     found = await saga.memory.changes("모험")
-    assert [(each["id"], each["undone"], each["by"]) for each in found] == [
-        (change, undoing, "edit"),
-        (other, None, "edit"),
+    assert [(each["id"], each["undone"], each["by"], each["turn"]) for each in found] == [
+        (other, None, "edit", 0),
+        (change, undoing, "edit", 1),  # The reply itself said how many are left.
     ]
-    assert {each["turn_id"] for each in found} == {turn} and found[1]["events"][0]["t"] == "mood_changed"
+    assert found[1]["turn_id"] == turn and found[0]["events"][0]["t"] == "mood_changed"
 
 
 async def test_entities_are_listed_with_all_their_names(saga: Saga) -> None:
@@ -123,3 +123,57 @@ async def test_a_record_is_listed_in_its_namespace_and_corrected_where_it_was_le
             await saga.memory.correct("둘", "unremember", {"record": shared["id"]})
         with pytest.raises(BadInput, match="namespace"):
             await saga.memory.records("하나", namespace="facts")
+
+
+async def _corrected(saga: Saga, kind: str, fields: dict[str, str], **second: object) -> Frontend:
+    """Two turns, and a correction after the second."""
+    play = Frontend(saga, session="숲")
+    await play.say("가자", WALK, hp_change=-5, npc_met=("에르겐", "두건 쓴 남자"))
+    await play.say("더 가자", "숲이 깊어진다.", **second)
+    await saga.memory.correct("숲", kind, fields)
+    return play
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("merge", {"one": "두건 쓴 남자", "into": "에르겐"}),
+        ("hp", {"hp": "40"}),
+        ("give", {"item": "밧줄", "quantity": "2"}),
+        ("parted", {"who": "에르겐"}),
+    ],
+)
+async def test_a_correction_holds_for_another_reply_in_the_place_of_the_last(
+    saga: Saga, kind: str, fields: dict[str, str]
+) -> None:
+    play = await _corrected(saga, kind, fields)
+
+    async def told() -> list[object]:
+        lines = (await saga.memory.lines("숲"))["lines"]
+        shown = [(each["kind"], each["subject"], each["text"], each["number"]) for each in lines]
+        return [shown, await saga.memory.entities("숲")]
+
+    corrected = await told()
+    (change,) = await saga.memory.changes("숲")
+    assert change["turn"] == 1
+    await play.swipe("숲이 갑자기 끝난다.")
+    assert await told() == corrected
+    await saga.memory.undo("숲", change["id"])
+    assert await told() != corrected
+    (undone,) = await saga.memory.changes("숲")
+    assert undone["undone"] and undone["id"] == change["id"]
+
+
+async def test_a_correction_of_what_the_last_reply_said_goes_with_that_reply(saga: Saga) -> None:
+    play = await _corrected(saga, "hp", {"hp": "90"}, hp_change=-45)
+    assert (await saga.describe("숲"))["hp"] == 90
+    await play.swipe("숲이 갑자기 끝난다.")
+    assert (await saga.describe("숲"))["hp"] == 95
+
+
+async def test_a_correction_at_a_turn_holds_from_that_turn_only(saga: Saga) -> None:
+    play = await _corrected(saga, "note", {"text": "비가 온다"})
+    await saga.memory.correct("숲", "mood", {"mood": "calm"}, "2")
+    assert (await saga.describe("숲"))["mood"] == "calm"
+    await play.swipe("숲이 갑자기 끝난다.")
+    assert (await saga.describe("숲"))["mood"] != "calm"

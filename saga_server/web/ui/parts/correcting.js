@@ -8,6 +8,9 @@ import { condition as conditionOf } from "./events.js";
 import shell from "../words/shell.js";
 import words from "../words/now.js";
 
+/** Corrections that SAGA adds to the latest turn, unless another is given. */
+const ADDED = new Set(["note", "event", "lore", "remember"]);
+
 /** A line in words: what it is about, and what it says. */
 export function spoken(line, t) {
   const subject = line.subject ? brief(line.subject) : "";
@@ -32,10 +35,11 @@ export function when({ due, expires, place, who }, t) {
   ].filter(Boolean);
 }
 
-/** What a change comes to. `found` is the answer of a try without effect. */
-export function Effect({ found }) {
+/** What a change comes to. `found` is the answer of a try without effect, `chosen` whether its turn was chosen. */
+export function Effect({ found, chosen = true }) {
   const t = useWords(words);
-  const from = found.later > 0 ? t("effectLater", { n: found.turn, later: found.later }) : t("effect", { n: found.turn });
+  const kept = found.later > 0 ? "effectKept" : found.turn > 0 ? "effectReply" : "effect";
+  const from = t(!chosen ? kept : found.later > 0 ? "effectLater" : "effect", { n: found.turn, later: found.later });
   return html`<div data-item="effect"><p>${from}</p>
     ${found.effect.length === 0 && html`<p class="hint">${t("noEffect")}</p>`}
     <${Lines} effect=${found.effect} /></div>`;
@@ -64,14 +68,24 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
   useEffect(() => {
     if (ready && fields.length === 0) form.current.querySelector("[data-action=save]").focus();
   }, [ready]);
+  const [holds, hold] = useState("kept");
   const where = path`api/sessions/${session}/changes`;
-  const body = () => ({ ...make(Object.fromEntries(new FormData(form.current))), ...(turn ? { turn } : {}) });
+  const body = async () => {
+    const { "holds-from": from, holds: _, ...entered } = Object.fromEntries(new FormData(form.current));
+    const made = make(entered);
+    if (turn) return { ...made, turn };
+    if (holds === "turn") return { ...made, turn: from };
+    if (holds === "kept" && !ADDED.has(made.kind)) return made;
+    const { head } = (await read(path`api/sessions/${session}`)).data;
+    if (holds === "reply") return { ...made, turn: head };
+    return { ...made, turn: (await read(path`api/sessions/${session}/turns/${head}`)).data.parent ?? head };
+  };
   const look = (event) => {
     event?.preventDefault();
     return run(async () => {
       // The changes as they are now: if anybody makes another before this one, SAGA refuses it and says so.
       tag.current = condition ?? (await read(where)).tag;
-      const wanted = body();
+      const wanted = await body();
       put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
     });
   };
@@ -91,8 +105,11 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
           ? html`<textarea name=${each.name} rows="3" required=${!each.free} defaultValue=${each.value ?? ""}></textarea>`
           : html`<input name=${each.name} type=${each.kind ?? "text"} defaultValue=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" />`}
     </label>`)}</div>
+    ${!turn && html`<div class="fields"><label>${t("holds")}<select name="holds" onChange=${(event) => hold(event.currentTarget.value)}>
+        ${["kept", "reply", "turn"].map((each) => html`<option key=${each} value=${each} selected=${each === holds}>${t(`holds_${each}`)}</option>`)}</select></label>
+      ${holds === "turn" && html`<label>${t("holdsFrom")}<input name="holds-from" type="number" min="0" required /></label>`}</div>`}
     ${ready && says && html`<p data-item="says">${says(ready.wanted)}</p>`}
-    ${ready && html`<${Effect} found=${ready.found} />`}
+    ${ready && html`<${Effect} found=${ready.found} chosen=${holds !== "kept" || Boolean(turn)} />`}
     <${Failed} error=${error} />
     <div class="actions">
       ${ready

@@ -1,0 +1,111 @@
+"""Where a correction holds: at one turn, or from before the latest reply, so that other replies are corrected too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from saga_core.catalog.lines import effect
+from saga_core.errors import BadInput
+from saga_core.model import Delta, Event, Source, WorldState, fold
+from saga_core.projection import state_lines
+from saga_core.sessions import LiveSession
+
+_REPEATED = frozenset({"move", "hp", "mood", "met", "parted", "status", "attribute"})
+"""Corrections that give a value. They are also recorded at the turn itself, because a model that reads the turn later
+may report the former value again."""
+_NAMING = frozenset({"merge", "split", "rename", "forget"})
+"""Corrections of who is who, which no reply contradicts."""
+
+_ADDED = frozenset({"note", "event", "lore", "remember"})
+"""Corrections that add something new. They mostly tell what just happened, so they stay with the head by default."""
+
+
+@frozen
+class CorrectionPoint:
+    """A turn that a correction amends."""
+
+    turn: str
+    events: tuple[Event, ...] = ()
+    after: WorldState | None = None
+    """The state at the turn with the correction."""
+
+
+async def correction_points(
+    live: LiveSession, turn: str | None, kind: str, fields: Mapping[str, str], now: float
+) -> tuple[CorrectionPoint, ...]:
+    """Return the turns that a correction amends, by depth. With ``turn`` it is only that turn.
+
+    By default the active head is corrected. What is new is added there. If what is corrected was so before the head
+    already, it is corrected at the head's parent, and at the head only where the head says it again. Raises
+    ``BadInput``.
+    """
+    from saga_core.curation import correct  # imported late to keep the start fast
+
+    node = live.tree.get(turn or live.head)
+    before = await live.state(node.id)
+    events = correct(before, kind, fields, now)
+    after = _with(before, events)
+    here = CorrectionPoint(node.id, events, after)
+    if turn is not None or node.parent is None or kind in _ADDED:
+        return (here,)
+    earlier = await live.state(node.parent)
+    if kind not in _NAMING and not _untouched(earlier, before, after):
+        return (here,)
+    try:
+        above = CorrectionPoint(node.parent, made := correct(earlier, kind, fields, now), _with(earlier, made))
+    except BadInput:  # What is corrected began with the head.
+        return (here,)
+    said = live.effective(await live.turn(node.id))
+    follows = fold(_with(earlier, made), said, turn=node.id, depth=node.depth)
+    alone = (above, CorrectionPoint(node.id, (), follows)) if _same(follows, after) else (here,)
+    if kind not in _REPEATED and len(alone) > 1:
+        return alone
+    try:
+        again = correct(follows, kind, fields, now)
+    except BadInput:
+        return alone
+    both = _with(follows, again)
+    return (above, CorrectionPoint(node.id, again, both)) if _same(both, after) else alone
+
+
+def _with(state: WorldState, events: tuple[Event, ...]) -> WorldState:
+    return fold(state, Delta(events, Source.EDIT), turn=state.turn, depth=state.depth)
+
+
+def _untouched(earlier: WorldState, before: WorldState, after: WorldState) -> bool:
+    """Whether the lines that a correction changes were the same before the turn."""
+    corrected = [each["was"] or each["is"] for each in effect(before, after)]
+    said = [each["was"] or each["is"] for each in effect(earlier, before)]
+    return not any(_key(one) == _key(other) for one in corrected for other in said)
+
+
+def _key(line: dict[str, object]) -> tuple[object, ...]:
+    text = line["text"] if line["kind"] in ("note", "item") else None
+    return line["kind"], line["subject_id"], line["other_id"], text
+
+
+def _same(one: WorldState, other: WorldState) -> bool:
+    """Whether two states say the same of everybody and everything, whenever it was said."""
+    return all(
+        (
+            _statements(one) == _statements(other),
+            {id_: each.names for id_, each in one.entities.items()}
+            == {id_: each.names for id_, each in other.entities.items()},
+            one.learned == other.learned,
+            {id_: each.text for id_, each in one.memories.items()}
+            == {id_: each.text for id_, each in other.memories.items()},
+            [each.verdict for each in one.findings] == [each.verdict for each in other.findings],
+        )
+    )
+
+
+def _statements(state: WorldState) -> Counter[tuple[object, ...]]:
+    return Counter(
+        ("note", each.text)
+        if each.kind == "note"
+        else (each.kind, each.subject, each.other, each.text, each.number, each.top)
+        for each in state_lines(state)
+    )
