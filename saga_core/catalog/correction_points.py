@@ -19,8 +19,8 @@ may report the former value again."""
 _NAMING = frozenset({"merge", "split", "rename", "forget"})
 """Corrections of who is who, which no reply contradicts."""
 
-_ADDED = frozenset({"note", "event", "lore", "remember"})
-"""Corrections that add something new. They mostly tell what just happened, so they stay with the head by default."""
+_STANDING = _REPEATED | _NAMING | {"give", "take", "relation"}
+"""Corrections of what was so before. Others mostly tell what just happened, and stay with the head by default."""
 
 
 @frozen
@@ -38,9 +38,8 @@ async def correction_points(
 ) -> tuple[CorrectionPoint, ...]:
     """Return the turns that a correction amends, by depth. With ``turn`` it is only that turn.
 
-    By default the active head is corrected. What is new is added there. If what is corrected was so before the head
-    already, it is corrected at the head's parent, and at the head only where the head says it again. Raises
-    ``BadInput``.
+    By default the active head is corrected. A value or a name that was so before the head already is corrected at the
+    head's parent, and at the head only where the head says it again. Raises ``BadInput``.
     """
     from saga_core.curation import correct  # imported late to keep the start fast
 
@@ -49,7 +48,7 @@ async def correction_points(
     events = correct(before, kind, fields, now)
     after = _with(before, events)
     here = CorrectionPoint(node.id, events, after)
-    if turn is not None or node.parent is None or kind in _ADDED:
+    if turn is not None or node.parent is None or kind not in _STANDING:
         return (here,)
     earlier = await live.state(node.parent)
     if kind not in _NAMING and not _untouched(earlier, before, after):

@@ -286,7 +286,7 @@ class Memory:
 
         With ``turn``, the correction holds from that turn on. By default it corrects what the active head shows, and
         holds from before the head wherever the head itself does not say otherwise: another reply in the head's place
-        is then corrected too. Something new (a note, an event, lore, a memory) is added at the head. The change is
+        is then corrected too. Notes, events and counts are corrected at the head. The change is
         durable when this returns; the views follow later. Records that were learned in another session must be
         corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
         """

@@ -184,6 +184,16 @@ class SessionSummary(SessionRecord):
 
 
 @frozen(eq=False, repr=False)
+class PlayedChat:
+    """The session and the turn of a chat's latest request, and the notices of that request."""
+
+    chat: str
+    session_id: str
+    turn_id: str
+    notices: Sequence[str]
+
+
+@frozen(eq=False, repr=False)
 class Sessions:
     """Sessions, and how many of all sessions are fleeting: without a name, and never continued."""
 

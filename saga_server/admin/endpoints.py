@@ -60,6 +60,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "POST", _ONE, session_handlers.rename_session, "Rename a session",
         tags=_SESSIONS, reach="own", if_match=_ONE,
     ),
+    Endpoint(
+        "GET", "/api/chats/{chat}", session_handlers.show_chat, "Find the session of a frontend's chat",
+        tags=_SESSIONS, reach="own",
+    ),
     Endpoint("GET", f"{_ONE}/state", memory_handlers.show_state, "Get the state at a turn", tags=_MEMORY, reach="own"),
     Endpoint(
         "GET", f"{_ONE}/{{module}}.svg", memory_handlers.show_picture, "Get the drawing of a module, such as the map",

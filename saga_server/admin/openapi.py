@@ -130,6 +130,7 @@ _FAILURES = {
     "503": "A store cannot be reached, or the server is starting or stopping",
 }
 _IN_PATH = {
+    "chat": "The id that the frontend gave with the header X-SAGA-Chat or the marker [[saga:chat=ID]]",
     "id": "The id of a session, or its name if no other session has that name",
     "name": "The name of a timeline",
     "change": "The id of a change",

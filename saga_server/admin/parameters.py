@@ -28,6 +28,13 @@ class OfSession:
 
 
 @frozen(eq=False, repr=False)
+class OfChat:
+    """A chat, by the id that its frontend gave with the last request."""
+
+    chat: str = in_path()
+
+
+@frozen(eq=False, repr=False)
 class Listed(OfSession):
     """A list of a session, whole or in pages of ``limit`` rows. ``cursor`` is the ``next`` of the previous answer."""
 

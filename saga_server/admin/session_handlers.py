@@ -17,7 +17,7 @@ from saga_core.model import Session, Timeline, Turn
 from saga_server.admin import answers, parameters
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
-from saga_server.http import BEARER, SAGA, read_name
+from saga_server.http import BEARER, EXCHANGES, SAGA, read_name
 
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
@@ -53,6 +53,15 @@ async def show_session(request: web.Request, asked: parameters.OfSession) -> ans
     """Return one session with its cost."""
     sessions = request.app[SAGA].sessions
     return _summary(await sessions.summary(asked.session), Account.of(await sessions.cost(asked.session)))
+
+
+async def show_chat(request: web.Request, asked: parameters.OfChat) -> answers.PlayedChat:
+    """Return where a chat of the caller was played last. ``NotFound`` if it did not name itself since the start."""
+    chat = read_name(asked.chat, "chat") or ""
+    found = request.app[EXCHANGES].chats.get(request[BEARER].owner, chat)
+    if found is None:
+        raise NotFound(f"chat: no request since the start of this server named the chat {chat!r} (X-SAGA-Chat)")
+    return answers.PlayedChat(chat, found.session, found.turn, found.notices)
 
 
 async def rename_session(request: web.Request, asked: parameters.RenameSession) -> answers.SessionRecord:

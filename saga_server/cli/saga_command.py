@@ -43,6 +43,7 @@ _FURTHER = {
     "restore": "saga_server.cli.data.backup:restore",
     "sessions": "saga_server.cli.sessions:sessions",
     "setup": "saga_server.cli.setup:setup",
+    "sillytavern": "saga_server.cli.sillytavern:sillytavern",
     "timelines": "saga_server.cli.sessions:timelines",
     "top": "saga_server.cli.top:top",
     "verify": "saga_server.cli.data.verify:verify",

@@ -21,12 +21,14 @@ from attrs import define, evolve, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
+from saga_core.model import TurnKind
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, empty_reply_notice
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.callers.redaction import redact
 from saga_server.http.callers.spending import admit, charge, estimated, unseen_characters
+from saga_server.http.chats import PlayedChat, PlayedChats
 from saga_server.http.client_request import LIMITS, ClientRequest
 from saga_server.http.cpu_shares import LimitedWork, charged
 from saga_server.http.errors import describe
@@ -90,6 +92,7 @@ class Exchange:
     saga: Saga
     current: Current
     metrics: Metrics
+    chats: PlayedChats
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
     """Recordings in progress, with session and turn, also those that take longer than ``COMMIT_SECONDS``."""
     usage: Usage | None = None
@@ -328,7 +331,20 @@ class Exchange:
             await answer.failed(cast("Exception", failure))
             return "failed"
         await answer.finished()
+        self._note_chat(begun)
         return "finished"
+
+    def _note_chat(self, begun: PendingTurn) -> None:
+        """Remember where the frontend's chat was played. A side request tells nothing new of a known chat."""
+        chat, owner = self.call.names.chat, self.call.bearer.owner
+        if chat is None or not begun.session.id:
+            return
+        known = self.chats.get(owner, chat)
+        turn = begun.id
+        if begun.kind is TurnKind.SIDE:
+            turn = known.turn if known is not None and known.session == begun.session.id else begun.parent.id
+        notices = tuple(self.mask(each) for each in (*begun.notices, *self.notices))
+        self.chats.note(owner, chat, PlayedChat(begun.session.id, turn, notices))
 
     def _within(self, seconds: float) -> LimitedWork:
         self._reading_request = LimitedWork(self._begin(), seconds)
@@ -557,6 +573,7 @@ class Exchanges:
     saga: Saga
     current: Current
     metrics: Metrics
+    chats: PlayedChats = field(factory=PlayedChats, init=False)
     _by_key: dict[_Key, Exchange] = field(factory=dict, init=False)
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
@@ -572,7 +589,7 @@ class Exchanges:
             raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(call, self.saga, self.current, self.metrics, self._recordings)
+            exchange = Exchange(call, self.saga, self.current, self.metrics, self.chats, self._recordings)
             self._by_key[key] = exchange
             task = asyncio.create_task(charged(exchange.run()), name="saga-exchange")
             self._tasks[task] = exchange

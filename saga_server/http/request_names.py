@@ -9,6 +9,10 @@
    ``[[saga:profile=NAME]]`` says what sort of story it is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
+The header ``X-SAGA-Chat``, or a marker ``[[saga:chat=ID]]``, gives the frontend's own id of the chat. It names no
+session, because a frontend gives a branch another id; the panel in the frontend asks with it where its last request
+went.
+
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
 """
 
@@ -56,6 +60,8 @@ class RequestNames:
     """What sort of story it shall be, from a marker."""
     member: str = ""
     """The member of a group who speaks next."""
+    chat: str | None = None
+    """The frontend's own id of the chat."""
 
 
 def read_names(
@@ -83,12 +89,13 @@ def read_names(
         unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World"
     )
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
+    chat = read_name(unquote(headers.get("X-SAGA-Chat", "")), "X-SAGA-Chat") or marks.get("chat")
     member = read_name(unquote(headers.get("X-SAGA-Member", "")), "X-SAGA-Member") or marks.get("member") or ""
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     marked = frozenset(kind for kind, name in said.items() if name)
     notices = (*notices, *wrong, *other)
     world = world or marks.get("world")
-    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member)
+    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member, chat)
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:

@@ -104,7 +104,7 @@ def test_the_page_has_every_base_url_of_the_chat() -> None:
 
 
 async def test_answers_have_the_fields_that_the_page_says(client: ClientSession) -> None:
-    reply = await chat(client, "/w/harrow/v1")
+    reply = await chat(client, "/w/harrow/v1", headers={"X-SAGA-Chat": "one"})
     session, turn = reply.headers["X-SAGA-Session"], reply.headers["X-SAGA-Turn"]
     change, file = "", b""
     async with client.get(f"/api/sessions/{session}/entities") as response:
@@ -115,7 +115,7 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
             continue
         filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look").replace("{name}", "dark")
         filled = filled.replace("{change}", change).replace("{turn}", turn).replace("{entity}", who)
-        filled = filled.replace("{world}", "harrow").replace("{module}", "map")
+        filled = filled.replace("{world}", "harrow").replace("{module}", "map").replace("{chat}", "one")
         if request == "POST /api/sessions/{id}/changes/{change}" or (method != "GET" and "/standing" in path):
             continue  # nothing waits here; tests/server/admin/test_curation.py decides what does
         if "/api/keys/" in path:

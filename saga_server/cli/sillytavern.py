@@ -1,0 +1,123 @@
+"""``saga sillytavern``: puts SAGA's panel into a SillyTavern, and takes it out again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+import yaml
+
+from saga_core.errors import BadInput, SagaError
+from saga_core.replacing import replace_file
+from saga_server.cli.settings import DEFAULT_FILE, fail, find_config, settings
+from saga_server.terminal import say
+
+_FILES = Path(__file__).parents[1] / "web" / "sillytavern"
+_PLACE = Path("public", "scripts", "extensions", "third-party", "saga")
+"""Where SillyTavern finds extensions of all its users."""
+_ADDRESS = "http://127.0.0.1:8000"
+"""Where SillyTavern is unless it was configured otherwise."""
+
+
+@click.group()
+def sillytavern() -> None:
+    """Put SAGA's panel into SillyTavern's extensions drawer, or take it out."""
+
+
+@sillytavern.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--address",
+    default=_ADDRESS,
+    show_default=True,
+    help="The address at which you open SillyTavern. Its pages may then read and correct the memory.",
+)
+@settings
+def install(folder: Path, address: str, file: Path | None, data: Path | None) -> None:
+    """Copy the panel into the SillyTavern in FOLDER, and allow its pages to use the API."""
+    try:
+        config = find_config(file, data)
+        origin = _origin(address)
+        place = _inside(folder)
+        if place.exists():
+            shutil.rmtree(place)
+        shutil.copytree(_FILES, place)
+        own = {"address": f"http://127.0.0.1:{config.server.port}"}
+        (place / "installed.json").write_text(json.dumps(own), encoding="utf-8")
+        say(f"The panel is in {place}. Reload SillyTavern's page; the panel is in its extensions drawer.")
+        if origin not in config.server.origins:
+            _allow(file or Path(DEFAULT_FILE), origin)
+        say(f"`saga sillytavern remove {folder}` takes it out again. Without it, everything works as before.")
+    except (SagaError, OSError) as error:
+        fail(error)
+
+
+@sillytavern.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def remove(folder: Path) -> None:
+    """Take the panel out of the SillyTavern in FOLDER. Memory and chats stay as they are."""
+    try:
+        place = _inside(folder)
+        if not place.exists():
+            raise BadInput(f"FOLDER: there is no panel in {folder}")
+        shutil.rmtree(place)
+        say(f"{place} is gone. server.origins in your settings still names SillyTavern; delete it there if you like.")
+    except (SagaError, OSError) as error:
+        fail(error)
+
+
+def _inside(folder: Path) -> Path:
+    """Return the place of the panel. Raises ``BadInput`` for a folder without a SillyTavern."""
+    if not (folder / "public" / "scripts" / "extensions").is_dir():
+        raise BadInput(f"FOLDER: {folder} has no SillyTavern; give the folder with its server.js and public/scripts")
+    return folder.absolute() / _PLACE
+
+
+def _origin(address: str) -> str:
+    found = urlsplit(address)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise BadInput(f"--address: {address!r} is no address; give one such as {_ADDRESS}")
+    return f"{found.scheme}://{found.netloc}".lower()
+
+
+def _allow(file: Path, origin: str) -> None:
+    """Add ``origin`` to ``server.origins`` in the settings, or say how where the file is written in another way."""
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    new = with_origin(old, origin)
+    if new is None:
+        say(f"Add this to {file}, and then POST /api/reload or start SAGA again:")
+        say(f'server:\n  origins: ["{origin}"]')
+        return
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(new, encoding="utf-8")
+    replace_file(part, file)
+    say(f"{file} names {origin} in server.origins. Start SAGA again, so that it counts.")
+
+
+def with_origin(text: str, origin: str) -> str | None:
+    """Return settings in YAML with one more origin. None if they are written so that a person should do it."""
+    lines = text.splitlines()
+    at = next((number for number, line in enumerate(lines) if line.rstrip() == "server:"), None)
+    added = json.dumps(origin)
+    if at is None:
+        made = [*lines, "server:", f"  origins: [{added}]"]
+    else:
+        indent = next((line[: len(line) - len(line.lstrip())] for line in lines[at + 1 :] if line.strip()), "") or "  "
+        there = next((n for n in range(at + 1, len(lines)) if lines[n].startswith(f"{indent}origins: [")), None)
+        if there is None:
+            made = [*lines[: at + 1], f"{indent}origins: [{added}]", *lines[at + 1 :]]
+        else:
+            begin, _, rest = lines[there].partition("[")
+            comma = "" if rest.lstrip().startswith("]") else ", "
+            made = [*lines[:there], f"{begin}[{added}{comma}{rest}", *lines[there + 1 :]]
+    new = "\n".join(made) + "\n"
+    try:
+        before, after = yaml.safe_load(text) or {}, yaml.safe_load(new)
+        server = dict(before.get("server") or {})
+        wanted = {**before, "server": {**server, "origins": [origin, *server.get("origins", [])]}}
+    except (yaml.YAMLError, AttributeError, TypeError):
+        return None
+    return new if after == wanted else None
