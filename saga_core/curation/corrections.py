@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_core.curation.validation import FARTHEST, VERDICTS
 from saga_core.errors import BadInput
@@ -205,7 +205,11 @@ def _event(desk: _Desk) -> tuple[Event, ...]:
     who = desk.entity("who", Kind.CHARACTER).id if desk.text("who") else ""
     event, introduced = desk.ensured("name", Kind.EVENT)
     text = desk.text("text")
-    return (*introduced, deltas.EventScheduled(event, desk.text("name"), text, due, expires, place, who))
+    scheduled = deltas.EventScheduled(event, desk.text("name"), text, due, expires, place, who)
+    old = desk.state.schedule.get(event)
+    if old is not None:
+        scheduled = evolve(scheduled, kind=old.kind, at=old.at, when=old.when, between=old.between)
+    return (*introduced, scheduled)
 
 
 def _settle(desk: _Desk) -> tuple[Event, ...]:

@@ -200,7 +200,7 @@ def _lines(state: WorldState) -> Iterator[StateLine]:
             kind=f"tracker:{value.tracker.key}",
             subject=value.subject,
             other=value.other,
-            text=value.told(DEFAULT),
+            text=f"{value.label(state)}: {value.text(DEFAULT)}",
             number=number,
             top=value.tracker.limits[1] if number is not None else None,
         )

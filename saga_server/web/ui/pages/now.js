@@ -44,6 +44,7 @@ function Board({ session, turn, known, problems, changed }) {
   const own = (each) => each.subject_id === mine;
   const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
+  const counted = known.lines.filter((each) => each.kind.startsWith("tracker:"));
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own)]} />
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item")} add=${{ label: t("addItem"), ...forms(t).item }} />
@@ -51,6 +52,7 @@ function Board({ session, turn, known, problems, changed }) {
       lines=${here.flatMap((each) => [each, ...of("hp", (one) => one.subject_id === each.subject_id), ...of("mood", (one) => one.subject_id === each.subject_id)])} />
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
       add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
+    ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
@@ -133,6 +135,12 @@ function Tug({ strength, most }) {
 
 function edits(line, t, now) {
   const who = line.subject_id;
+  if (line.kind.startsWith("tracker:")) {
+    return {
+      fields: [{ name: "value", label: t("value"), value: line.number < 0 ? `=${line.number}` : line.number ?? "" }],
+      make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value, who, place: who, to: line.other_id }),
+    };
+  }
   switch (line.kind) {
     case "place": return { fields: [{ name: "place", label: t("place"), value: line.text }], make: ({ place }) => ({ kind: "move", who, place }) };
     case "hp": return {

@@ -1,0 +1,52 @@
+"""docs/trackers.md: its worlds open, its reports are read, and its tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from saga_core import Saga
+from saga_core.config import load_config
+from saga_core.trackers import PROFILES, TrackerKind
+from tests.core.frontend import Frontend
+from tests.docs.pages import page
+
+PAGE = page("docs/trackers.md")
+MARK = re.compile(r"<!-- (world|report|known): (\w+) -->")
+
+
+def marked(kind: str) -> dict[str, str]:
+    """The blocks of a kind by the name of their example."""
+    found = ((MARK.fullmatch(mark), block) for block in PAGE.blocks for mark in block.marks)
+    return {match[2]: block.text for match, block in found if match is not None and match[1] == kind}
+
+
+def test_the_tables_are_those_of_the_code() -> None:
+    first = {row[0].strip("`") for row in PAGE.rows}
+    assert {kind.value for kind in TrackerKind} <= first and set(PROFILES) <= first
+    fields = "name kind for description start range unit steps told secret decay limit".split()
+    assert set(fields) <= first
+
+
+@pytest.mark.parametrize("name", sorted(marked("report")))
+async def test_a_world_of_the_page_counts_as_it_says(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "worlds" / name
+    folder.mkdir(parents=True)
+    (folder / "WORLD.md").write_text(marked("world")[name], encoding="utf-8")
+    (folder / "CHARACTERS.md").write_text("## Player\n\n- player: true\n", encoding="utf-8")
+    (tmp_path / "saga.yaml").write_text("storage: {profile: memory}\n", encoding="utf-8")
+    async with Saga.open(load_config(tmp_path / "saga.yaml")) as saga:
+        chat = Frontend(saga, greeting="It begins.", system="You narrate.", note="")
+        turn = await chat.begin("I begin.", world=name)
+        assert turn.notices == ()
+        turn.replies[0].feed(f"So it is.\n\n```state\n{marked('report')[name]}\n```")
+        (recorded,) = await turn.commit()
+        state = await saga.views.describe(turn.session.id, recorded.id)
+        assert state["problems"] == []
+        pages = await saga.views.regenerate_pages(turn.session.id)
+        shown = re.sub(r"\*\*|^- ", "", pages.files["state.md"], flags=re.M)
+        for line in marked("known").get(name, "").strip().splitlines():
+            happened = {each["name"] for each in state["events"]}
+            assert line in shown.splitlines() or line in happened, (line, shown)
