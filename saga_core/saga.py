@@ -171,6 +171,7 @@ class Saga:
         aside: bool = False,
         speaker: str = "",
         member: str = "",
+        continued: str = "",
         window: int = 0,
         tools: bool = False,
         local: bool = False,
@@ -188,7 +189,8 @@ class Saga:
         turn of the story, whatever its messages look like. ``speaker``: the character that replies, if the client says
         so outside the messages; a trailing reply is then not continued. ``member``: the member of a group who speaks,
         if the client knows it better than the messages tell; the prompt then holds what that member can know.
-        ``window``: the token limit of the prompt, if
+        ``continued``: the story that a new chat goes on with, as ``session`` or ``session@turn`` (an id, a number, or a
+        timeline); a history that the session knows decides instead. ``window``: the token limit of the prompt, if
         the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
         the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
         says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``trackers``: what
@@ -210,6 +212,7 @@ class Saga:
             aside=aside,
             speaker=speaker,
             member=member,
+            continued=continued,
             window=window,
             tools=tools,
             local=local,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.journal import keys as keys
-from saga_core.journal.journal import Journal
+from saga_core.journal.journal import Journal, greeting_key
 from saga_core.journal.keys import (
     OF_A_SESSION,
     PROBE_KEY,
@@ -36,6 +36,7 @@ __all__ = [
     "delete_below",
     "delete_rows",
     "entries_of",
+    "greeting_key",
     "keys",
     "make_root",
     "note_of",

@@ -18,6 +18,7 @@ from saga_core.journal.records import PendingWork, TurnEntry, records_of, review
 from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
+from saga_core.transcript import identity_key
 from saga_core.world import World
 
 _PAGE = 2_000
@@ -27,6 +28,11 @@ _LARGE = 64 * 1_024
 """Worlds from this size in bytes on are decoded in a thread. A world of 5,000 entries takes a fifth of a second."""
 _AT_ONCE = 256
 """Rows that are read before the event loop gets control again."""
+
+
+def greeting_key(greeting: str) -> str:
+    """Return the key among the openings by which the stories that began with a greeting are found."""
+    return f"greeting-{identity_key(greeting)}"
 
 
 @define
@@ -59,6 +65,8 @@ class Journal:
             **root_records(session.id, root),
             **beside,
         }
+        if root.reply:
+            puts[keys.opening(session.owner, greeting_key(root.reply), session.id)] = b""
         if world_key not in await self.kv.get([world_key]):  # writing a large world takes 25 ms
             puts[world_key] = codec.encode(world)
         await self._commit_named(session, puts, {keys.session(session.id): None, **expected})

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 # Only the client's own words are searched for them, when a request arrives. Here they are removed from replies: a model
 # must not set them, and the client sends its reply back in the next request's history.
 
-MARKER = re.compile(r"\[\[saga:(session|world|player|chat|member|tracker|profile)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+_KINDS = "session|world|player|chat|member|continue|tracker|profile"
+MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE)
 """Its groups are the kind and the name."""
 
 _BEGINS = "[[saga:"

@@ -21,7 +21,7 @@ from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named, turn_named
 from saga_core.state_block import thinks_only
 from saga_core.transcript import (
     SHORT,
@@ -288,7 +288,10 @@ class Places:
         the same errors as ``Saga.begin``.
         """
         only, timeline = None, ""
-        if request.session:
+        origin = ""
+        if request.continued:
+            only, origin = await self._continued(request.continued, request.owner)
+        elif request.session:
             only, timeline = await self.directory.named(request.session, request.owner, world.get)
         located = self.usual.corrected(await self._locate(request, transcript, world, only))
         if request.aside:
@@ -303,7 +306,9 @@ class Places:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         if match.session is None and transcript.calls:
             match = await self._called(match, transcript, request.owner)
-        if timeline:
+        if origin and only is not None:
+            match = await self._going_on(match, only, origin, transcript)
+        elif timeline:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
@@ -372,6 +377,34 @@ class Places:
         await self.room()
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
         return await self.directory.begin(await world.get(), owner=owner, greeting=greeting)
+
+    async def _continued(self, named: str, owner: str) -> tuple[Session, str]:
+        """The session and the turn that a new chat goes on from. Raises ``NotFound``."""
+        label, _, turn = (part.strip() for part in named.rpartition("@"))
+        if label:
+            try:
+                session = await self.directory.find(label, owner)
+            except NotFound:
+                pass  # the session's own name has an @
+            else:
+                return session, turn_named(await self.live.get(session.id), turn)
+        session = await self.directory.find(named, owner)
+        return session, (await self.live.get(session.id)).head
+
+    async def _going_on(self, match: Match, session: Session, origin: str, transcript: Transcript) -> Match:
+        """``match``, for a new chat that goes on from the turn ``origin``, unless its history proves another place.
+
+        The chat's greeting proves nothing. If the player's words are those of ``origin``, which is the session's head,
+        the request asks for another reply to them.
+        """
+        said = transcript.past[len(transcript.greeting) :]
+        if match.how not in ("session", "opening") and any(each.role == "assistant" for each in said):
+            return match
+        tree = (await self.live.get(session.id)).tree
+        node = tree.get(origin)
+        if node.user_key == words_key(transcript.words) and node.parent is not None and node.user_key:
+            origin = node.parent
+        return Match(session.id, origin, said, how="session")
 
     async def _entered(self, match: Match, timeline: str, transcript: Transcript) -> Match:
         """``match``, for a request that names a timeline: at its head, unless the history proves another place.

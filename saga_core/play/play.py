@@ -29,6 +29,7 @@ from saga_core.counters import Counters, set_log_context
 from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
+from saga_core.journal import greeting_key
 from saga_core.language import detect
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
@@ -67,6 +68,8 @@ T = TypeVar("T")
 
 log = logging.getLogger("saga")
 
+_TELLING = 40
+"""Minimum characters of a greeting that tells stories apart."""
 READ_SECONDS = 30.0
 """How long a request waits for hanging stores before the turn is played without memory."""
 NOTHING = TurnContext("", 0)
@@ -316,7 +319,30 @@ class Play:
                 f"the last three replies begin with the same line, {opening[:60]!r}; the model will go on so: remove "
                 "the line from them in the chat, or raise the repetition penalty",
             )
+        if (offer := await self._going_on(place)) is not None:
+            notices += (offer,)
         return notices + self.work.offer(place.live.session.id, place.adopted)
+
+    async def _going_on(self, place: Place) -> str | None:
+        """The notice that a chat that has just begun may go on with an older story that began in the same way."""
+        transcript, own = place.transcript, place.live.session
+        greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
+        if len(place.live.tree) > 1 or len(greeting) < _TELLING:
+            return None
+        for session in reversed(await self.places.journal.openings(own.owner, greeting_key(greeting))):
+            if session == own.id:
+                continue
+            try:
+                older = await self.places.journal.session(session)
+            except NotFound:  # deleted meanwhile
+                continue
+            if older.head not in ("", older.root):
+                name = older.label or older.id
+                return (
+                    f"a story that began in the same way is known: {name}; to go on with it in this chat, put "
+                    f"[[saga:continue={name}]] into the chat's prompt or its first message"
+                )
+        return None
 
     def _replies(self, request: Request) -> tuple[Reply, ...]:
         return tuple(Reply(self.ids.new("t")) for _ in range(max(1, request.choices)))

@@ -30,6 +30,7 @@ class Request:
     aside: bool = False
     speaker: str = ""
     member: str = ""
+    continued: str = ""
     window: int = 0
     tools: bool = False
     local: bool = False

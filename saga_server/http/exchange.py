@@ -360,6 +360,7 @@ class Exchange:
             self.notices.append(UNSPLIT)
             _log.info("%s", UNSPLIT)
         session, world, marked = names.session, names.world, set(names.marked)
+        continued = names.continued
         while True:
             try:
                 return await self.saga.begin(
@@ -374,6 +375,7 @@ class Exchange:
                     aside=request.aside,
                     speaker=request.text.speaker if request.text is not None else "",
                     member=names.member,
+                    continued=continued,
                     window=self._narrators.window(call.routes[0], request.window),
                     tools=request.tools,
                     local=is_own(call.routes[0]),
@@ -387,6 +389,10 @@ class Exchange:
                 world = None
                 self._not_heeded(error)
             except NotFound as error:
+                if continued and "continue" in marked:
+                    continued = ""
+                    self._not_heeded(error)
+                    continue
                 if "session" not in marked or session is None:
                     raise
                 named, at, _ = session.rpartition("@")

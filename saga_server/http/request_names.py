@@ -1,12 +1,13 @@
 """Find the session, world and player that a request names. The first of these sources that gives a name wins:
 
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
-2. the headers ``X-SAGA-Session``, ``X-SAGA-World``, ``X-SAGA-Player`` and ``X-SAGA-Member`` (who speaks in a group)
+2. the headers ``X-SAGA-Session``, ``X-SAGA-World``, ``X-SAGA-Player``, ``X-SAGA-Member`` (who speaks in a group)
+   and ``X-SAGA-Continue`` (the story that a new chat goes on with)
 3. the API key: ``KEY#SESSION``
 4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``,
-   ``[[saga:player=NAME]]`` or ``[[saga:member=NAME]]``; markers are removed from all messages before they go upstream.
-   A marker ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story counts, and there may be several;
-   ``[[saga:profile=NAME]]`` says what sort of story it is
+   ``[[saga:player=NAME]]``, ``[[saga:member=NAME]]`` or ``[[saga:continue=SESSION@TURN]]``; markers are removed from
+   all messages before they go upstream. A marker ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story
+   counts, and there may be several; ``[[saga:profile=NAME]]`` says what sort of story it is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
 The header ``X-SAGA-Chat``, or a marker ``[[saga:chat=ID]]``, gives the frontend's own id of the chat. It names no
@@ -52,7 +53,8 @@ class RequestNames:
     messages: list[Any]
     player: str | None = None
     marked: frozenset[str] = frozenset()
-    """Which of ``session`` and ``world`` come from a marker. An unknown name in a marker is ignored, with a notice."""
+    """Which of ``session``, ``world`` and ``continue`` come from a marker. If a marker has an unknown name, it is
+    ignored, with a notice."""
     notices: tuple[str, ...] = ()
     trackers: tuple[Tracker, ...] = ()
     """What the story shall count, from markers."""
@@ -62,6 +64,8 @@ class RequestNames:
     """The member of a group who speaks next."""
     chat: str | None = None
     """The frontend's own id of the chat."""
+    continued: str = ""
+    """The story that a new chat goes on with."""
 
 
 def read_names(
@@ -91,11 +95,16 @@ def read_names(
     player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
     chat = read_name(unquote(headers.get("X-SAGA-Chat", "")), "X-SAGA-Chat") or marks.get("chat")
     member = read_name(unquote(headers.get("X-SAGA-Member", "")), "X-SAGA-Member") or marks.get("member") or ""
+    header = read_name(unquote(headers.get("X-SAGA-Continue", "")), "X-SAGA-Continue")
+    continued = header or marks.get("continue") or ""
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
+    said["continue"] = None if header else marks.get("continue")
     marked = frozenset(kind for kind, name in said.items() if name)
     notices = (*notices, *wrong, *other)
     world = world or marks.get("world")
-    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member, chat)
+    return RequestNames(
+        session, world, messages, player, marked, notices, trackers, profile, member, chat, continued
+    )
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
