@@ -102,9 +102,7 @@ def read_names(
     marked = frozenset(kind for kind, name in said.items() if name)
     notices = (*notices, *wrong, *other)
     world = world or marks.get("world")
-    return RequestNames(
-        session, world, messages, player, marked, notices, trackers, profile, member, chat, continued
-    )
+    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member, chat, continued)
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
