@@ -6,8 +6,10 @@ A connection belongs to the thread that opened it. Call all functions of this mo
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +22,16 @@ from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, St
 if TYPE_CHECKING:
     import sqlite_utils
 
+log = logging.getLogger("saga.stores")
+
 _BUSY_SECONDS = 5.0
 """How long a call waits for a lock held by another program, such as a backup or a database browser."""
 
 _SHARED_BUSY_SECONDS = 30.0
 """How long a call waits if other SAGA processes write to the file too. A process that hangs is killed before that."""
+
+_LOCK_SECONDS = 12.0
+"""How long opening waits for a lock that passes, such as one that a share still has of a process that is gone."""
 
 _WAL_LIMIT = 16 * 1_024 * 1_024
 """The size to which the write-ahead log is truncated after a checkpoint."""
@@ -89,7 +96,7 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
         connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
         try:
             found = version_of(connection, path, schema)
-            connection.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(connection, path)
             connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT}")
             connection.execute(f"PRAGMA synchronous={synchronous}")
             if synchronous == "full":
@@ -100,6 +107,45 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
             connection.close()
             raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection, path: Path) -> None:
+    """Switch to a write-ahead log. A lock that passes is waited for; a file system without it is said to be one."""
+    until, told = time.monotonic() + _LOCK_SECONDS, False
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            code = _code(error)
+            if code == sqlite3.SQLITE_IOERR:
+                raise StoreUnavailable(
+                    f"{path}: SQLite's write-ahead log (WAL) cannot be kept there ({error}), as on many shares; set "
+                    "storage.path to a folder on a local disk"
+                ) from error
+            if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() > until:
+                raise
+            if not told:
+                log.warning("%s; waiting up to %g s for it", _translate(path, error), _LOCK_SECONDS)
+                told = True
+            time.sleep(0.25)
+            continue
+        if mode != "wal":
+            log.warning("%s", without_wal(path, mode))
+        return
+
+
+def without_wal(path: Path, mode: str) -> str:
+    """What it means that a file has another journal than a write-ahead log."""
+    return (
+        f"{path}: SQLite keeps no write-ahead log (WAL) there but the journal {mode!r}, as on a network share; nothing "
+        "is lost, but reading and writing wait for each other: set storage.path to a folder on a local disk"
+    )
+
+
+def journal_mode(connection: sqlite3.Connection) -> str:
+    """The journal mode of a file; ``wal`` for a write-ahead log."""
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    return str(mode)
 
 
 def connect_reader(path: Path, *, shared: bool = False) -> sqlite3.Connection:
@@ -251,16 +297,27 @@ def translated(path: Path) -> Iterator[None]:
         raise _translate(path, error) from error
 
 
+def _code(error: sqlite3.Error) -> int:
+    """The primary error code, which is the low byte; by the message if the error has none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return int(code) & 0xFF
+    text = str(error)
+    return sqlite3.SQLITE_BUSY if "locked" in text else sqlite3.SQLITE_IOERR if "I/O" in text else sqlite3.SQLITE_ERROR
+
+
 def _translate(path: Path, error: sqlite3.Error) -> StoreError:
-    # The low byte is the primary error code; the other bytes are details.
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreCorrupt(
             f"{path}: is damaged, or no SQLite database ({error}); put a backup in its place, or move it away together "
             f"with {path.name}-wal to start empty"
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreLocked(f"{path}: another program holds the database ({error}); close it there")
+        return StoreLocked(
+            f"{path}: another program holds the database ({error}); close it there. On a network "
+            "share the lock may be one of a program that is gone: set storage.path to a folder on a local disk"
+        )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH):
         return _unwritable(path, str(error))
     if code == sqlite3.SQLITE_FULL:

@@ -168,11 +168,14 @@ class _File(_Reading):
         try:
             with sqlite_file.translated(self.path):
                 wrong = sqlite_file.check(self._open_connection(), thorough=thorough)
+                mode = sqlite_file.journal_mode(self._open_connection())
             size = sqlite_file.bytes_on_disk(self.path)
         except (StoreError, OSError) as error:
             return Health(ok=False, detail=str(error))
         if wrong is not None:
             return Health(ok=False, detail=f"{self.path}: {wrong}; put a backup in its place", bytes=size)
+        if mode != "wal":
+            return Health(ok=True, detail=sqlite_file.without_wal(self.path, mode), bytes=size)
         return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from saga_core.background import DrainReport
 from saga_core.config import Config
+from saga_core.storage import DAMAGED
 from saga_server.counted import counted
 from saga_server.process import READY_AT, publish_address, withdraw_address
 
@@ -51,6 +52,10 @@ def announce(server: Server) -> None:
         width = max(len(name) for name, _ in rows)
         for name, text in rows:
             say_line(config, f"{name}: {text}" if _logged(config) else f"  {name:<{width}}  {text}")
+    unrecorded = server.saga.counters.degraded.get(DAMAGED)
+    if unrecorded is not None:
+        say_line(config, f"SAGA runs at {base}, and records nothing: {unrecorded}")
+        return
     say_line(config, READY_AT + base)
 
 

@@ -229,7 +229,7 @@ async def _answer(request: web.BaseRequest) -> web.StreamResponse:
     if request.path == "/healthz":
         return _json({"status": "ok"}, 200)
     if request.path == "/readyz":
-        return _json({"status": "starting"}, 503)
+        return _json({"status": "starting", "reason": "not ready: the stores are being opened"}, 503)
     message = "the server is starting; ask again in a moment"
     return Failure(503, message, "unavailable_error", headers=_WAIT).response()
 

@@ -57,7 +57,8 @@ async def test_starting(monkeypatch: pytest.MonkeyPatch) -> None:
         async with http.get("/healthz") as answer:
             assert answer.status == 200
         async with http.get("/readyz") as answer:
-            assert (answer.status, await answer.json()) == (503, {"status": "starting"})
+            told = {"status": "starting", "reason": "not ready: the stores are being opened"}
+            assert (answer.status, await answer.json()) == (503, told)
         async with http.post("/v1/chat/completions", json={"messages": []}) as answer:
             assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
             assert "is starting" in (await answer.json())["error"]["message"]
