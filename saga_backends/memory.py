@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from attrs import define, evolve, field, frozen
 
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, Conflict, NotFound, NotSupported, ScopeMismatch
-from saga_core.registry import Backend, OpenOptions
+from saga_core.registry import Backend, Kind, OpenOptions
 from saga_core.stores import (
     Batch,
     CurationView,
@@ -65,6 +66,8 @@ from saga_core.stores.validate import (
 from saga_core.stores.vector import cosine
 from saga_core.values import Proposal
 
+T = TypeVar("T")
+
 
 class MemoryStore:
     """A store without files and threads."""
@@ -90,6 +93,14 @@ class MemoryStore:
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"the {self._info.kind} store in memory is closed")
+
+
+def _backend(kind: Kind, store: Callable[[], T], note: str) -> Backend[T]:
+    async def open_(options: OpenOptions) -> T:
+        options.take()
+        return store()
+
+    return Backend(kind, "memory", open_, note)
 
 
 # -- state -----------------------------------------------------------------------------------------------------
@@ -140,12 +151,7 @@ class MemoryState(MemoryStore):
             self._values[key] = value
 
 
-async def _open_state(options: OpenOptions) -> StateKV:
-    options.take()
-    return MemoryState()
-
-
-STATE = Backend("state", "memory", _open_state, "a dict; nothing survives the process")
+STATE: Backend[StateKV] = _backend("state", MemoryState, "a dict; nothing survives the process")
 
 
 # -- graph -----------------------------------------------------------------------------------------------------
@@ -275,12 +281,7 @@ def _own_properties(properties: Mapping[str, Value]) -> Mapping[str, Value]:
     return dict(properties)
 
 
-async def _open_graph(options: OpenOptions) -> GraphStore:
-    options.take()
-    return MemoryGraph()
-
-
-GRAPH = Backend("graph", "memory", _open_graph, "two dicts a scope; nothing survives the process")
+GRAPH: Backend[GraphStore] = _backend("graph", MemoryGraph, "two dicts a scope; nothing survives the process")
 
 
 # -- vectors ---------------------------------------------------------------------------------------------------
@@ -409,12 +410,7 @@ def _own_item(item: VectorItem, vector: array[float] | None = None) -> VectorIte
     return evolve(item, vector=array("f", item.vector) if vector is None else vector, metadata=dict(item.metadata))
 
 
-async def _open_vector(options: OpenOptions) -> VectorStore:
-    options.take()
-    return MemoryVector()
-
-
-VECTOR = Backend("vector", "memory", _open_vector, "exact search over a dict; nothing survives the process")
+VECTOR: Backend[VectorStore] = _backend("vector", MemoryVector, "exact search; nothing survives the process")
 
 
 # -- pages -----------------------------------------------------------------------------------------------------
@@ -464,12 +460,7 @@ def _own_pages(pages: Pages) -> Pages:
     return evolve(pages, files=dict(pages.files))
 
 
-async def _open_cache(options: OpenOptions) -> MdCache:
-    options.take()
-    return MemoryCache()
-
-
-CACHE = Backend("cache", "memory", _open_cache, "a dict of pages; nothing survives the process")
+CACHE: Backend[MdCache] = _backend("cache", MemoryCache, "a dict of pages; nothing survives the process")
 
 
 # -- curator ---------------------------------------------------------------------------------------------------
@@ -488,9 +479,4 @@ class MemoryCurator(MemoryStore):
         return self._proposals
 
 
-async def _open_curator(options: OpenOptions) -> Curator:
-    options.take()
-    return MemoryCurator()
-
-
-CURATOR = Backend("curator", "memory", _open_curator, "proposes nothing")
+CURATOR: Backend[Curator] = _backend("curator", MemoryCurator, "proposes nothing")

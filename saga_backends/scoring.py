@@ -60,7 +60,7 @@ def inverse_norms(squares: Doubles) -> Singles:
     return inverse
 
 
-class Question:
+class QueryVector:
     """A query vector, prepared for both passes."""
 
     def __init__(self, vector: array[float]) -> None:
@@ -107,7 +107,7 @@ class Nearest:
     """
 
     def __init__(self, asked: array[float], k: int) -> None:
-        self._question = Question(asked)
+        self._question = QueryVector(asked)
         self._k = k
         wide = as_row(asked).astype(np.float64)
         self._unit = (wide / (float(wide @ wide) ** 0.5 or 1.0)).astype(np.float32)

@@ -34,7 +34,7 @@ from saga_server.process import (
     open_sockets,
     running_watch,
 )
-from saga_server.providers import AutomaticExtraction, Background, Narrators
+from saga_server.providers import AutomaticExtraction, BackgroundModels, Narrators
 from saga_server.tenancy import Tenancy, tenancy_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Server:
     _saga: Saga | None = field(default=None, init=False)
     _current: Current | None = field(default=None, init=False)
     _reloading: Reloading | None = field(default=None, init=False)
-    _behind: dict[str, Background | None] = field(factory=dict, init=False)
+    _behind: dict[str, BackgroundModels | None] = field(factory=dict, init=False)
     """The background models, by the setting that names them."""
     _automatic: AutomaticExtraction | None = field(default=None, init=False)
     """Reads replies without a state block if ``models.extraction`` is not set."""

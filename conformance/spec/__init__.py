@@ -46,10 +46,6 @@ class Clause:
         """The kinds of store that the clause binds."""
         return KINDS if self.page == "lifecycle" else (self.page,)
 
-    def binds(self, kind: str, provides: frozenset[Capability]) -> bool:
-        """Whether the clause binds a store of ``kind`` with these capabilities."""
-        return kind in self.kinds and (self.given is None or self.given in provides) and (self.unless not in provides)
-
 
 @cache
 def clauses() -> Mapping[str, Clause]:

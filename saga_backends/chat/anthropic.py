@@ -248,7 +248,7 @@ class _Entry:
 
 
 @define
-class Arranged:
+class ArrangedMessages:
     """A prompt in the format of the API."""
 
     system: list[dict[str, Any]] = field(factory=list)
@@ -258,14 +258,14 @@ class Arranged:
     adjusted: list[AdjustedPart] = field(factory=list)
 
 
-def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) -> Arranged:
+def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) -> ArrangedMessages:
     """Convert the messages of the plan into a system prompt and messages of alternating roles, the user first.
 
     Messages within the history keep their place. A system message stays one if the model accepts it, and otherwise
     becomes a user message. Moving it into ``system`` would change the beginning of the prompt on every turn.
     ``prefill`` is false if other settings of the request rule out a prefill.
     """
-    found = Arranged()
+    found = ArrangedMessages()
     own = any(block.breakpoint for block in plan.blocks)
     lead = next((at for at, block in enumerate(plan.blocks) if block.role not in _SYSTEM), len(plan.blocks))
     entries: list[_Entry] = []
@@ -313,7 +313,7 @@ def _two_voices(entries: list[_Entry], rules: ParameterRules) -> list[_Entry]:
     return found
 
 
-def _finish(merged: list[_Entry], found: Arranged, prefill: bool) -> None:
+def _finish(merged: list[_Entry], found: ArrangedMessages, prefill: bool) -> None:
     last = merged[-1]
     if last.role != "assistant":
         return
@@ -358,7 +358,9 @@ def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
         blocks[-1]["cache_control"] = {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
 
 
-def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: Arranged) -> list[dict[str, Any]]:
+def _blocks(
+    block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: ArrangedMessages
+) -> list[dict[str, Any]]:
     content = with_lead["content"] if with_lead is not None else block.content
     if block.role == "tool":
         return [_result(block, content, found)]
@@ -392,7 +394,7 @@ def _thoughts(details: Any) -> Iterable[dict[str, Any]]:
             yield {"type": "redacted_thinking", "data": str(detail.get("data"))}
 
 
-def _part(part: Mapping[str, Any], role: str, found: Arranged) -> dict[str, Any] | None:
+def _part(part: Mapping[str, Any], role: str, found: ArrangedMessages) -> dict[str, Any] | None:
     kind = part.get("type")
     if kind == "text":
         text = part.get("text")
@@ -415,7 +417,7 @@ def _source(url: Any) -> dict[str, Any] | None:
     return {"type": "base64", "media_type": match[1], "data": "".join(match[2].split())} if match else None
 
 
-def _result(block: Block, content: Any, found: Arranged) -> dict[str, Any]:
+def _result(block: Block, content: Any, found: ArrangedMessages) -> dict[str, Any]:
     """Return the result of a tool, as one text or as texts and pictures in order."""
     given: Any = content
     if not isinstance(content, str):

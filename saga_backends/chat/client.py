@@ -22,7 +22,7 @@ from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import choices_of, several
 from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
-from saga_backends.chat.reply import Reply
+from saga_backends.chat.reply import ModelReply
 from saga_backends.http_client import MOST_BODY, body_of, open_http, refusal
 from saga_backends.json_text import read_text
 from saga_backends.provider_error import Blame
@@ -175,7 +175,7 @@ class ChatClient:
     ) -> AsyncGenerator[ChatPart, None]:
         """Send the request, and yield the parts of the streamed or whole reply."""
         key = request.api_key
-        reply = Reply(
+        reply = ModelReply(
             self.blame(key),
             self.dialect.pieces(request, index),
             choices=1 if self.dialect.single else choices_of(request),
@@ -327,11 +327,11 @@ def _pause(state: tenacity.RetryCallState) -> float:
     return _BACKOFF(state) if asked is None else asked
 
 
-def _whole(reply: Reply, body: bytes) -> list[ChatPart]:
+def _whole(reply: ModelReply, body: bytes) -> list[ChatPart]:
     return [*reply.whole(body), *reply.end()]
 
 
-def _instead(reply: Reply, loose: bytes) -> Iterable[ChatPart]:
+def _instead(reply: ModelReply, loose: bytes) -> Iterable[ChatPart]:
     """Return the parts of a whole reply that came under the media type of a stream. Raises the error if it is none."""
     if loose.lstrip()[:1] in (b"{", b"["):
         return list(reply.whole(loose))

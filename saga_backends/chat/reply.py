@@ -23,7 +23,7 @@ MOST_BESIDE = 32_000_000
 
 
 @define
-class Reply:
+class ModelReply:
     """Turns the events of one reply, or the whole reply, into parts, and checks that the reply is complete.
 
     An event without JSON is a sign of life. An error is raised as ``UpstreamError`` wherever it stands.

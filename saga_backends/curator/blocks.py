@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.lifecycle import CuratorLifecycle
 from saga_backends.curator.model_options import take_model
 from saga_core.curation import MOST_CALLS, Desk, read_calls, step_plan, tool_definitions
 from saga_core.errors import UpstreamError
@@ -17,7 +17,7 @@ _UNUSABLE = 2
 """The number of replies without a usable tool call after which a review ends."""
 
 
-class BlocksCurator(CuratorLife):
+class BlocksCurator(CuratorLifecycle):
     """Makes at most ``steps`` model calls per review. Its memory is read from the state and returned as proposals."""
 
     def __init__(self, asked: CuratorModel, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.lifecycle import CuratorLifecycle
 from saga_backends.curator.model_options import ModelOptions, take_model
 from saga_core.curation import read_answer, retry_plan, review_plan
 from saga_core.errors import QUOTES
@@ -16,7 +16,7 @@ from saga_core.values import Proposal
 _SHOWN = 120
 
 
-class DirectCurator(CuratorLife):
+class DirectCurator(CuratorLifecycle):
     """Makes one call per review, and one more if the reply cannot be read."""
 
     def __init__(self, asked: CuratorModel, count: Callable[[str], int]) -> None:

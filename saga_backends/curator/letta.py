@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
-from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.lifecycle import CuratorLifecycle
 from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
 from saga_core.capabilities import Capability
 from saga_core.curation import MOST_CALLS, Desk, ToolCall, agent_prompt, agent_retry, read_calls, tool_definitions
@@ -28,7 +28,7 @@ _UNUSABLE = 2
 _MANY = (False, f"not done: only the first {MOST_CALLS} calls of a step are")
 
 
-class LettaCurator(CuratorLife):
+class LettaCurator(CuratorLifecycle):
     """Makes at most ``steps`` calls to the agent per review, each within the server's ``timeout``."""
 
     def __init__(

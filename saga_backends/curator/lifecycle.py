@@ -9,7 +9,7 @@ from saga_core.errors import Closed
 from saga_core.stores import Health, StoreInfo
 
 
-class CuratorLife:
+class CuratorLifecycle:
     """The methods that every curator has besides ``review``."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability] = frozenset()) -> None:

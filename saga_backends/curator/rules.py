@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.lifecycle import CuratorLifecycle
 from saga_core.capabilities import Capability
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import CurationView, Curator
 from saga_core.values import Proposal
 
 
-class RulesCurator(CuratorLife):
+class RulesCurator(CuratorLifecycle):
     """Finds contradictions, and summarises turns that are at least ``compress_after`` turns old."""
 
     def __init__(self, compress_after: int = 50) -> None:

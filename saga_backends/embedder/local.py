@@ -15,10 +15,10 @@ from typing import Protocol
 from attrs import define, field
 
 from saga_backends.embedder import strangers
-from saga_backends.embedder.questions import Questions
+from saga_backends.embedder.questions import QueriesInProgress
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import BadVector, blank, unit
-from saga_backends.worker import Worker
+from saga_backends.worker import WorkerThread
 from saga_core.errors import Closed, StoreUnavailable
 from saga_core.ports import Mode
 
@@ -44,11 +44,11 @@ class LocalEmbedder:
     id: str
     dimension: int
     model: LocalModel = field(repr=False)
-    _worker: Worker = field(repr=False)
+    _worker: WorkerThread = field(repr=False)
     _recent: RecentVectors = field(repr=False)
     _baseline: float | None = None
     """If it is None, it is measured when the model is loaded."""
-    _questions: Questions = field(factory=Questions, init=False, repr=False)
+    _questions: QueriesInProgress = field(factory=QueriesInProgress, init=False, repr=False)
     _loaded: bool = field(default=False, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
 

@@ -25,7 +25,7 @@ from attrs import define, field, frozen
 
 from saga_backends.embedder import strangers
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
-from saga_backends.embedder.questions import Questions
+from saga_backends.embedder.questions import QueriesInProgress
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import BadVector, blank, unit
 from saga_backends.http_client import MOST_BODY, bearer, open_http, refusal
@@ -156,7 +156,7 @@ _FORMATS = ("base64", "float")
 
 
 @frozen
-class Asked:
+class RequestSettings:
     """The settings of requests to the server."""
 
     model: str
@@ -188,7 +188,7 @@ class OpenAIOptions:
     """None if no key is sent."""
     baseline: float | None
     cache: int
-    asked: Asked
+    asked: RequestSettings
 
 
 def _text(given: dict[str, Any], name: str) -> str | None:
@@ -286,7 +286,7 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
         key,
         _baseline(given["baseline"], facts),
         int(_at_least(given, "cache", 0)),
-        Asked(
+        RequestSettings(
             model,
             dimension,
             ask,
@@ -328,13 +328,13 @@ class OpenAIEmbedder:
 
     name: str
     host: str
-    asked: Asked
+    asked: RequestSettings
     _connect: Callable[[], Awaitable[httpx2.AsyncClient]] = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
     _baseline: float | None = field(repr=False)
     _recent: RecentVectors = field(repr=False)
     _client: asyncio.Task[httpx2.AsyncClient] | None = field(default=None, init=False, repr=False)
-    _questions: Questions = field(factory=Questions, init=False, repr=False)
+    _questions: QueriesInProgress = field(factory=QueriesInProgress, init=False, repr=False)
     _measuring: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _failures: int = field(default=0, init=False)
     _until: float = field(default=0.0, init=False)

@@ -18,7 +18,7 @@ Vectors: TypeAlias = "list[array[float]]"
 
 
 @define(eq=False)
-class Questions:
+class QueriesInProgress:
     """The queries in progress, at most ``at_once``. A model that does not answer receives no further queries."""
 
     at_once: int = 4

@@ -26,7 +26,7 @@ from saga_core.errors import BadInput
 _MOST_CHARACTERS = 10_000
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The kinds of tokens."""
 
     NAME = auto()
@@ -44,7 +44,7 @@ class Kind(Enum):
 class Token:
     """A token. ``at`` and ``end`` are character offsets in the query, counted from 0."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     at: int
     end: int
@@ -52,19 +52,19 @@ class Token:
     @property
     def word(self) -> str:
         """A name in upper case for comparison with keywords, the text of a sign, or an empty text for other tokens."""
-        if self.kind is Kind.NAME:
+        if self.kind is TokenKind.NAME:
             return self.text.upper()
-        return self.text if self.kind is Kind.SIGN else ""
+        return self.text if self.kind is TokenKind.SIGN else ""
 
 
 _PATTERNS = (
     (None, r"[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/"),
-    (Kind.TEXT, r"'[^'\\\x00-\x1f\x7f]*'|\"[^\"\\\x00-\x1f\x7f]*\""),
-    (Kind.QUOTED, r"`[^`\\\x00-\x1f\x7f]+`"),
-    (Kind.DECIMAL, r"[0-9]++\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]++[eE][+-]?[0-9]+"),
-    (Kind.INTEGER, r"[0-9]+"),
-    (Kind.NAME, r"[A-Za-z_가-힣][A-Za-z0-9_가-힣]*"),
-    (Kind.SIGN, r"<=|>=|<>|=~|\.\.|[][(){}.,:|+*%^=<>;-]|/(?!\*)"),
+    (TokenKind.TEXT, r"'[^'\\\x00-\x1f\x7f]*'|\"[^\"\\\x00-\x1f\x7f]*\""),
+    (TokenKind.QUOTED, r"`[^`\\\x00-\x1f\x7f]+`"),
+    (TokenKind.DECIMAL, r"[0-9]++\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]++[eE][+-]?[0-9]+"),
+    (TokenKind.INTEGER, r"[0-9]+"),
+    (TokenKind.NAME, r"[A-Za-z_가-힣][A-Za-z0-9_가-힣]*"),
+    (TokenKind.SIGN, r"<=|>=|<>|=~|\.\.|[][(){}.,:|+*%^=<>;-]|/(?!\*)"),
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in _PATTERNS)
 
@@ -90,10 +90,10 @@ def tokens(query: str) -> list[Token]:
                 raise BadInput(f"cypher: {query[found[-1].at : end]!r} at character {at} runs together; put a blank")
             found.append(Token(kind, query[at:end], at, end))
         at = end
-    return [*found, Token(Kind.END, "", at, at)]
+    return [*found, Token(TokenKind.END, "", at, at)]
 
 
-def _match(query: str, at: int) -> tuple[Kind | None, int]:
+def _match(query: str, at: int) -> tuple[TokenKind | None, int]:
     for kind, pattern in _COMPILED:
         match = pattern.match(query, at)
         if match is not None:
@@ -106,9 +106,9 @@ def _match(query: str, at: int) -> tuple[Kind | None, int]:
     raise BadInput(f"cypher: unexpected {what} at character {at}")
 
 
-def _runs_together(before: Token, kind: Kind) -> bool:
+def _runs_together(before: Token, kind: TokenKind) -> bool:
     """Whether two tokens without a blank between them could be read differently."""
-    signs = (Kind.SIGN, Kind.END)
+    signs = (TokenKind.SIGN, TokenKind.END)
     return before.kind not in signs and kind not in signs
 
 
@@ -135,7 +135,7 @@ _COMPARING = frozenset("= <> < <= > >= =~ + - * / % ^ AND OR XOR IN CONTAINS STA
 
 
 @frozen
-class Question:
+class ParsedQuery:
     """A parsed query."""
 
     text: str
@@ -144,7 +144,7 @@ class Question:
     """The column names as written in the query, or None for ``RETURN *``."""
 
 
-def understand(query: str, limit: int) -> Question:
+def understand(query: str, limit: int) -> ParsedQuery:
     """Parse ``query`` and limit it to ``limit`` rows. Raises ``BadInput`` for anything outside the grammar."""
     return _Parser(query, limit).question()
 
@@ -160,7 +160,7 @@ class _Parser:
         self._nested = 0
         self._sent: list[str] = []
 
-    def question(self) -> Question:
+    def question(self) -> ParsedQuery:
         while self._peek() in ("MATCH", "OPTIONAL", "WITH"):
             if self._peek() == "WITH":
                 self._take()
@@ -173,9 +173,9 @@ class _Parser:
         columns = self._projection(last=True)
         if self._peek() == ";":
             self._next += 1
-        if self._token().kind is not Kind.END:
+        if self._token().kind is not TokenKind.END:
             raise self._wrong("the end of the query: one statement, of MATCH, WHERE, WITH and RETURN")
-        return Question(" ".join(self._sent), columns)
+        return ParsedQuery(" ".join(self._sent), columns)
 
     # --- clauses --------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class _Parser:
         if self._peek() == "LIMIT":
             self._next += 1
             token = self._token()
-            if token.kind is not Kind.INTEGER:
+            if token.kind is not TokenKind.INTEGER:
                 raise self._wrong("a whole number")
             self._next += 1
             asked = min(asked, int(token.text))
@@ -265,9 +265,9 @@ class _Parser:
             self._expect("}")
 
     def _hops(self) -> None:
-        least = self._integer(MOST_HOPS) if self._token().kind is Kind.INTEGER else None
+        least = self._integer(MOST_HOPS) if self._token().kind is TokenKind.INTEGER else None
         if self._accept(".."):
-            if self._token().kind is not Kind.INTEGER:
+            if self._token().kind is not TokenKind.INTEGER:
                 raise self._wrong(f"the most hops, up to {MOST_HOPS}: *1..{MOST_HOPS}")
             most = self._integer(MOST_HOPS)
             if least is not None and least > most:
@@ -311,7 +311,11 @@ class _Parser:
 
     def _value(self) -> None:
         token = self._token()
-        if token.kind in (Kind.TEXT, Kind.INTEGER, Kind.DECIMAL) or token.word in ("TRUE", "FALSE", "NULL"):
+        if token.kind in (TokenKind.TEXT, TokenKind.INTEGER, TokenKind.DECIMAL) or token.word in (
+            "TRUE",
+            "FALSE",
+            "NULL",
+        ):
             self._take()
         elif self._accept("("):
             self._expression()
@@ -322,7 +326,7 @@ class _Parser:
             self._expect("]")
         elif token.word == "CASE":
             self._case()
-        elif token.kind is Kind.NAME and self._tokens[self._next + 1].word == "(":
+        elif token.kind is TokenKind.NAME and self._tokens[self._next + 1].word == "(":
             self._call()
         elif self._is_name():
             self._name("a value")
@@ -391,7 +395,7 @@ class _Parser:
 
     def _integer(self, most: int) -> int:
         token = self._token()
-        if token.kind is not Kind.INTEGER:
+        if token.kind is not TokenKind.INTEGER:
             raise self._wrong("a whole number")
         if len(token.text) > 10 or int(token.text) > most:
             raise BadInput(f"cypher: {token.text} at character {token.at} is too much; give at most {most}")
@@ -400,9 +404,9 @@ class _Parser:
 
     def _is_name(self) -> bool:
         token = self._token()
-        if token.kind is Kind.QUOTED:
+        if token.kind is TokenKind.QUOTED:
             return True
-        return token.kind is Kind.NAME and token.word not in _READING and token.word not in _OTHERS
+        return token.kind is TokenKind.NAME and token.word not in _READING and token.word not in _OTHERS
 
     def _name(self, what: str) -> str:
         if not self._is_name():

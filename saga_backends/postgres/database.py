@@ -225,7 +225,7 @@ _ASIDE = 0.01
 
 
 @frozen
-class Place:
+class DatabasePlace:
     """The location of the data, and the settings of its connection pool."""
 
     conninfo: str = field(repr=False)
@@ -241,7 +241,7 @@ class Place:
         return f"{host}:{known.get('port') or 5432}/{known.get('dbname') or ''}.{self.schema}"
 
 
-def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[Place, dict[str, object]]:
+def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[DatabasePlace, dict[str, object]]:
     """Return the place that ``options`` describe, and the store's own options. Raises ``BadInput``."""
     taken = options.take(schema="saga", pool=8, timeout=10.0, **more)
     if not options.url:
@@ -265,7 +265,7 @@ def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[Place, di
     fixed |= {name: value for name, value in _USUAL.items() if name not in known}
     conninfo = make_conninfo(options.url, **fixed)
     schema, pool, timeout = (taken.pop(name) for name in ("schema", "pool", "timeout"))
-    return Place(conninfo, check_schema(schema), pool, float(timeout)), taken
+    return DatabasePlace(conninfo, check_schema(schema), pool, float(timeout)), taken
 
 
 _USUAL = {"connect_timeout": "5", "application_name": "saga"}
@@ -285,7 +285,7 @@ _pools: dict[tuple[asyncio.AbstractEventLoop, str, int, float], _Shared] = {}
 class Database:
     """The access of one store to a shared pool. ``open`` connects and migrates, and ``aclose`` must follow."""
 
-    def __init__(self, place: Place, kind: str) -> None:
+    def __init__(self, place: DatabasePlace, kind: str) -> None:
         self.place = place
         self.where = f"postgres {place.shown}"
         self.version = ""

@@ -24,7 +24,7 @@ from psycopg.pq import Format
 
 from saga_backends.postgres import exact_json
 from saga_backends.postgres.database import Database, Migration, Part, place_of
-from saga_backends.scoring import Question, as_row, as_rows, squared_norms
+from saga_backends.scoring import QueryVector, as_row, as_rows, squared_norms
 from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
@@ -287,7 +287,7 @@ class PostgresVectors:
         places = {scope: place for place, scope in enumerate(dict.fromkeys(scopes))}
         filtering = Where("metadata")
         condition = filtering.condition(where) if where is not None else "true"
-        question = Question(asked)
+        question = QueryVector(asked)
         statement = (
             f"WITH scored AS MATERIALIZED (SELECT scope, id, {self._near} AS near FROM {self._items} "
             f"WHERE scope = ANY(%(scopes)s::text[]) AND {condition}), "

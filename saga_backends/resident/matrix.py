@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from saga_backends.footprint import mapping_bytes
 from saga_backends.scoring import (
     Doubles,
-    Question,
+    QueryVector,
     Singles,
     are_tame,
     as_rows,
@@ -185,7 +185,7 @@ class Matrix:
         assert row is not None
         return VectorItem(row.id, array("f", self._vectors[place].tobytes()), row.text, row.metadata)
 
-    def best(self, question: Question, k: int, wanted: Predicate | None) -> list[tuple[float, Row]]:
+    def best(self, question: QueryVector, k: int, wanted: Predicate | None) -> list[tuple[float, Row]]:
         """Return the ``k`` nearest items that pass the filter, with scores, sorted by descending score, then by id."""
         places = self._candidates(question, k, wanted)
         if not places:
@@ -196,7 +196,7 @@ class Matrix:
         found.sort(key=lambda pair: (-pair[0], pair[1].id))
         return found[:k]
 
-    def _candidates(self, question: Question, k: int, wanted: Predicate | None) -> list[int]:
+    def _candidates(self, question: QueryVector, k: int, wanted: Predicate | None) -> list[int]:
         """Return rows that pass the filter, including the ``k`` nearest."""
         used = len(self._rows)
         if not self._tame or (wanted is None and len(self) <= k):

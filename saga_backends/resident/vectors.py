@@ -118,9 +118,9 @@ class ResidentVectors(ResidentStore[VectorStore, _Image]):
         self.cache.ensure_open()
         check_query(scopes, k, where, self._limits)
         asked = as_float32("vector", vector)
-        from saga_backends.scoring import Question
+        from saga_backends.scoring import QueryVector
 
-        question = Question(asked)
+        question = QueryVector(asked)
         wanted = predicate(where) if where is not None else None
         found: list[list[Hit]] = []
         for scope in dict.fromkeys(scopes):

@@ -38,7 +38,7 @@ _SHORT = 4_096
 
 
 @define(eq=False)
-class KnownCounts:
+class CachedCounts:
     """Caches the results of ``count`` by fingerprint, so that long texts are not kept alive.
 
     It may be used from several threads, because long texts are counted off the event loop.
@@ -151,7 +151,7 @@ class EstimateCounter:
             raise BadInput(f"options.scale: {scale!r} is out of range; give a number above 0, such as 1.0")
         self.note = note
         self._scale = scale
-        self._known = KnownCounts(self._counted)
+        self._known = CachedCounts(self._counted)
 
     @property
     def id(self) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_backends.tokens.estimate import EstimateCounter, KnownCounts
+from saga_backends.tokens.estimate import CachedCounts, EstimateCounter
 from saga_core.errors import BadInput, SagaError, StoreUnavailable
 from saga_core.ports import TokenCounter
 from saga_core.registry import Backend, OpenOptions
@@ -53,13 +53,13 @@ class NoTable(SagaError):
 
 
 @frozen
-class Places:
+class TableFolders:
     """The folders that are searched for tables, in this order."""
 
     folders: tuple[Path, ...]
 
     @classmethod
-    def of(cls, directory: str | None, own: Path | None, environ: Mapping[str, str]) -> Places:
+    def of(cls, directory: str | None, own: Path | None, environ: Mapping[str, str]) -> TableFolders:
         """Return the configured folder, SAGA's own folder, and the folders where tiktoken caches tables."""
         found = [Path(directory).expanduser()] if directory else []
         found += [own] if own is not None else []
@@ -159,10 +159,10 @@ class TiktokenCounter:
     _encode: Callable[[str], list[int]] = field(repr=False)
     note: str = "exact for the models of OpenAI that use this encoding"
     """A description of the accuracy."""
-    _known: KnownCounts = field(init=False, repr=False)
+    _known: CachedCounts = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        self._known = KnownCounts(self._counted, _CACHED_FROM)
+        self._known = CachedCounts(self._counted, _CACHED_FROM)
 
     def count(self, text: str) -> int:
         """Return the tokens of ``text``, 0 for an empty text."""
@@ -232,7 +232,7 @@ async def open_exact(options: OpenOptions, *, strict: bool) -> TokenCounter:
     for name in ("directory", "file"):
         if given[name] is not None and not isinstance(given[name], str):
             raise BadInput(f"token_budget.counter_options.{name}: {given[name]!r} is no path; give one as text")
-    places = Places.of(given["directory"], options.path, os.environ)
+    places = TableFolders.of(given["directory"], options.path, os.environ)
     try:
         if given["file"]:
             return await asyncio.to_thread(_from_file, Path(given["file"]), given["encoding"])

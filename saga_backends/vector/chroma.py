@@ -26,7 +26,7 @@ import numpy as np
 from attrs import frozen
 
 from saga_backends.scoring import Nearest, Singles, as_rows, squared_norms
-from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
+from saga_backends.vector.engine_folder import EngineFolder, FolderLayout, import_engine
 from saga_backends.vector.threaded import PackedItem, check_same, latest, open_threaded, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
@@ -149,7 +149,7 @@ def _remove(index: Path) -> None:
 
 
 @frozen(eq=False)
-class Block:
+class IndexBlock:
     """Some items of a scope. ``rests`` are text and metadata, as JSON."""
 
     ids: list[str]
@@ -163,7 +163,7 @@ def pack(item: PackedItem) -> str:
     return f"{vector}[{json.dumps(item.text, ensure_ascii=False)},{item.metadata}]"
 
 
-def split(found: Any, key: str, dimension: int, corrupt: Callable[[str], SagaError]) -> Block:
+def split(found: Any, key: str, dimension: int, corrupt: Callable[[str], SagaError]) -> IndexBlock:
     """Items as the engine gave them, kept under ``key``. Raises what ``corrupt`` makes for those that are not as
     ``pack`` makes them."""
     width = dimension * 4
@@ -180,10 +180,10 @@ def split(found: Any, key: str, dimension: int, corrupt: Callable[[str], SagaErr
         vectors.append(vector)
         rests.append(bracket + rest)
     block = np.frombuffer(b"".join(vectors), dtype="<f4").astype(np.float32, copy=False)
-    return Block(ids, block.reshape(-1, dimension), rests)
+    return IndexBlock(ids, block.reshape(-1, dimension), rests)
 
 
-def parse(block: Block, corrupt: Callable[[str], SagaError]) -> list[tuple[str, dict[str, Any]]]:
+def parse(block: IndexBlock, corrupt: Callable[[str], SagaError]) -> list[tuple[str, dict[str, Any]]]:
     """Text and metadata of each item. Raises what ``corrupt`` makes for what is no JSON."""
     try:
         found = json.loads(f"[{','.join(block.rests)}]")
@@ -201,7 +201,7 @@ def parse(block: Block, corrupt: Callable[[str], SagaError]) -> list[tuple[str, 
     raise corrupt(f"items {block.ids[0]!r} to {block.ids[-1]!r} are damaged")
 
 
-def items_of(block: Block, corrupt: Callable[[str], SagaError]) -> list[VectorItem]:
+def items_of(block: IndexBlock, corrupt: Callable[[str], SagaError]) -> list[VectorItem]:
     """The items of the block, whole."""
     return [
         VectorItem(item_id, array("f", vector.tobytes()), text, fields)
@@ -220,7 +220,7 @@ def _is_rest(found: object) -> bool:
 # of a Chroma item is the same vector at unit length. Chroma's index is approximate and is not used. A query reads its
 # scopes completely.
 
-LAYOUT = Layout(
+LAYOUT = FolderLayout(
     name="chroma",
     version=1,
     damage=(
@@ -525,10 +525,10 @@ class ChromaCollections:
             found: list[str] = collection.get(ids=ids, include=[])["ids"]
         return found
 
-    def _passing(self, block: Block, wanted: Predicate) -> list[int]:
+    def _passing(self, block: IndexBlock, wanted: Predicate) -> list[int]:
         return [index for index, (_, fields) in enumerate(parse(block, self._folder.corrupt)) if wanted(fields)]
 
-    def _blocks(self, name: str) -> Iterator[Block]:
+    def _blocks(self, name: str) -> Iterator[IndexBlock]:
         """The scope's items, some thousand at a time."""
         start = 0
         while True:
@@ -539,13 +539,13 @@ class ChromaCollections:
                 return
             start += _BLOCK
 
-    def _read(self, name: str, **which: Any) -> Block:
+    def _read(self, name: str, **which: Any) -> IndexBlock:
         collection = self._collection(name)
         with self._folder.translated(f"reading scope {name!r}"):
             found = collection.get(include=["metadatas"], **which)
         return self._split(name, found)
 
-    def _split(self, name: str, found: Any) -> Block:
+    def _split(self, name: str, found: Any) -> IndexBlock:
         return split(found, _ITEM, self._specs[name].dimension, self._folder.corrupt)
 
 

@@ -35,7 +35,7 @@ _SHOWN = 300
 
 
 @frozen
-class Layout:
+class FolderLayout:
     """The layout of a backend. ``name`` is the name of the backend, and ``damage`` are phrases that indicate damage."""
 
     name: str
@@ -46,7 +46,7 @@ class Layout:
 class EngineFolder:
     """The directory at ``path``, which ``open`` creates. All methods may block."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: FolderLayout) -> None:
         self.path = path
         self._layout = layout
         self._lock: PathLock | None = None

@@ -22,7 +22,7 @@ import numpy as np
 from attrs import define, frozen
 
 from saga_backends.scoring import Nearest, Singles
-from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
+from saga_backends.vector.engine_folder import EngineFolder, FolderLayout, import_engine
 from saga_backends.vector.threaded import PackedItem, check_same, latest, open_threaded, read_metadata, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
@@ -81,7 +81,7 @@ def _items_of(block: Any, spec: ScopeSpec, corrupt: Callable[[str], SagaError]) 
 # either exists or not, even if the process is killed. A table without a scope is removed the next time the store is
 # opened. Rows are found by the engine's row ids. Its filter language is only used to delete rows.
 
-LAYOUT = Layout(
+LAYOUT = FolderLayout(
     name="lancedb",
     version=1,
     damage=("corrupt", "not found"),

@@ -188,9 +188,9 @@ class VectorFile:
         """See ``VectorStore.query``. Keeps ``k`` candidates and some hundred rows in memory at a time."""
         import numpy as np  # imported here, so that the start does not pay for it
 
-        from saga_backends.scoring import Question, squared_norms
+        from saga_backends.scoring import QueryVector, squared_norms
 
-        question = Question(asked)
+        question = QueryVector(asked)
         best: list[tuple[float, str, int, int]] = []
         with self._reading() as connection:
             for place, name in enumerate(names):

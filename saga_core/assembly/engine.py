@@ -54,7 +54,7 @@ from saga_core.play import (
     Recorder,
     TurnBills,
 )
-from saga_core.sessions import OtherSessions, Perspectives, SilentChats
+from saga_core.sessions import MissingReports, OtherSessions, Perspectives
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import Curator, GraphStore, VectorStore
 from saga_core.transcript import Matcher
@@ -153,7 +153,7 @@ async def _build(base: Foundations) -> Parts:
     learning = await _learning(base, bills)
     reader = await _reader(base, learning.sources)
     extraction = _extraction(base, bills)
-    silent = SilentChats(counters, extraction.reader)
+    silent = MissingReports(counters, extraction.reader)
     forgetting = ForgettingJob(reviewers.curators, stores.state, counters)
     reviews = _reviews(base, reviewers, learning, extraction, forgetting)
     vectors = VectorsJob(
@@ -270,7 +270,7 @@ async def _build(base: Foundations) -> Parts:
     )
 
 
-def _listener(base: Foundations, memories: PromptMemories, silent: SilentChats) -> OwnershipListener:
+def _listener(base: Foundations, memories: PromptMemories, silent: MissingReports) -> OwnershipListener:
     """What happens when a session is taken over or lost, or when another server left work."""
 
     def forget(session: str) -> None:
@@ -310,7 +310,7 @@ def _play(
     reader: ContextReader,
     prompting: Prompting,
     contexts: RecentContexts,
-    silent: SilentChats,
+    silent: MissingReports,
     work: TurnJobs,
 ) -> Play:
     """Build the part that begins turns."""

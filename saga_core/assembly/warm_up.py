@@ -12,9 +12,9 @@ from saga_core import codec, registry
 from saga_core.billing import Bill
 from saga_core.language import known, language_of, normalized, terms
 from saga_core.model import Session, Turn, TurnNode, WorldState
-from saga_core.play import KeptPage
+from saga_core.play import PinnedPage
 from saga_core.projection import clauses, weight
-from saga_core.prompt import Kept, KeptVolatile
+from saga_core.prompt import StoredMemory, StoredVolatile
 from saga_core.recall import looks_back
 from saga_core.transcript import read_transcript
 from saga_core.world import World
@@ -26,7 +26,7 @@ _MODULES = (
     "saga_core.curation.corrections",
     "saga_core.strategies.consolidation",
 )
-_RECORDS = (Session, Turn, TurnNode, WorldState, World, Bill, Kept, KeptVolatile, KeptPage)
+_RECORDS = (Session, Turn, TurnNode, WorldState, World, Bill, StoredMemory, StoredVolatile, PinnedPage)
 """The records that a turn reads and writes."""
 _LONG = 300
 """A number of letters with combining marks that is too large for the fast path of normalisation."""

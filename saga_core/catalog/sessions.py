@@ -18,7 +18,7 @@ from saga_core.journal import Journal, Ledger, Removal, make_root, uproot
 from saga_core.language import clean_name
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SilentChats
+from saga_core.sessions import LiveSession, LiveSessions, MissingReports, SessionDirectory
 from saga_core.views import Projector
 from saga_core.world import WorldLibrary
 
@@ -65,7 +65,7 @@ class Sessions:
     projector: Projector
     supervisor: Supervisor
     letting_go: LettingGo
-    silent: SilentChats
+    silent: MissingReports
     ids: IdSource
     clock: Clock
     counters: Counters

@@ -255,7 +255,7 @@ any of the next thirty."""
 
 
 @define
-class Remembered:  # not frozen, as ``Piece`` is not
+class RecalledText:  # not frozen, as ``Piece`` is not
     """The text of a recalled turn."""
 
     facts: str
@@ -266,7 +266,7 @@ class Remembered:  # not frozen, as ``Piece`` is not
 
 
 @define(slots=False)
-class Remembering:
+class RecalledTexts:
     """Selects the texts of the turns of one read."""
 
     episodes: PathEpisodes
@@ -293,12 +293,12 @@ class Remembering:
         self._left, self._told = _NEAREST, 0
         self._nearest = set[str]()
 
-    def of(self, turn: str) -> Remembered | None:
+    def of(self, turn: str) -> RecalledText | None:
         """Return the text of ``turn``, or None to leave it out. Call it once per turn, in the order of the ranking."""
         facts, said, stamped = _parts(self.episodes.text(turn))
         at, self._told = self._told, self._told + 1
         if not said:
-            return Remembered(excerpt(facts, self._weights[0], self._facts), "", stamped)
+            return RecalledText(excerpt(facts, self._weights[0], self._facts), "", stamped)
         if self._particular is not None:
             said = particular_sentences(said, self._particular) or self._resembling(said, turn)
             if not said:
@@ -307,7 +307,7 @@ class Remembering:
             part = next(part for first, part in _BRIEFER if at >= first) if self.asked else 1.0
             said = excerpt(said, self._words_of(turn), int(part * self._excerpt), sentence=self._excerpt)
         # Utterances in a conversation are identified by date or context, not by turn number.
-        return Remembered(facts, said, stamped and bool(facts or not self.brief))
+        return RecalledText(facts, said, stamped and bool(facts or not self.brief))
 
     def _words_of(self, turn: str) -> Mapping[str, float]:
         """Return the words to search for in a turn, with their weights."""
@@ -433,7 +433,7 @@ class Recollection:
         words = labels(request.language)
         also = [] if brief else fed.terms
         asked = scene.looks_back and not brief
-        remembering = Remembering(episodes, sought, turns, request.language, brief, also, asked)
+        remembering = RecalledTexts(episodes, sought, turns, request.language, brief, also, asked)
         left = _LINE + (self.most if scene.looks_back else self.room)
         here = [id_ for id_ in scene.state.present if id_ in scene.asked]
         pieces: list[Piece] = []
@@ -459,7 +459,7 @@ class Recollection:
         turn: str,
         entry: Fused[int],
         steps: Steps,
-        told: Remembered,
+        told: RecalledText,
         there: tuple[str, ...] | None,
         here: Sequence[str],
         scene: Scene,

@@ -25,7 +25,7 @@ from saga_core.context.model import (
     one_field,
     one_line,
 )
-from saga_core.context.recollection import Remembering
+from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import Labels, content_words
@@ -713,7 +713,7 @@ def _pieces(
     """Return a line for each found turn. ``found`` has the scores by words; ``number`` orders the stories."""
     episodes = story.episodes
     best = sorted(found, key=lambda turn: (-found[turn], episodes.depth(turn)))
-    remembering = Remembering(episodes, SearchedWords(wanted), best, language, brief=False)
+    remembering = RecalledTexts(episodes, SearchedWords(wanted), best, language, brief=False)
     under = " · ".join(filter(None, (one_field(story.name), story.day)))
     pieces: list[Piece] = []
     for rank, turn in enumerate(best):

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
     from saga_core.extraction.tool_reports import ReportCalls, report_tool
-    from saga_core.extraction.window import Told, fits
+    from saga_core.extraction.window import WindowTurn, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
     "Extractor",
     "ReportCalls",
-    "Told",
+    "WindowTurn",
     "count_events",
     "fits",
     "mention_event",
@@ -36,7 +36,7 @@ __getattr__ = lazy_face(
         "Extractor": "saga_core.extraction.extractor:Extractor",
         "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
         "report_tool": "saga_core.extraction.tool_reports:report_tool",
-        "Told": "saga_core.extraction.window:Told",
+        "WindowTurn": "saga_core.extraction.window:WindowTurn",
         "count_events": "saga_core.extraction.counts:count_events",
         "fits": "saga_core.extraction.window:fits",
         "mention_event": "saga_core.extraction.writer:mention_event",

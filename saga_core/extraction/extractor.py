@@ -9,7 +9,7 @@ from attrs import define, field
 from saga_core.errors import QUOTES
 from saga_core.extraction.answer import answer_schema, read_answer, without_inventions
 from saga_core.extraction.question import ask, ask_again
-from saga_core.extraction.window import Told, ask_window, read_window, told, window_schema
+from saga_core.extraction.window import WindowTurn, ask_window, read_window, window_schema, window_turn
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
 from saga_core.model_calls import LONGEST, BeforeCall, ModelCall, ModelCallFailed, Paid, Report
@@ -113,7 +113,7 @@ class Extractor:
 
     async def extract_window(
         self,
-        turns: Sequence[Told],
+        turns: Sequence[WindowTurn],
         state: WorldState,
         language: str,
         *,
@@ -132,16 +132,16 @@ class Extractor:
         )
         return read_window(answer.text[:LONGEST], len(turns), state.trackers)
 
-    def told(self, turn_user: str, turn_reply: str, language: str) -> Told:
+    def window_turn(self, turn_user: str, turn_reply: str, language: str) -> WindowTurn:
         """A turn as it is quoted in a window. Makes no call."""
-        return told(turn_user, turn_reply, language, self.counter.count)
+        return window_turn(turn_user, turn_reply, language, self.counter.count)
 
     def size(self, turn_user: str, turn_reply: str, state: WorldState, language: str) -> int:
         """The number of tokens of the question about one turn. Makes no call."""
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, brief=self.brief)
         return self.counter.count(plan.text())
 
-    def window_size(self, turns: Sequence[Told], state: WorldState, language: str) -> int:
+    def window_size(self, turns: Sequence[WindowTurn], state: WorldState, language: str) -> int:
         """The number of tokens of the question about a window. Makes no call."""
         return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 

@@ -31,14 +31,14 @@ _NOTHING = StateReading("", BlockStatus.OK, BlockFields())
 
 
 @frozen
-class Told:
+class WindowTurn:
     """A turn as it is quoted: its texts, shortened and without the text that SAGA injected."""
 
     text: str
     tokens: int
 
 
-def told(user: str, reply: str, language: str, count: Count) -> Told:
+def window_turn(user: str, reply: str, language: str, count: Count) -> WindowTurn:
     """Quote the player's message and the reply."""
     words = words_of(language)
     lines = []
@@ -47,7 +47,7 @@ def told(user: str, reply: str, language: str, count: Count) -> Told:
         lines += [words.words, said]
     lines += [words.reply, quoted(without_injected(reply), _REPLY, count)]
     text = "\n".join(lines)
-    return Told(text, count(text))
+    return WindowTurn(text, count(text))
 
 
 def fits(sizes: Sequence[int]) -> int:
@@ -61,7 +61,7 @@ def fits(sizes: Sequence[int]) -> int:
 
 
 def ask_window(
-    turns: Sequence[Told], state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
+    turns: Sequence[WindowTurn], state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
 ) -> PromptPlan:
     """The question about consecutive turns, which are numbered from 1.
 

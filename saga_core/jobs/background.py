@@ -21,7 +21,7 @@ from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Journal, PendingWork
 from saga_core.model import TurnKind
-from saga_core.sessions import LiveSession, SessionDirectory, SilentChats
+from saga_core.sessions import LiveSession, MissingReports, SessionDirectory
 
 STUCK = 5
 """Consecutive failures after which work on views counts as stuck. It is still retried, once a minute."""
@@ -68,7 +68,7 @@ class Background:
     reviews: ReviewsJob
     vectors: VectorsJob
     forgetting: ForgettingJob
-    silent: SilentChats
+    silent: MissingReports
     backfill: Backfill
 
     def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:

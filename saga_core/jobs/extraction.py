@@ -47,7 +47,7 @@ from saga_core.sessions import LiveSession, LiveSessions, amend
 from saga_core.state_block import StateReading, merged
 
 if TYPE_CHECKING:
-    from saga_core.extraction import Extractor, Told
+    from saga_core.extraction import Extractor, WindowTurn
     from saga_core.model_calls import Paid
 
 
@@ -98,7 +98,7 @@ class Window:
     """Consecutive turns, with their texts as they are quoted."""
 
     turns: tuple[str, ...]
-    told: tuple[Told, ...]
+    told: tuple[WindowTurn, ...]
     language: str
     """The language of the first turn."""
 
@@ -117,7 +117,9 @@ async def windows_of(
         turns = await live.journal.turns(live.session.id, [node.id for node in run])
         languages = [detect(f"{turn.user}\n{turn.reply}", live.world.language) for turn in turns]
         while turns:
-            told = [extractor.told(turn.user, turn.reply, languages[0]) for turn in turns[: 1 if alone else AHEAD]]
+            told = [
+                extractor.window_turn(turn.user, turn.reply, languages[0]) for turn in turns[: 1 if alone else AHEAD]
+            ]
             count = 1 if alone else fits([each.tokens for each in told])
             found.append(Window(tuple(turn.id for turn in turns[:count]), tuple(told[:count]), languages[0]))
             del turns[:count], languages[:count]
@@ -167,7 +169,7 @@ def is_news(live: LiveSession, turn: str) -> bool:
 
 
 @frozen
-class Scene:
+class TurnToRead:
     """A turn that is to be read, and what was known when it began."""
 
     turn: Turn
@@ -189,7 +191,7 @@ class Scene:
         return tuple(each.name for each in self.later.entities.values() if each.id not in self.before.entities)
 
 
-async def scene_of(live: LiveSession, turn_id: str) -> Scene:
+async def scene_of(live: LiveSession, turn_id: str) -> TurnToRead:
     """A turn with the state before it, as far as it is known now."""
     turn = await live.turn(turn_id)
     assert turn.parent is not None, "a root is never read"
@@ -202,7 +204,7 @@ async def scene_of(live: LiveSession, turn_id: str) -> Scene:
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None
     above = live.effective(await live.turn(turn.parent))
-    return Scene(turn, before, named, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
+    return TurnToRead(turn, before, named, later, above, detect(f"{turn.user}\n{turn.reply}", live.world.language))
 
 
 async def read_turn(
@@ -217,7 +219,7 @@ async def read_turn(
     return resolved(live, scene, reading)
 
 
-def resolved(live: LiveSession, scene: Scene, reading: StateReading) -> Delta:
+def resolved(live: LiveSession, scene: TurnToRead, reading: StateReading) -> Delta:
     """The delta of a turn from a model's report.
 
     It is for the whole turn, so it includes what the recorder itself found out. Names are also looked up at the active

@@ -17,7 +17,7 @@ from saga_core.journal.format import end_parts
 from saga_core.journal.keys import delete_below, delete_rows, pages, value
 from saga_core.journal.records import entries_of, root_records
 from saga_core.model import BLANK, Session, Timeline, Tree, Turn, TurnNode
-from saga_core.prompt import Kept, only
+from saga_core.prompt import StoredMemory, only
 from saga_core.stores import Batch, Key, StateKV
 
 _TURNS = 200
@@ -79,7 +79,7 @@ class Removal:
         if found is None:
             return Batch()
         try:
-            kept = codec.decode(found, Kept)
+            kept = codec.decode(found, StoredMemory)
         except StoreCorrupt:
             return Batch(deletes=frozenset({key}))
         return Batch({key: codec.encode(only(kept, lambda turn: turn not in doomed))})

@@ -49,16 +49,6 @@ def number_of(written: str) -> int:
     return whole + part + digit
 
 
-def _spelled(number: int) -> str:
-    tens, ones = divmod(number, 10)
-    digits = "〇一二三四五六七八九"
-    return ((digits[tens] if tens > 1 else "") + "十" if tens else "") + (digits[ones] if ones else "")
-
-
-COUNTS = {_spelled(number): number for number in sorted(range(1, 32), key=lambda number: -len(_spelled(number)))}
-"""The numbers up to 31 in Han characters, the longest first."""
-
-
 # -- counts in words, such as 三十, 兩百五十, 3万, 十几 ------------------------------------------------------------
 
 _CIPHERS = "〇零一二三四五六七八九两兩"

@@ -6,7 +6,7 @@ from saga_core.play.bills import TurnBills
 from saga_core.play.pending_turn import MARKER, PendingTurn, Reply
 from saga_core.play.places import OpenCalls, Places
 from saga_core.play.play import ContextReading, Play
-from saga_core.play.prompt_memories import KeptPage, NarratorModels, PromptMemories
+from saga_core.play.prompt_memories import NarratorModels, PinnedPage, PromptMemories
 from saga_core.play.prompting import PrefixTexts, Prompting
 from saga_core.play.recording import Recorder
 from saga_core.play.request import Request
@@ -14,10 +14,10 @@ from saga_core.play.request import Request
 __all__ = [
     "MARKER",
     "ContextReading",
-    "KeptPage",
     "NarratorModels",
     "OpenCalls",
     "PendingTurn",
+    "PinnedPage",
     "Places",
     "Play",
     "PrefixTexts",

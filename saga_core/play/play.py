@@ -47,13 +47,13 @@ from saga_core.sessions import (
     SILENT_FROM,
     SILENT_MODE,
     LiveSession,
+    MissingReports,
     OtherSession,
     OtherSessions,
     Perspective,
     Perspectives,
     SharedMemories,
-    Silence,
-    SilentChats,
+    UnreportedReplies,
     remarks_by_hand,
     unknown_here,
 )
@@ -112,7 +112,7 @@ class Play:
     recorder: Recorder
     contexts: RecentContexts
     work: TurnWork
-    silent: SilentChats
+    silent: MissingReports
     perspectives: Perspectives
     foreground: Foreground
     locks: SessionLocks
@@ -245,7 +245,7 @@ class Play:
         pending.notices = (*(each for each in pending.notices if each not in cut), *cut)
         self.contexts.keep(pending.id, pending.context)
 
-    def _report(self, request: Request, silence: Silence | None) -> Report:
+    def _report(self, request: Request, silence: UnreportedReplies | None) -> Report:
         """How the narrator is asked to report. Where nothing reads its replies, it always is."""
         reporting = self.settings.config.extraction.reporting
         if reporting == "block" or reporting == "tool":
@@ -304,7 +304,7 @@ class Play:
             return None
         return await self.perspectives.of(place.live, place.parent, who or "")
 
-    async def _notices(self, place: Place, silence: Silence | None, report: Report) -> tuple[str, ...]:
+    async def _notices(self, place: Place, silence: UnreportedReplies | None, report: Report) -> tuple[str, ...]:
         """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
         if silence is None:  # a side request
             return ()

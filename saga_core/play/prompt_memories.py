@@ -19,7 +19,7 @@ from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.model import WorldState
-from saga_core.prompt import Kept, KeptVolatile, PromptMemory, keep, only, recall
+from saga_core.prompt import PromptMemory, StoredMemory, StoredVolatile, keep, only, recall
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.upstream import ModelFacts, facts_of
 
@@ -34,7 +34,7 @@ _PAGES = 4
 
 
 @frozen
-class KeptPage:
+class PinnedPage:
     """Pages as they were pinned, and the state that they show."""
 
     text: str
@@ -50,7 +50,7 @@ class HeldMemory(PromptMemory):
     stored: dict[Key, bytes] = field(factory=dict)
     pages: list[tuple[str, str]] = field(factory=list)
     """The turns and languages of the stored pages, oldest first."""
-    fresh: dict[tuple[str, str], KeptPage] = field(factory=dict)
+    fresh: dict[tuple[str, str], PinnedPage] = field(factory=dict)
     """Pages that are not stored yet, by turn and language."""
 
 
@@ -72,7 +72,7 @@ class PromptMemories:
             found = self._held.setdefault(session, loaded)
         return found
 
-    async def page(self, session: str, memory: HeldMemory, turn: str, language: str) -> KeptPage | None:
+    async def page(self, session: str, memory: HeldMemory, turn: str, language: str) -> PinnedPage | None:
         """The pages of a turn as they were pinned, if they are stored or will be."""
         if (turn, language) in memory.fresh:
             return memory.fresh[turn, language]
@@ -81,7 +81,7 @@ class PromptMemories:
         key = keys.pinned_page(session, turn, language)
         try:
             raw = (await self.kv.get([key])).get(key)
-            return None if raw is None else codec.decode(raw, KeptPage)
+            return None if raw is None else codec.decode(raw, PinnedPage)
         except StoreError as error:
             self._lost(session, error)
             return None
@@ -140,8 +140,8 @@ class PromptMemories:
             found = await self.kv.get([memory, volatile])
             if memory not in found:
                 return HeldMemory()
-            kept = codec.decode(found[memory], Kept)
-            known = codec.decode(found[volatile], KeptVolatile) if volatile in found else KeptVolatile()
+            kept = codec.decode(found[memory], StoredMemory)
+            known = codec.decode(found[volatile], StoredVolatile) if volatile in found else StoredVolatile()
             recalled, scales = recall(kept, known)
         except (StoreError, ValueError, IndexError) as error:
             self._lost(session, error)

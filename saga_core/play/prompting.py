@@ -16,7 +16,7 @@ from saga_core.journal import Ledger
 from saga_core.language import detect, language_of
 from saga_core.messages import Block, Origin, PromptPlan, flatten
 from saga_core.model import Tree, Turn, TurnNode, WorldState
-from saga_core.play.prompt_memories import HeldMemory, KeptPage, NarratorModels, PromptMemories
+from saga_core.play.prompt_memories import HeldMemory, NarratorModels, PinnedPage, PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import TokenCounter
 from saga_core.projection import render_prefix, render_world
@@ -482,7 +482,7 @@ class PrefixTexts:
         if rendered is None:
             page = await self.memories.page(live.session.id, memory, turn, language)
             if page is None:
-                page = KeptPage(*await self._render(live, turn, language))
+                page = PinnedPage(*await self._render(live, turn, language))
                 memory.fresh[turn, language] = page  # stored with the turn, because a prompt contains it from now on
             rendered = page.text, page.state
             self._rendered[turn, language] = rendered

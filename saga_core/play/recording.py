@@ -28,7 +28,7 @@ from saga_core.play.prompt_memories import PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
-from saga_core.sessions import LiveSession, LiveSessions, SilentChats
+from saga_core.sessions import LiveSession, LiveSessions, MissingReports
 from saga_core.state_block import thinks_only
 from saga_core.stores import Batch
 from saga_core.transcript import Persona, Utterance, identity_key, opening_key, persona_of, words_key
@@ -72,7 +72,7 @@ class Recorder:
     memories: PromptMemories
     bills: TurnBills
     work: TurnWork
-    silent: SilentChats
+    silent: MissingReports
     ids: IdSource
     clock: Clock
     counters: Counters

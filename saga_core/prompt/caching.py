@@ -171,7 +171,7 @@ _EARLY = 5.0
 
 
 @define
-class Entry:
+class CacheEntry:
     """A prefix in the provider's cache."""
 
     ttl: CacheLifetime
@@ -190,18 +190,18 @@ class Outlook:
 class CacheBook:
     """The cache entries of one model in one account that one session's requests created."""
 
-    _entries: dict[int, Entry] = field(factory=dict)
+    _entries: dict[int, CacheEntry] = field(factory=dict)
 
-    def entries(self, now: float, most: int) -> list[tuple[int, Entry]]:
+    def entries(self, now: float, most: int) -> list[tuple[int, CacheEntry]]:
         """Return at most ``most`` live entries, those that expire last."""
         living = [(link, entry) for link, entry in self._entries.items() if entry.expires > now]
         return sorted(living, key=lambda pair: (pair[1].expires, pair[0]))[-most:]
 
-    def restore(self, link: int, entry: Entry) -> None:
+    def restore(self, link: int, entry: CacheEntry) -> None:
         """Add a stored entry."""
         self._entries[link] = entry
 
-    def alive(self, link: int, now: float) -> Entry | None:
+    def alive(self, link: int, now: float) -> CacheEntry | None:
         """Return the entry of a prefix, or None if there is none or it has expired."""
         found = self._entries.get(link)
         return found if found is not None and found.expires - _EARLY > now else None
@@ -223,7 +223,7 @@ class CacheBook:
         last = max(marks, default=-1)
         for at, ttl in marks.items():
             if at > found:
-                self._entries[measured.chain[at]] = Entry(ttl, now + SECONDS[ttl])
+                self._entries[measured.chain[at]] = CacheEntry(ttl, now + SECONDS[ttl])
         self._forget(now)
         read = measured.tokens[found] if found >= 0 else 0
         return Outlook(read, measured.tokens[last] - read if last > found else 0)
@@ -372,7 +372,7 @@ _TEXTS = 16
 
 
 @frozen
-class Request:
+class SentPrompt:
     """A prompt that was sent, kept for comparison with the next one."""
 
     at: float
@@ -393,8 +393,8 @@ class Planned:
     """A plan with its breakpoints and its expected cache use."""
 
     plan: PromptPlan
-    request: Request
-    before: Request | None = None
+    request: SentPrompt
+    before: SentPrompt | None = None
     """The earlier request with the longest common prefix."""
     reason: str = ""
     """Why new pages were pinned for this prompt; empty if none were."""
@@ -438,7 +438,7 @@ class SessionPrompts:
     """The times of the session's requests, in order."""
     books: OrderedDict[tuple[str, str], CacheBook] = field(factory=OrderedDict)
     """Cache books by (provider, model), the most recently used last."""
-    requests: list[Request] = field(factory=list)
+    requests: list[SentPrompt] = field(factory=list)
     """The last requests, oldest first."""
     texts: dict[int, str] = field(factory=dict)
     """The system blocks of the last request, for describing changes. Never stored."""
@@ -505,7 +505,7 @@ class SessionPrompts:
         outlook = book.send(measured, marks, facts, now)
         labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.is_system}
         texts, self.texts = self.texts, self.texts if reading else _texts(plan.blocks, labels)
-        request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
+        request = SentPrompt(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
             self.requests.append(request)
             del self.requests[:-_REQUESTS]

@@ -12,8 +12,8 @@ from typing import TypeVar
 from attrs import define, evolve, field, frozen
 
 from saga_core.messages import CacheLifetime
-from saga_core.prompt.caching import CacheBook, Entry, Request, SessionPrompts, pack, unpack
-from saga_core.prompt.prefix import AccruedCost, Begin, Cuts, Known, Note, PagePins, Pin, VolatileText
+from saga_core.prompt.caching import CacheBook, CacheEntry, SentPrompt, SessionPrompts, pack, unpack
+from saga_core.prompt.prefix import AccruedCost, Begin, Cuts, Note, PagePins, Pin, SystemPrompt, VolatileText
 
 T = TypeVar("T", bound=Hashable)
 
@@ -36,7 +36,7 @@ class PromptMemory:
 
 
 @frozen
-class KeptBook:
+class StoredBook:
     """A stored cache book: entries by fingerprint."""
 
     provider: str
@@ -49,7 +49,7 @@ class KeptBook:
 
 
 @frozen
-class KeptRequest:
+class StoredPrompt:
     """The last request, with which the next one is compared."""
 
     at: float
@@ -61,12 +61,12 @@ class KeptRequest:
 
 
 @frozen
-class Kept:
+class StoredMemory:
     """The memory of a session as stored after each turn: a few thousand bytes."""
 
     moments: tuple[float, ...] = ()
-    books: tuple[KeptBook, ...] = ()
-    last: KeptRequest | None = None
+    books: tuple[StoredBook, ...] = ()
+    last: StoredPrompt | None = None
     pins: tuple[Pin, ...] = ()
     pinned: tuple[tuple[str, int], ...] = ()
     """(turn that a prompt continued, index of its pin in ``pins``), oldest first."""
@@ -84,7 +84,7 @@ class Kept:
 
 
 @frozen
-class KeptPrompt:
+class StoredSystemPrompt:
     """A system prompt of the client."""
 
     units: str
@@ -95,13 +95,13 @@ class KeptPrompt:
 
 
 @frozen
-class KeptVolatile:
+class StoredVolatile:
     """The data about the client's system prompts. It is stored only when it changes, which is rare."""
 
-    prompts: tuple[KeptPrompt, ...] = ()
+    prompts: tuple[StoredSystemPrompt, ...] = ()
 
 
-def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[Kept, KeptVolatile]:
+def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[StoredMemory, StoredVolatile]:
     """Return the stored form of ``memory``. ``scales`` has the model tokens per token as counted here, by (provider,
     model)."""
     prompts, volatile = memory.prompts, memory.volatile
@@ -110,7 +110,7 @@ def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple
     pins, begins = _numbered(pin for _, pin in decided), _numbered(begin for _, begin in cut)
     last = prompts.requests[-1] if prompts.requests else None
     costs = [(at, memory.pins.accrued(pin)) for pin, at in pins.items()]
-    kept = Kept(
+    kept = StoredMemory(
         tuple(round(each, 3) for each in prompts.moments),
         tuple(_book(key, book, now, scales.get(key, 0.0)) for key, book in prompts.books.items()),
         None if last is None else _request(last),
@@ -125,7 +125,7 @@ def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple
         volatile.talked,
     )
     known = tuple(_prompt(each) for each in volatile.prompts if len(each.units) <= _UNITS)
-    return kept, KeptVolatile(known)
+    return kept, StoredVolatile(known)
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:
@@ -136,9 +136,9 @@ def _numbered(values: Iterable[T]) -> dict[T, int]:
     return numbers
 
 
-def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> KeptBook:
+def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> StoredBook:
     entries = book.entries(now, _ENTRIES)
-    return KeptBook(
+    return StoredBook(
         *key,
         pack(link for link, _ in entries),
         tuple(entry.ttl for _, entry in entries),
@@ -147,34 +147,34 @@ def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> Ke
     )
 
 
-def _request(request: Request) -> KeptRequest:
+def _request(request: SentPrompt) -> StoredPrompt:
     labels = [(at, label) for at, label in request.labels.items() if at < _BLOCKS][:_LABELS]
     end = min(request.end, _BLOCKS - 1)
-    return KeptRequest(
+    return StoredPrompt(
         round(request.at, 3), pack(request.chain[:_BLOCKS]), request.total, end, request.turn, tuple(labels)
     )
 
 
-def _prompt(known: Known) -> KeptPrompt:
+def _prompt(known: SystemPrompt) -> StoredSystemPrompt:
     ages = tuple((each, age, known.tokens[each]) for each, age in known.ages.items())
-    return KeptPrompt(pack(known.units), known.size, known.whole, ages)
+    return StoredSystemPrompt(pack(known.units), known.size, known.whole, ages)
 
 
-def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
+def recall(kept: StoredMemory, known: StoredVolatile) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
     """Return the memory that ``keep`` stored, and the scales. Raises ``ValueError`` or ``IndexError`` if damaged."""
     memory, scales = PromptMemory(), dict[tuple[str, str], float]()
     memory.prompts.moments.extend(kept.moments)
     for each in kept.books:
         book = CacheBook()
         for link, ttl, expires in zip(unpack(each.links), each.ttls, each.expires, strict=True):
-            book.restore(link, Entry(ttl, expires))
+            book.restore(link, CacheEntry(ttl, expires))
         memory.prompts.books[each.provider, each.model] = book
         if each.scale:
             scales[each.provider, each.model] = each.scale
     if kept.last is not None:
         last = kept.last
         chain = tuple(unpack(last.chain))
-        memory.prompts.requests.append(Request(last.at, chain, last.total, dict(last.labels), last.end, last.turn))
+        memory.prompts.requests.append(SentPrompt(last.at, chain, last.total, dict(last.labels), last.end, last.turn))
     for turn, at in kept.pinned:
         memory.pins.decide(turn, kept.pins[at])
     for at, tokens, full in kept.rents:
@@ -183,7 +183,7 @@ def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[st
         memory.cuts.decide(turn, Begin(*kept.begins[at]))
     volatile = memory.volatile
     volatile.prompts += [
-        Known(
+        SystemPrompt(
             tuple(unpack(each.units)),
             each.size,
             each.whole,
@@ -199,7 +199,7 @@ def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[st
     return memory, scales
 
 
-def only(kept: Kept, here: Callable[[str], bool]) -> Kept:
+def only(kept: StoredMemory, here: Callable[[str], bool]) -> StoredMemory:
     """Return ``kept`` without the turns for which ``here`` is false."""
     stays = [here(pin.turn) and here(pin.since) for pin in kept.pins]
     place = {at: sum(stays[:at]) for at, each in enumerate(stays) if each}

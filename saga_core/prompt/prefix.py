@@ -317,7 +317,7 @@ class Arranged:
 
 
 @define
-class Known:
+class SystemPrompt:
     """A known system prompt of the client."""
 
     units: tuple[int, ...]
@@ -347,7 +347,7 @@ class Note:
 class VolatileText:
     """The volatile text of one session's client."""
 
-    prompts: list[Known] = field(factory=list)
+    prompts: list[SystemPrompt] = field(factory=list)
     """The client's system prompts, the latest last."""
     notes: list[Note] = field(factory=list)
     """The notes of the last request."""
@@ -396,7 +396,7 @@ class VolatileText:
         prompt, kept = self._known(units, prints)
         sizes = {prints[at]: count(unit) for at, unit in enumerate(units) if at not in kept}
         if prompt is None or sum(sizes[prints[at]] for at in range(len(units)) if at not in kept) > _MOST:
-            self.prompts = [*self.prompts, Known(tuple(prints), sum(map(len, units)), whole)][-_PROMPTS:]
+            self.prompts = [*self.prompts, SystemPrompt(tuple(prints), sum(map(len, units)), whole)][-_PROMPTS:]
             return list(blocks), []
         ages = {each: prompt.ages.get(each, 0) + 1 for each in sizes}
         rewritten = len(kept) < len(prompt.units)
@@ -420,9 +420,9 @@ class VolatileText:
                 found.append(evolve(block, content=text))
         return found, _with_headings(units, kept)
 
-    def _known(self, units: Sequence[str], prints: Sequence[int]) -> tuple[Known | None, set[int]]:
+    def _known(self, units: Sequence[str], prints: Sequence[int]) -> tuple[SystemPrompt | None, set[int]]:
         """Return the known prompt that shares most text with ``units``, and the positions of units in its prefix."""
-        best: tuple[Known | None, set[int], int] = (None, set(), -1)
+        best: tuple[SystemPrompt | None, set[int], int] = (None, set(), -1)
         for prompt in self.prompts:
             kept = _common(prompt.units, prints)
             size = sum(len(units[at]) for at in kept)

@@ -37,7 +37,7 @@ WhoReads = Callable[[], str]
 
 
 @frozen
-class Silence:
+class UnreportedReplies:
     """A run of replies without a block at the end of a path."""
 
     replies: int
@@ -65,7 +65,7 @@ class Silence:
         return f"{said}, so that nothing is known of what happened in them; {remedy(self.model, reader)}"
 
 
-_NONE = Silence(0, 0, "")
+_NONE = UnreportedReplies(0, 0, "")
 
 
 def remedy(model: str, reader: str = "") -> str:
@@ -91,7 +91,9 @@ def unread_replies(tree: Tree, turn: str) -> int:
     return found
 
 
-async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, int] | None = None) -> Silence:
+async def unreported_at(
+    live: LiveSession, turn: str, counted: MutableMapping[str, int] | None = None
+) -> UnreportedReplies:
     """Return how silent the narrator is at ``turn``, even if a model read its replies later. Raises ``NotFound``.
 
     ``counted`` caches the counts by turn, which never change because the path above a turn does not. Without it, each
@@ -116,16 +118,16 @@ async def silence_at(live: LiveSession, turn: str, counted: MutableMapping[str, 
         replies += 1
     if counted is not None:
         counted[turn] = replies
-    return Silence(replies, min(replies, unread_replies(live.tree, turn)), model)
+    return UnreportedReplies(replies, min(replies, unread_replies(live.tree, turn)), model)
 
 
 @define(eq=False)
-class SilentChats:
+class MissingReports:
     """The chats whose narrator is silent at the turn played last."""
 
     counters: Counters
     who_reads: WhoReads = lambda: ""
-    _silent: dict[str, Silence] = field(factory=dict, init=False)
+    _silent: dict[str, UnreportedReplies] = field(factory=dict, init=False)
     _counted: LRUCache[str, int] = field(factory=lambda: LRUCache(_COUNTED), init=False)
     """Turn -> number of replies without a block that end with it."""
     _storyless: LRUCache[str, int] = field(factory=lambda: LRUCache(_KEPT), init=False)
@@ -140,13 +142,13 @@ class SilentChats:
         """Whether ``model`` has often told no story because it was asked for a block. It is asked for none then."""
         return self._storyless.get(model, 0) >= _STORYLESS
 
-    async def look(self, live: LiveSession, turn: str) -> Silence:
+    async def look(self, live: LiveSession, turn: str) -> UnreportedReplies:
         """Record how silent the narrator is at ``turn``, where the session is being played."""
         session, node = live.session.id, live.tree.get(turn)
         reports = node.kind in _TOLD and node.status is not ReportStatus.FALLBACK and not live.extracted(turn)
         if reports and not self._silent:
             return _NONE  # as at nearly all turns
-        found = await silence_at(live, turn, self._counted)
+        found = await unreported_at(live, turn, self._counted)
         before = self._silent.pop(session, None)
         if found.replies >= SILENT_FROM:
             self._silent[session] = found
@@ -164,7 +166,7 @@ class SilentChats:
         if self._silent.pop(session, None) is not None:
             self._tell()
 
-    def notice(self, found: Silence, *, expected: bool = True) -> tuple[str, ...]:
+    def notice(self, found: UnreportedReplies, *, expected: bool = True) -> tuple[str, ...]:
         """Return the notice for the player with the next reply, if one is due. ``expected``: a block is asked for."""
         reader = self.who_reads()
         if not expected and found.is_read(reader):

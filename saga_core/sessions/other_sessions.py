@@ -121,7 +121,7 @@ _PAGE = 500
 
 
 @frozen
-class Told:
+class SharedRecords:
     """A session's share: the records that the owner's other sessions may use."""
 
     owner: str
@@ -137,7 +137,7 @@ class SharedMemories:
     clock: Clock
     strategies: frozenset[str] = frozenset()
     """The names of the configured memory strategies. Without any, no records are used."""
-    _told: dict[str, Told] | None = None
+    _told: dict[str, SharedRecords] | None = None
     _as_of: int = -1
 
     async def at(self, live: LiveSession, state: WorldState) -> tuple[MemoryRecord, ...]:
@@ -174,20 +174,20 @@ class SharedMemories:
         state = await live.state(head)
         records = tuple(each for each in state.memories.values() if crosses(each.namespace))
         found = await self._all()
-        fresh = Told(live.session.owner, records)
-        if found.get(session, Told(live.session.owner)) == fresh:
+        fresh = SharedRecords(live.session.owner, records)
+        if found.get(session, SharedRecords(live.session.owner)) == fresh:
             return
         old = frozenset(key for key, _ in await self.kv.scan(("known", session), limit=_PAGE))
         key = keys.known(session, head)
         await self.kv.commit(Batch({key: codec.encode(fresh)} if records else {}, old - {key} if records else old))
         found[session] = fresh
 
-    async def _all(self) -> dict[str, Told]:
+    async def _all(self) -> dict[str, SharedRecords]:
         """Return the shares by session, and read them again after a session was deleted or rewritten."""
         if self._told is None or self._as_of != self.live.forgotten:
-            as_of, told, after = self.live.forgotten, dict[str, Told](), None
+            as_of, told, after = self.live.forgotten, dict[str, SharedRecords](), None
             while rows := await self.kv.scan(("known",), after=after, limit=_PAGE):
-                told |= {key[1]: codec.decode(raw, Told) for key, raw in rows}
+                told |= {key[1]: codec.decode(raw, SharedRecords) for key, raw in rows}
                 last: Key = rows[-1][0]
                 after = last
             self._told, self._as_of = told, as_of

@@ -30,7 +30,7 @@ from saga_core.state_block.parser import (
     read_hidden,
     read_reply,
 )
-from saga_core.state_block.prose import has_markup, prose_of
+from saga_core.state_block.prose import prose_of
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
 from saga_core.state_block.values import is_nothing
@@ -54,7 +54,6 @@ __all__ = [
     "StateReading",
     "StatusChange",
     "block_form",
-    "has_markup",
     "hide",
     "instruction",
     "is_nothing",

@@ -269,7 +269,7 @@ class Take(Enum):
 
 
 @define
-class Candidate:
+class ReportCandidate:
     """Lines that may be a report."""
 
     kind: ReportKind
@@ -447,7 +447,7 @@ class ReportFilter:
         """The number of characters of the current line."""
         self._too_long = False
         """Whether this line was given up because of its length. No other candidate begins in it."""
-        self._candidate: Candidate | None = None
+        self._candidate: ReportCandidate | None = None
         self._gap: list[str] = []
         self._shown = False
         self._joining = False
@@ -554,7 +554,7 @@ class ReportFilter:
         while pos < len(text):
             if text[pos] == ">" and len(self._line) > 1 and is_header(self._line[1:]):
                 name = self._line[1:].casefold()
-                self._begin(Candidate(ReportKind.TAGGED, f"</{name}>", [f"{self._line}>"]))
+                self._begin(ReportCandidate(ReportKind.TAGGED, f"</{name}>", [f"{self._line}>"]))
                 return pos + 1, ""
             if not begins_tag(self._line + text[pos]):
                 self._show(self._line)
@@ -593,25 +593,25 @@ class ReportFilter:
         if fence == ("", ""):
             return None
         if fence is not None:
-            return self._open_fence(Candidate(ReportKind.FENCED), fence, end)
+            return self._open_fence(ReportCandidate(ReportKind.FENCED), fence, end)
         sort = sort_of(line, ended=ended)
         starts = line.lstrip(SPACE)[:1] in ("{", "｛") or self._is_parted()
         if sort is Sort.BEGUN or (sort is Sort.BEGUN_FIELD and starts):
             return None
         if sort in (Sort.HEAD, Sort.ROOT, Sort.RULE) or (sort is Sort.FIELD and starts):
-            self._begin(Candidate(ReportKind.BARE))
+            self._begin(ReportCandidate(ReportKind.BARE))
             return line
         self._mode, self._line, self._held = _Mode.PASS, "", 0
         return line
 
-    def _open_fence(self, candidate: Candidate, fence: tuple[str, str], end: str) -> str | None:
+    def _open_fence(self, candidate: ReportCandidate, fence: tuple[str, str], end: str) -> str | None:
         """Begin a candidate at a line that opens a fence. Returns the beginning of a map after it, to read again."""
         candidate.kind, (candidate.closer, rest) = ReportKind.FENCED, fence
         candidate.text.append(self._line[: len(self._line) - len(rest)] + ("" if rest else end))
         self._begin(candidate)
         return rest or None
 
-    def _begin(self, candidate: Candidate) -> None:
+    def _begin(self, candidate: ReportCandidate) -> None:
         self._candidate, self._mode, self._line, self._sure, self._held = candidate, _Mode.IN, "", False, 0
 
     def _is_parted(self) -> bool:

@@ -29,34 +29,39 @@ log = logging.getLogger("saga.stores")
 
 
 @frozen
-class Choice:
+class ProfileBackend:
     """A profile's backend for one store, and the place of its data below the data directory."""
 
     backend: str
     place: str | None
 
 
-_STATE, _CACHE = Choice("sqlite", "state.db"), Choice("files", "pages")
-_LADYBUG = Choice("ladybug", "graph.ladybug")
+_STATE, _CACHE = ProfileBackend("sqlite", "state.db"), ProfileBackend("files", "pages")
+_LADYBUG = ProfileBackend("ladybug", "graph.ladybug")
 
-PROFILES: Mapping[str, Mapping[str, Choice]] = {
+PROFILES: Mapping[str, Mapping[str, ProfileBackend]] = {
     "lite": {
         "state": _STATE,
-        "graph": Choice("networkx", None),
-        "vector": Choice("sqlite", "vectors.db"),
+        "graph": ProfileBackend("networkx", None),
+        "vector": ProfileBackend("sqlite", "vectors.db"),
         "cache": _CACHE,
     },
-    "full": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("chroma", "vectors.chroma"), "cache": _CACHE},
-    "full-lance": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("lancedb", "vectors.lancedb"), "cache": _CACHE},
-    "scale": {
-        "state": Choice("postgres", None),
-        "graph": Choice("postgres", None),
-        "vector": Choice("pgvector", None),
-        "cache": Choice("postgres", None),
+    "full": {"state": _STATE, "graph": _LADYBUG, "vector": ProfileBackend("chroma", "vectors.chroma"), "cache": _CACHE},
+    "full-lance": {
+        "state": _STATE,
+        "graph": _LADYBUG,
+        "vector": ProfileBackend("lancedb", "vectors.lancedb"),
+        "cache": _CACHE,
     },
-    "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
+    "scale": {
+        "state": ProfileBackend("postgres", None),
+        "graph": ProfileBackend("postgres", None),
+        "vector": ProfileBackend("pgvector", None),
+        "cache": ProfileBackend("postgres", None),
+    },
+    "memory": {kind: ProfileBackend("memory", None) for kind in ("state", "graph", "vector", "cache")},
 }
-FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
+FALLBACK = {"graph": ProfileBackend("networkx", None), "vector": ProfileBackend("sqlite", "vectors.db")}
 
 _KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
 _VIEWS = ("graph", "vector", "cache")

@@ -76,7 +76,7 @@ _EXCERPTS = 3
 
 
 @frozen
-class Said:
+class Speech:
     """A part of a message with its speaker, by name, or by role if there is no name."""
 
     speaker: str
@@ -84,15 +84,15 @@ class Said:
     text: str
 
 
-def wrapped(text: str) -> list[Said]:
+def wrapped(text: str) -> list[Speech]:
     """Return the wrapped parts of a text, in order. Unclosed wrappers are ignored."""
-    parts: list[Said] = []
+    parts: list[Speech] = []
     opened: re.Match[str] | None = None
     for tag in TAG.finditer(text):
         if not tag[1]:
             opened = tag
         elif opened is not None and tag[2] == opened[2]:
-            parts.append(Said(tag[2].strip(), "", text[opened.end() : tag.start()].strip()))
+            parts.append(Speech(tag[2].strip(), "", text[opened.end() : tag.start()].strip()))
             opened = None
     return parts
 
@@ -103,9 +103,9 @@ def behind_wrappers(text: str) -> str:
     return "\n".join(line.removeprefix(SYSTEM_MARK) for line in text[end:].strip().split("\n"))
 
 
-def marked(text: str) -> list[Said]:
+def marked(text: str) -> list[Speech]:
     """Return the parts after ``user: `` and ``assistant: `` at the beginning of a line. Text before them is ignored."""
-    return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]
+    return [Speech("", found[1], part) for found, part in _behind(_ROLE, text)]
 
 
 def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
@@ -114,7 +114,7 @@ def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]
     return [(found, text[found.end() : end].strip()) for found, end in zip(marks, ends, strict=False)]
 
 
-def roles(parts: list[Said]) -> list[str]:
+def roles(parts: list[Speech]) -> list[str]:
     """Return the role of each part. By names, the last speaker is the player, as in most requests."""
     names = {part.speaker for part in parts}
     if len(names) == 1:
@@ -409,7 +409,7 @@ def _unwrapped(said: Utterance) -> list[Utterance]:
 
 def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
     """Return the dialogue of a request that has only system messages."""
-    parts: list[tuple[int, Said]] = []
+    parts: list[tuple[int, Speech]] = []
     for index, message in enumerate(messages):
         text = flatten(message.get("content") or "")
         parts += [(index, part) for part in (wrapped(text) or marked(text)) if part.text]
@@ -431,7 +431,7 @@ def _is_a_prompt(messages: Sequence[Mapping[str, Any]], utterances: Sequence[Utt
     return bool(above) and last.startswith("[") and last.endswith("]")
 
 
-def _quoted(parts: list[tuple[int, Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
+def _quoted(parts: list[tuple[int, Speech]], images: tuple[str, ...] = ()) -> list[Utterance]:
     guessed = roles([part for _, part in parts])
     found = [
         Utterance(role, part.text, index, part.speaker, quoted=not part.role)

@@ -117,7 +117,7 @@ class Kin(NamedTuple):
     """Characters of the reply's identity."""
 
 
-async def kindred(known: TurnIndex, text: str, owner: str) -> list[Kin]:
+async def similar_replies(known: TurnIndex, text: str, owner: str) -> list[Kin]:
     """Return the known replies that begin an identity text or begin with it, by at least twelve characters."""
     kin: dict[str, Kin] = {}
     for prefix in prefix_keys(text):
@@ -320,7 +320,7 @@ _MANY = 6
 
 
 @frozen
-class Evidence:
+class ReplyEvidence:
     """The turn before the player's words, and the position in the history at which the words begin."""
 
     tree: Tree
@@ -358,10 +358,10 @@ class PlayerTextMatcher:
     accepts: Callable[[str], Awaitable[bool]]
     """Returns whether a session may be searched."""
 
-    async def find_place(self, past: Sequence[Utterance], owner: str) -> Evidence | None:
+    async def find_place(self, past: Sequence[Utterance], owner: str) -> ReplyEvidence | None:
         """Return the deepest certain place, or otherwise the deepest place on which several player messages agree."""
         groups = _groups(past)
-        guess: Evidence | None = None
+        guess: ReplyEvidence | None = None
         compared: dict[tuple[int, str], bool] = {}
         places: dict[str, list[int]] = {}
         for at, group in enumerate(groups):
@@ -375,7 +375,7 @@ class PlayerTextMatcher:
                     continue
                 node = candidate.node
                 assert node.parent is not None
-                found = Evidence(
+                found = ReplyEvidence(
                     candidate.tree,
                     candidate.tree.get(node.parent),
                     group.start,
@@ -720,7 +720,7 @@ class ReplyMatcher:
             return _Said((), 0, 0, frozenset())
         text = identity(text)
         candidates = candidates or [
-            (kin.session, kin.turn, kin.how) for kin in await kindred(self.known, text, self.owner)
+            (kin.session, kin.turn, kin.how) for kin in await similar_replies(self.known, text, self.owner)
         ]
         # A text in many chats would load them all.
         newest = _newest(candidates)

@@ -15,9 +15,9 @@ from saga_core.transcript.evidence import (
     ABOVE,
     NO_WORDS,
     Candidate,
-    Evidence,
     History,
     PlayerTextMatcher,
+    ReplyEvidence,
     ReplyMatcher,
     TurnIndex,
     align,
@@ -116,7 +116,7 @@ class Matcher:
             return world is None or (await self.known.session(session_id)).world == await world()
 
         witness = PlayerTextMatcher(self.known, self.tree, accepts)
-        said: Evidence | None = None
+        said: ReplyEvidence | None = None
         unknown = 0
         for position in range(len(past) - 1, greeting - 1 if transcript.words else -1, -1):
             if past[position].role != "assistant":
@@ -243,7 +243,7 @@ class Matcher:
         return node
 
 
-def _told(said: Evidence, past: Sequence[Utterance]) -> Match:
+def _told(said: ReplyEvidence, past: Sequence[Utterance]) -> Match:
     return Match(said.tree.session, said.parent.id, tuple(past[said.start :]), said.agreeing, "words")
 
 

@@ -18,7 +18,7 @@ from attrs import define, evolve
 from saga_core.language import fold_name
 from saga_core.state_block import THINK_END, without_thoughts
 from saga_core.transcript.dialogue import NAME, SYSTEM, Transcript, Utterance, split_note
-from saga_core.transcript.evidence import SHORT, TurnIndex, kindred
+from saga_core.transcript.evidence import SHORT, TurnIndex, similar_replies
 from saga_core.transcript.identities import identity, identity_key
 from saga_core.transcript.persona import persona_of
 
@@ -87,12 +87,12 @@ async def _look_up(mark: _Mark, text: str, until: int, known: TurnIndex, owner: 
         start = thought.end() if thought else start
     rest = identity(text[start : start + _READ])
     own = identity(split_note(text[start:until])[0]) if until - start <= _READ else ""
-    kin = [each for each in await kindred(known, rest, owner) if each.how == "grown"]
+    kin = [each for each in await similar_replies(known, rest, owner) if each.how == "grown"]
     if kin:
         longest = max(each.length for each in kin)
         mark.end = _end_of(text, start, rest[:longest])
         mark.long = mark.end is not None and longest >= SHORT
-    if own and mark.end is None and any(each.how == "cut" for each in await kindred(known, own, owner)):
+    if own and mark.end is None and any(each.how == "cut" for each in await similar_replies(known, own, owner)):
         mark.end = start + len(split_note(text[start:until])[0])
     if mark.end is None:
         for end in islice(_line_ends(text, start, until), _LINES):

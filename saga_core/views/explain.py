@@ -15,11 +15,11 @@ from saga_core.projection import due_lines
 from saga_core.recall import PathEpisodes, split_sentences, stays_out, time_named, turns_at
 from saga_core.sessions import LiveSession, remarks_by_hand
 from saga_core.views.search import (
-    Brought,
     Knowledge,
     Looking,
     Reason,
     SearchWords,
+    TurnItem,
     nearest,
     placed,
     plainly,
@@ -292,9 +292,9 @@ async def _remarks(looking: Looking) -> AsyncIterator[dict[str, Any]]:
             yield looking.row("note", each.key, each.text, "no_signal", turn=each.depth)
 
 
-async def _nearest(looking: Looking, brought: Sequence[Brought], least: float) -> list[Brought]:
+async def _nearest(looking: Looking, brought: Sequence[TurnItem], least: float) -> list[TurnItem]:
     """Return the best matching items with at least the share ``least`` of the words."""
-    found: list[tuple[tuple[bool, float], int, Brought]] = []
+    found: list[tuple[tuple[bool, float], int, TurnItem]] = []
     for count, each in enumerate(brought):
         if not count % _CHUNK:
             await asyncio.sleep(0)

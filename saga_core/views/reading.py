@@ -21,7 +21,7 @@ from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, Shar
 from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.explain import InFront, reading_after, reread, shown_lore, untold, with_signals
 from saga_core.views.projector import Projector, scope_of
-from saga_core.views.search import BroughtByTurns, Knowledge
+from saga_core.views.search import Knowledge, TurnItems
 from saga_core.world import World
 
 _EXCERPT = 80
@@ -47,7 +47,7 @@ class Views:
     settings: Settings
     authored: Callable[[World], str]
     """Returns the author's text of a world, as in every prompt."""
-    _brought: BroughtByTurns = field(factory=BroughtByTurns, init=False)
+    _brought: TurnItems = field(factory=TurnItems, init=False)
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """Return the state at a turn, by default the active head. Raises ``NotFound``."""

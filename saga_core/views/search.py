@@ -270,7 +270,7 @@ _MEANT = deltas.Noted | deltas.Unnoted | deltas.LoreLearned | deltas.EventSchedu
 
 
 @frozen
-class Brought:
+class TurnItem:
     """An item from a turn or from a correction of it."""
 
     kind: Literal["note", "lore", "event"]
@@ -289,16 +289,16 @@ class _Read:
 
 
 @define(eq=False)
-class BroughtByTurns:
+class TurnItems:
     """Reads the turns of a session once. Turns that were amended since are read again."""
 
     _known: LRUCache[str, dict[str, _Read]] = field(factory=lambda: LRUCache(_SESSIONS), init=False)
 
-    async def of(self, live: LiveSession) -> list[Brought]:
+    async def of(self, live: LiveSession) -> list[TurnItem]:
         """Return all items in a session, including notes that were removed later (see ``taken_back``)."""
         events = await self._events(live)
         root = live.tree.root
-        found = [Brought("note", root, 0, text, text) for text in live.world.start_events]
+        found = [TurnItem("note", root, 0, text, text) for text in live.world.start_events]
         for turn, each in events.items():
             found += _of_turn(turn, live.tree.get(turn).depth, each)
         return found
@@ -330,15 +330,15 @@ class BroughtByTurns:
         return {turn: read.events for turn, read in whole.items() if read.events}
 
 
-def _of_turn(turn: str, depth: int, events: tuple[Event, ...]) -> Iterator[Brought]:
+def _of_turn(turn: str, depth: int, events: tuple[Event, ...]) -> Iterator[TurnItem]:
     for event in events:
         if isinstance(event, deltas.Noted):
-            yield Brought("note", turn, depth, event.text, event.text)
+            yield TurnItem("note", turn, depth, event.text, event.text)
         elif isinstance(event, deltas.LoreLearned) and event.text:
-            yield Brought("lore", turn, depth, event.entry, f"{event.entry}: {event.text}")
+            yield TurnItem("lore", turn, depth, event.entry, f"{event.entry}: {event.text}")
         elif isinstance(event, deltas.EventScheduled):
             text = f"{event.name}: {event.text}" if event.text else event.name
-            yield Brought("event", turn, depth, event.event, text)
+            yield TurnItem("event", turn, depth, event.event, text)
 
 
 _NEAR = 280
@@ -378,9 +378,9 @@ ORDER: Mapping[str, int] = {reason: place for place, reason in enumerate(get_arg
 class Placed:
     """The items from a session's turns, relative to the given turn."""
 
-    before: tuple[Brought, ...] = ()
+    before: tuple[TurnItem, ...] = ()
     """Items on the turn's path before it."""
-    aside: tuple[Brought, ...] = ()
+    aside: tuple[TurnItem, ...] = ()
     """Items from the turn itself, from later turns or from other branches (see ``where``)."""
     heard: Mapping[str, SearchedText] = field(factory=dict)
     """The items' texts, prepared for comparison."""
@@ -390,7 +390,7 @@ class Placed:
 class Knowledge:
     """Data for the search besides turns and states."""
 
-    brought: BroughtByTurns
+    brought: TurnItems
     lorebook: LorebookConfig
     world_text: str
     """The author's text of the world, as in every prompt."""
@@ -473,11 +473,11 @@ class Looking:
         return self.wording.stands_in(text) and any(map(self.wording.stands_in, self._told.splitlines()))
 
 
-async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Placed:
+async def placed(live: LiveSession, turn: str, brought: TurnItems) -> Placed:
     """Return the items from the session's turns, relative to ``turn``."""
     tree = live.tree
-    before: list[Brought] = []
-    aside: list[Brought] = []
+    before: list[TurnItem] = []
+    aside: list[TurnItem] = []
     above = tree.get(turn).parent
     path = frozenset(node.id for node in tree.path(above)) if above is not None else frozenset[str]()
     gone = await brought.taken_back(live, path)

@@ -156,7 +156,6 @@ _SPECIAL = {
         "enabled",
     }
 }
-PLAIN_RULE = LoreRule()
 
 
 LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")

@@ -36,7 +36,7 @@ class Expected:
 
 
 @frozen
-class Step:
+class AdventureStep:
     """One step.
 
     ``send`` plays a turn. ``swipe`` requests another reply for the last turn and keeps it. ``branch`` cuts the history
@@ -70,7 +70,7 @@ class Adventure:
     """The system message after the player's words."""
     window: int
     """How many of the latest turns the frontend sends. It leaves out earlier ones."""
-    steps: tuple[Step, ...]
+    steps: tuple[AdventureStep, ...]
     final: Expected
     """What must be true at the end."""
     nowhere: str

@@ -21,7 +21,7 @@ class FrontendError(Exception):
 
 
 @frozen
-class Said:
+class DemoMessage:
     """One turn on the screen."""
 
     words: str
@@ -31,10 +31,10 @@ class Said:
 
 
 @frozen
-class Answer:
+class ServerReply:
     """The answer to one request."""
 
-    said: Said
+    said: DemoMessage
     session: str
     parent: str
     context_ms: float
@@ -51,7 +51,7 @@ class Frontend:
     http: aiohttp.ClientSession
     base_url: str
     """The base URL of the API, without ``/chat/completions``."""
-    path: list[Said] = field(factory=list)
+    path: list[DemoMessage] = field(factory=list)
     """The turns on the screen, oldest first."""
 
     def messages(self, words: str) -> list[dict[str, str]]:
@@ -64,7 +64,7 @@ class Frontend:
             found += [{"role": "user", "content": said.words}, {"role": "assistant", "content": said.reply}]
         return [*found, {"role": "user", "content": words}, {"role": "system", "content": story.after}]
 
-    async def send(self, words: str, *, stream: bool) -> Answer:
+    async def send(self, words: str, *, stream: bool) -> ServerReply:
         """Send the player's words, and add the turn to ``path``. Raises ``FrontendError``."""
         started = time.perf_counter()
         body = {"model": _MODEL, "messages": self.messages(words), "max_tokens": _MAX_TOKENS, "stream": stream}
@@ -72,9 +72,9 @@ class Frontend:
             if response.status != 200:
                 raise FrontendError(f"chat answered {response.status}: {await response.text()}")
             headers, (reply, pieces) = response.headers, await (_streamed(response) if stream else _whole(response))
-        said = Said(words, reply, _header(headers, "X-SAGA-Turn"))
+        said = DemoMessage(words, reply, _header(headers, "X-SAGA-Turn"))
         self.path.append(said)
-        return Answer(
+        return ServerReply(
             said,
             _header(headers, "X-SAGA-Session"),
             _header(headers, "X-SAGA-Parent"),
@@ -83,7 +83,7 @@ class Frontend:
             pieces,
         )
 
-    async def swipe(self, *, stream: bool) -> Answer:
+    async def swipe(self, *, stream: bool) -> ServerReply:
         """Request another reply to the last words. It replaces the old one."""
         return await self.send(self.path.pop().words, stream=stream)
 

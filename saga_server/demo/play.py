@@ -10,9 +10,9 @@ from typing import Any
 import aiohttp
 from attrs import define, field
 
-from saga_server.demo.adventure import Adventure, Step
+from saga_server.demo.adventure import Adventure, AdventureStep
 from saga_server.demo.differences import changes, inventory, unmet, unsaid
-from saga_server.demo.frontend import Admin, Answer, Frontend, Said
+from saga_server.demo.frontend import Admin, DemoMessage, Frontend, ServerReply
 from saga_server.demo.screen import Screen
 from saga_server.demo.server_process import ServerProcess
 
@@ -36,7 +36,7 @@ class Totals:
 
 
 @define
-class Play:
+class DemoPlay:
     """One adventure on one server."""
 
     adventure: Adventure
@@ -49,7 +49,7 @@ class Play:
     totals: Totals = field(factory=Totals)
     problems: list[str] = field(factory=list)
     _session: str = ""
-    _main: list[Said] | None = None
+    _main: list[DemoMessage] | None = None
     """The main path, while the story is on a branch."""
     _depths: dict[int, int] = field(factory=dict)
     """How many turns were on the screen after each step."""
@@ -76,7 +76,7 @@ class Play:
         self.screen.say(f"{self.screen.words['stores']}: {found}")
         self.problems += [f"{name}: {reason}" for name, reason in status["degraded"].items()]
 
-    async def _turn(self, step: Step) -> list[str]:
+    async def _turn(self, step: AdventureStep) -> list[str]:
         path = self.frontend.path
         if step.action == "branch":
             assert step.at is not None
@@ -101,7 +101,7 @@ class Play:
             found = await self._kill()
         return found + await self._judge(step, answer)
 
-    def _note(self, step: Step, answer: Answer) -> None:
+    def _note(self, step: AdventureStep, answer: ServerReply) -> None:
         self._session = answer.session
         self._depths[step.number] = len(self.frontend.path)
         self._replies[step.number] = answer.said.reply
@@ -111,7 +111,7 @@ class Play:
         self.totals.branches += step.action == "branch"
         self.totals.kills += step.action == "kill"
 
-    async def _judge(self, step: Step, answer: Answer) -> list[str]:
+    async def _judge(self, step: AdventureStep, answer: ServerReply) -> list[str]:
         before, after = await self._state(answer.parent), await self._state(answer.said.turn)
         self._context = None
         if step.action != "kill":  # the restarted server no longer has the context
@@ -130,7 +130,7 @@ class Play:
             found.append(f"{self.adventure.nowhere} of the branch is on the main path")
         return found
 
-    async def _judge_swipe(self, old: Said, answer: Answer) -> list[str]:
+    async def _judge_swipe(self, old: DemoMessage, answer: ServerReply) -> list[str]:
         """Check that both replies are different outcomes of one turn, and that both got the same context."""
         first, second = await self._state(old.turn), await self._state(answer.said.turn)
         found = []
@@ -161,7 +161,7 @@ class Play:
         found: dict[str, Any] = await self.admin.get(f"sessions/{self._session}/state", turn=turn)
         return found
 
-    async def _context_of(self, answer: Answer) -> dict[str, Any]:
+    async def _context_of(self, answer: ServerReply) -> dict[str, Any]:
         found: dict[str, Any] = await self.admin.get(f"sessions/{answer.session}/context", turn=answer.said.turn)
         return found
 
@@ -227,6 +227,6 @@ async def play(adventure: Adventure, server: ServerProcess, screen: Screen, *, k
         screen.say(adventure.greeting, "")
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
             frontend, admin = Frontend(adventure, http, f"{server.base}/v1"), Admin(http, server.base)
-            return await Play(adventure, server, screen, frontend, admin, kept).run()
+            return await DemoPlay(adventure, server, screen, frontend, admin, kept).run()
     finally:
         await server.stop()

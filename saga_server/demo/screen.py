@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from saga_server.demo.adventure import Step
+from saga_server.demo.adventure import AdventureStep
 from saga_server.demo.differences import inventory, relations
-from saga_server.demo.frontend import Answer
+from saga_server.demo.frontend import ServerReply
 
 _PLAIN_WIDTH = 100
 _GRAPH_LINES = 24
@@ -50,7 +50,7 @@ class Screen:
             line.rstrip()
             self.console.print(Text.assemble(indent, (line.plain, style)), soft_wrap=True)
 
-    def ask(self, step: Step, turn: int, words: str) -> None:
+    def ask(self, step: AdventureStep, turn: int, words: str) -> None:
         """Print the heading of a step, and the player's words."""
         kinds = {
             "swipe": self.words["swipe"],
@@ -69,11 +69,11 @@ class Screen:
             self.say(step.remark, "italic dim")
         self.say(words, "bold green", "› ")
 
-    def reply(self, answer: Answer) -> None:
+    def reply(self, answer: ServerReply) -> None:
         """Print the reply that the player saw."""
         self.say(answer.said.reply, "")
 
-    def context(self, context: Mapping[str, Any], answer: Answer, *, recall: bool) -> None:
+    def context(self, context: Mapping[str, Any], answer: ServerReply, *, recall: bool) -> None:
         """Print the context that SAGA added. With ``recall`` the first earlier turns are shown in full."""
         words = self.words
         self.say(f"{words['known']} ({context['tokens']} {words['tokens']}, {answer.context_ms:.1f} ms)", "cyan")

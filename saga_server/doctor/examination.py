@@ -19,7 +19,7 @@ from saga_core.errors import BadInput, SagaError, StoreLocked, UpstreamError
 from saga_core.imports import importers
 from saga_core.language import DEFAULT, language_of, primary
 from saga_core.registry import OpenOptions
-from saga_core.sessions import SILENT_FROM, SILENT_MODE, silence_at
+from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
 from saga_server.counted import counted
@@ -31,7 +31,7 @@ from saga_server.tenancy import Tenancy
 
 if TYPE_CHECKING:
     from saga_server.doctor.judging import Way
-    from saga_server.doctor.rehearsal import Scene
+    from saga_server.doctor.rehearsal import RehearsalScene
 
 WAYS: tuple[Reporting, ...] = ("block", "tool", "after")
 """The ways in which a narrator may report, the cheapest first."""
@@ -46,7 +46,7 @@ Say = Callable[[str], None]
 
 
 @define
-class Report:
+class DoctorReport:
     """The lines of an examination, and whether all of them are good."""
 
     say: Say
@@ -64,7 +64,7 @@ class Report:
 
 async def examine(config: Config, say: Say) -> bool:
     """Report each check with ``say``. Returns whether all is well."""
-    report = Report(say)
+    report = DoctorReport(say)
     report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
     _settings(config, report)
     _doors(report)
@@ -87,13 +87,13 @@ async def examine_narrator(
     from saga_server.doctor.judging import Way, judge, recommended  # imported only when needed
     from saga_server.doctor.rehearsal import rehearse, scripts
 
-    known, report = scripts(), Report(say)
+    known, report = scripts(), DoctorReport(say)
     if language is not None and language not in known:
         raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(known)}")
     script = known.get(language or _language(config), known[DEFAULT])
     turns, spoken = len(script.lines), language_of(script.language).texts.name
     say(f"playing {turns} turns with {model} in {spoken}, {counted(len(ways), 'time')}; nothing is kept")
-    played: dict[Reporting, list[Scene]] = {}
+    played: dict[Reporting, list[RehearsalScene]] = {}
     summed: list[Way] = []
     for way in ways:
         try:
@@ -130,7 +130,7 @@ def _sqlite() -> str:
     return sqlite3.sqlite_version
 
 
-def _settings(config: Config, report: Report) -> None:
+def _settings(config: Config, report: DoctorReport) -> None:
     for warning in config.warnings:
         report.note(f"settings: {warning}")
     try:
@@ -148,7 +148,7 @@ def _settings(config: Config, report: Report) -> None:
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 
 
-def _doors(report: Report) -> None:
+def _doors(report: DoctorReport) -> None:
     """Report the APIs that clients can speak. One that cannot be loaded is missing in the server."""
     doors = Doors.load()
     report.note(f"doors: {', '.join(doors.loaded)}")
@@ -156,7 +156,7 @@ def _doors(report: Report) -> None:
         report.check(False, f"door {name}: {reason}")
 
 
-async def _served(config: Config, report: Report, locked: StoreLocked) -> None:
+async def _served(config: Config, report: DoctorReport, locked: StoreLocked) -> None:
     """Report what the server that has the stores open says about them."""
     try:
         status = await ask(config, "/api/status")
@@ -178,16 +178,16 @@ async def _served(config: Config, report: Report, locked: StoreLocked) -> None:
         report.check(bool(chat["read_by"]), told + (chat["remedy"] or f"{chat['read_by']} reads them"))
 
 
-async def _silent(saga: Saga, report: Report) -> None:
+async def _silent(saga: Saga, report: DoctorReport) -> None:
     """Report the latest chats whose narrator wrote no state blocks, if no extraction model read the replies."""
     for chat in sorted(await saga.sessions.list(), key=lambda each: -each.updated)[:_CHATS]:
         live = await saga.parts.live.get(chat.session.id)
-        found = await silence_at(live, live.head)
+        found = await unreported_at(live, live.head)
         if found.unread >= SILENT_FROM:
             report.check(False, f"session {live.session.id}: {found.text('')}")
 
 
-async def _stores(config: Config, report: Report) -> None:
+async def _stores(config: Config, report: DoctorReport) -> None:
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as error:
@@ -254,7 +254,7 @@ def _sources(saga: Saga) -> str:
     return ", ".join(told) + off + (f"; broken: {'; '.join(broken)}" if broken else "")
 
 
-async def _curator(config: Config, report: Report) -> None:
+async def _curator(config: Config, report: DoctorReport) -> None:
     """Check the configured curator, if it is not one that comes with SAGA."""
     name = config.curator.backend
     if not config.curator.enabled or name is None or name in (RULES, *ASKING):
@@ -273,7 +273,7 @@ async def _curator(config: Config, report: Report) -> None:
     return
 
 
-async def _providers(config: Config, report: Report) -> None:
+async def _providers(config: Config, report: DoctorReport) -> None:
     narrators = Narrators.from_config(config, os.environ)
     if unheard := narrators.unheard(config):
         report.check(False, unheard)
@@ -310,7 +310,7 @@ def _reader(config: Config, narrators: Narrators) -> str:
     return "nobody; set models.extraction to a small model if your narrator forgets them"
 
 
-async def _recall(saga: Saga, report: Report) -> None:
+async def _recall(saga: Saga, report: DoctorReport) -> None:
     """Ask the embedder for two vectors, and say which token counter is in use."""
     await _embedder(saga, report)
     counter: Any = saga.stores.counter
@@ -318,7 +318,7 @@ async def _recall(saga: Saga, report: Report) -> None:
     report.note(f"tokens: counted by {counter.id}" + (f": {note}" if note else ""))
 
 
-async def _embedder(saga: Saga, report: Report) -> None:
+async def _embedder(saga: Saga, report: DoctorReport) -> None:
     embedder = saga.stores.embedder
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -339,7 +339,7 @@ async def _embedder(saga: Saga, report: Report) -> None:
         report.check(False, f"embedder {embedder.id}: {slow}, to {taken * 2:.0f} say")
 
 
-def _recall_of(status: dict[str, Any], report: Report) -> None:
+def _recall_of(status: dict[str, Any], report: DoctorReport) -> None:
     """Report the same from the status of a running server."""
     vectors = status["vectors"]
     left = f", {vectors['left']} turns still to do" if vectors["left"] else ""

@@ -9,7 +9,7 @@ from attrs import frozen
 from saga_core.config import Reporting
 from saga_core.state_block import BlockStatus
 from saga_server.counted import counted
-from saga_server.doctor.rehearsal import Scene
+from saga_server.doctor.rehearsal import RehearsalScene
 
 GOOD = 0.75
 """From this share on, something counts as well reported."""
@@ -23,17 +23,17 @@ _BY_HAND = "correct what is wrong by hand (docs/memory.md)"
 
 
 @frozen
-class Finding:
+class Judgement:
     """The result of one check."""
 
     good: bool
     text: str
 
 
-def judge(scenes: Sequence[Scene], player: str) -> list[Finding]:
+def judge(scenes: Sequence[RehearsalScene], player: str) -> list[Judgement]:
     """Return the findings, the most important first."""
     if not any(scene.said for scene in scenes):
-        return [Finding(False, f"story: the model said nothing; does it think, and run out of tokens? {_OTHER}")]
+        return [Judgement(False, f"story: the model said nothing; does it think, and run out of tokens? {_OTHER}")]
     return [
         _blocks(scenes),
         _fields(scenes),
@@ -59,7 +59,7 @@ class Way:
     """The mean time that the player waited for a reply."""
 
     @classmethod
-    def of(cls, name: Reporting, scenes: Sequence[Scene]) -> Way:
+    def of(cls, name: Reporting, scenes: Sequence[RehearsalScene]) -> Way:
         """Sum up a rehearsal."""
         facts = [_moved(scene) for scene in scenes if scene.line.moved]
         facts += [_things(scene) for scene in scenes if _about_things(scene)]
@@ -86,28 +86,28 @@ def recommended(ways: Sequence[Way]) -> Way:
     return best
 
 
-def _blocks(scenes: Sequence[Scene]) -> Finding:
+def _blocks(scenes: Sequence[RehearsalScene]) -> Judgement:
     written = sum(scene.status is not BlockStatus.FALLBACK for scene in scenes)
     text = f"blocks: {written} of {len(scenes)} replies have one that can be read"
     cut = sum(scene.cut for scene in scenes if scene.status is not BlockStatus.OK)
     if written >= len(scenes) - _MISSED:
-        return Finding(True, text)
+        return Judgement(True, text)
     if cut:
         text += f"; {cut} ended at the length limit: allow longer replies (max_tokens), or raise"
         text += " token_budget.state_block_room"
-    return Finding(False, f"{text}; {_READER}, or {_OTHER}")
+    return Judgement(False, f"{text}; {_READER}, or {_OTHER}")
 
 
-def _fields(scenes: Sequence[Scene]) -> Finding:
+def _fields(scenes: Sequence[RehearsalScene]) -> Judgement:
     problems = [problem for scene in scenes for problem in scene.problems if scene.status is not BlockStatus.FALLBACK]
     if not problems:
-        return Finding(True, "fields: all that was written could be read")
+        return Judgement(True, "fields: all that was written could be read")
     shown = "; ".join(dict.fromkeys(problems[:_SHOWN]))
     text = f"fields: {counted(len(problems), 'line')} could not be read ({shown})"
-    return Finding(len(problems) <= _MISSED, text if len(problems) <= _MISSED else f"{text}; {_OTHER}")
+    return Judgement(len(problems) <= _MISSED, text if len(problems) <= _MISSED else f"{text}; {_OTHER}")
 
 
-def _names(scenes: Sequence[Scene], player: str) -> Finding:
+def _names(scenes: Sequence[RehearsalScene], player: str) -> Judgement:
     known = {name for scene in scenes for name in scene.line.here or ()}
     wrong = [scene for scene in scenes if scene.line.here is not None and set(scene.here) != set(scene.line.here)]
     strangers = sorted({name for scene in scenes for name in scene.people} - known)
@@ -115,37 +115,40 @@ def _names(scenes: Sequence[Scene], player: str) -> Finding:
     if strangers:
         text += f"; people of other names came to be: {', '.join(strangers[:_SHOWN])}"
     if len(wrong) <= (1 - GOOD) * len(scenes) and len(strangers) <= _MISSED:
-        return Finding(True, text)
+        return Judgement(True, text)
     if player in strangers:
-        return Finding(False, f"{text}; the player is one of them: {_OTHER}, or {_BY_HAND}")
-    return Finding(False, f"{text}; {_remedy(wrong)}")
+        return Judgement(False, f"{text}; the player is one of them: {_OTHER}, or {_BY_HAND}")
+    return Judgement(False, f"{text}; {_remedy(wrong)}")
 
 
 def _share(
-    scenes: Sequence[Scene], name: str, asked: Callable[[Scene], bool], holds: Callable[[Scene], bool]
-) -> Finding:
+    scenes: Sequence[RehearsalScene],
+    name: str,
+    asked: Callable[[RehearsalScene], bool],
+    holds: Callable[[RehearsalScene], bool],
+) -> Judgement:
     about = [scene for scene in scenes if asked(scene)]
     wrong = [scene for scene in about if not holds(scene)]
     text = f"{name}: {len(about) - len(wrong)} of {len(about)} were reported"
     good = len(wrong) <= (1 - GOOD) * len(about)
-    return Finding(good, text if good else f"{text}; {_remedy(wrong)}")
+    return Judgement(good, text if good else f"{text}; {_remedy(wrong)}")
 
 
-def _remedy(wrong: Sequence[Scene]) -> str:
+def _remedy(wrong: Sequence[RehearsalScene]) -> str:
     """Return what helps against wrong scenes. An extraction model helps only if most of them have no block."""
     missing = sum(scene.status is BlockStatus.FALLBACK for scene in wrong)
     return _READER if missing * 2 > len(wrong) else f"{_OTHER}, or {_BY_HAND}"
 
 
-def _moved(scene: Scene) -> bool:
+def _moved(scene: RehearsalScene) -> bool:
     return _names_one(scene.line.place or (), (scene.place,))
 
 
-def _about_things(scene: Scene) -> bool:
+def _about_things(scene: RehearsalScene) -> bool:
     return scene.line.carries is not None or scene.line.gave is not None
 
 
-def _things(scene: Scene) -> bool:
+def _things(scene: RehearsalScene) -> bool:
     truth = scene.line
     if truth.carries is not None:
         return _names_one(truth.carries, scene.carries)
@@ -156,14 +159,14 @@ def _names_one(words: Sequence[str], names: Sequence[str]) -> bool:
     return any(word in name.casefold() for word in words for name in names)
 
 
-def _cost(scenes: Sequence[Scene]) -> Finding:
+def _cost(scenes: Sequence[RehearsalScene]) -> Judgement:
     asked, said = sum(scene.input for scene in scenes), sum(scene.output for scene in scenes)
     block = sum(scene.block for scene in scenes)
     if not asked and not said:
         text = f"cost: the provider counted no tokens; blocks took about {block:,} of the replies"
-        return Finding(True, text)
+        return Judgement(True, text)
     text = f"cost: {asked:,} tokens in, {said:,} out, about {block:,} of them for blocks"
     paid = [scene.dollars for scene in scenes if scene.dollars is not None]
     if len(paid) == len(scenes):
-        return Finding(True, f"{text}; ${sum(paid):.4f} for {len(scenes)} turns")
-    return Finding(True, f"{text}; what that costs is not known (models.facts can say it)")
+        return Judgement(True, f"{text}; ${sum(paid):.4f} for {len(scenes)} turns")
+    return Judgement(True, f"{text}; what that costs is not known (models.facts can say it)")

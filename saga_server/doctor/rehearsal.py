@@ -38,7 +38,7 @@ _OWN_TEXT = re.compile(rf"\[/?SAGA|```state|^\W*(?:{_FIELDS})\W*[:：|]", re.MUL
 
 
 @frozen(kw_only=True)
-class Line:
+class RehearsalLine:
     """What the player says, and what is true afterwards. None means that it is not checked."""
 
     say: str
@@ -64,7 +64,7 @@ class Script:
     player: str
     card: str
     greeting: str
-    lines: tuple[Line, ...]
+    lines: tuple[RehearsalLine, ...]
 
 
 @cache
@@ -81,10 +81,10 @@ def scripts() -> Mapping[str, Script]:
 
 
 @frozen(kw_only=True)
-class Scene:
+class RehearsalScene:
     """One turn of a rehearsal, and the state after it."""
 
-    line: Line
+    line: RehearsalLine
     status: BlockStatus
     problems: tuple[str, ...]
     cut: bool
@@ -114,7 +114,7 @@ class Scene:
 
 async def rehearse(
     config: Config, environ: Mapping[str, str], model: str, script: Script, way: Reporting = "block"
-) -> tuple[Route, list[Scene]]:
+) -> tuple[Route, list[RehearsalScene]]:
     """Play ``script`` with ``model``, named as in a request. ``offline`` is the built-in narrator. ``way`` is how it
     reports; ``after`` means that the same model is asked after each reply what happened in it.
 
@@ -158,7 +158,7 @@ def _apart(config: Config) -> Config:
     )
 
 
-async def _play(saga: Saga, narrator: ChatModel, route: Route, script: Script) -> list[Scene]:
+async def _play(saga: Saga, narrator: ChatModel, route: Route, script: Script) -> list[RehearsalScene]:
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": script.card},
         {"role": "assistant", "content": script.greeting},
@@ -195,7 +195,7 @@ async def _tell(pending: PendingTurn, narrator: ChatModel, route: Route) -> None
     reply.finish()
 
 
-async def _seen(saga: Saga, pending: PendingTurn, line: Line, seconds: float) -> Scene:
+async def _seen(saga: Saga, pending: PendingTurn, line: RehearsalLine, seconds: float) -> RehearsalScene:
     (reply,) = pending.replies
     reading = reply.reading(reply.finish_reason)
     live = await saga.parts.live.get(pending.session.id)
@@ -204,7 +204,7 @@ async def _seen(saga: Saga, pending: PendingTurn, line: Line, seconds: float) ->
     read = recorded and live.extracted(pending.id)
     before = await live.state(live.tree.get(pending.id).parent or pending.id) if recorded else state
     said, count, usage = reading.fields, saga.stores.counter.count, pending.usage
-    return Scene(
+    return RehearsalScene(
         line=line,
         status=BlockStatus.OK if read else reading.status,
         problems=() if read else reading.problems,

@@ -15,7 +15,7 @@ from saga_core.errors import NotFound, SagaError
 from saga_core.hosting import Create
 from saga_core.journal import Journal
 from saga_core.stores import Key
-from saga_server.hosting.audit_log import AuditEntry, AuditLog, Limits
+from saga_server.hosting.audit_log import AuditEntry, AuditLimits, AuditLog
 from saga_server.hosting.holdings import uncounted
 from saga_server.hosting.keys import KeyRecord, Keyring
 from saga_server.hosting.meter import LOOK_SECONDS, Meter, Taken
@@ -162,6 +162,6 @@ class Access:
             if record is not None:
                 await self.meter.spent(record.id, tokens, dollars)
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> AuditLimits:
         server = self.settings.config.server
-        return Limits(server.audit_days, server.audit_entries)
+        return AuditLimits(server.audit_days, server.audit_entries)

@@ -57,7 +57,7 @@ class AuditEntry:
 
 
 @frozen
-class Limits:
+class AuditLimits:
     """How many entries are kept."""
 
     days: float
@@ -144,7 +144,7 @@ class AuditLog:
                         return found, ".".join(place[2:])
         return found, None
 
-    async def prune(self, limits: Limits) -> int:
+    async def prune(self, limits: AuditLimits) -> int:
         """Remove entries that are too old or too many, at most once an hour. Return the number of removed entries."""
         now = self.clock.monotonic()
         if now - self._pruned < PRUNE_SECONDS:

@@ -15,7 +15,7 @@ _MOMENT = 0.005
 """Seconds between two tries to get a lock that another process holds for a moment to check it."""
 
 
-class LifeFiles:
+class LivenessFiles:
     """A file for each server name below the data directory, which names its process and is locked by that process.
 
     It implements ``Siblings``. The kernel releases the lock when the process ends, so no clock is involved.

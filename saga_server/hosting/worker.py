@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from saga_backends.path_lock import inherit
 from saga_core.config import Config
 from saga_core.storage import backend_of
-from saga_server.hosting.life_files import LifeFiles
+from saga_server.hosting.life_files import LivenessFiles
 from saga_server.hosting.liveness import Siblings
 
 VARIABLE = "SAGA_WORKER"
@@ -59,7 +59,7 @@ class Worker:
 
     def siblings(self, config: Config) -> Siblings | None:
         """Return what tells which processes are alive, or None when the journal is in a database server."""
-        return LifeFiles(config.data_dir) if backend_of(config, "state") == "sqlite" else None
+        return LivenessFiles(config.data_dir) if backend_of(config, "state") == "sqlite" else None
 
     def ready(self) -> None:
         """Tell the parent that this process answers requests."""

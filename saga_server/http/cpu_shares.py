@@ -129,7 +129,7 @@ class Load:
 
 
 @define(eq=False)
-class Account:
+class CpuAccount:
     """The account of one key."""
 
     used_at: float
@@ -157,14 +157,14 @@ class FairShares:
     counters: Counters
     now: Callable[[], float] = _now
     load: Load = field(init=False)
-    _accounts: dict[str, Account] = field(factory=dict, init=False)
+    _accounts: dict[str, CpuAccount] = field(factory=dict, init=False)
     """The least recently used key first."""
 
     @load.default
     def _no_load(self) -> Load:
         return Load(self.now)
 
-    async def enter(self, owner: str) -> Account:
+    async def enter(self, owner: str) -> CpuAccount:
         """Return the key's account when it is not overdrawn or the loop is not busy. Requests of one key wait for one
         another.
         """
@@ -178,14 +178,14 @@ class FairShares:
                 account.save(self.now(), self._share())
         return account
 
-    def _used(self, owner: str) -> Account:
+    def _used(self, owner: str) -> CpuAccount:
         now = self.now()
         while self._accounts:
             oldest = next(iter(self._accounts))
             if now - self._accounts[oldest].used_at < _IN_USE or self._accounts[oldest].turn.locked():
                 break
             del self._accounts[oldest]
-        account = self._accounts.pop(owner, None) or Account(now, self.load)
+        account = self._accounts.pop(owner, None) or CpuAccount(now, self.load)
         self._accounts[owner] = account
         account.save(now, self._share())
         return account
@@ -194,10 +194,10 @@ class FairShares:
         return max(1.0 / len(self._accounts), _LEAST)
 
 
-_charged_to: ContextVar[Account | None] = ContextVar("charged_to", default=None)
+_charged_to: ContextVar[CpuAccount | None] = ContextVar("charged_to", default=None)
 
 
-async def charged(work: Coroutine[Any, Any, T], account: Account | None = None) -> T:
+async def charged(work: Coroutine[Any, Any, T], account: CpuAccount | None = None) -> T:
     """Run ``work``, and charge the CPU time of its steps to ``account``, or to that of the request being answered.
 
     Tasks that ``work`` starts have to be wrapped as well.
@@ -214,7 +214,7 @@ async def charged(work: Coroutine[Any, Any, T], account: Account | None = None) 
 
 @define(eq=False)
 class _Charged(_Measured):
-    account: Account
+    account: CpuAccount
 
     def add(self, seconds: float) -> None:
         """Take the time from the account."""

@@ -66,14 +66,14 @@ class Reloaded:
 
 
 @frozen
-class Merged:
+class MergedSettings:
     """The settings in force from now on, and what changed."""
 
     config: Config
     changed: Reloaded
 
 
-def merge(old: Config, new: Config) -> Merged:
+def merge(old: Config, new: Config) -> MergedSettings:
     """Return ``old`` with those settings of ``new`` that apply at once.
 
     Raises ``ConfigError`` when anybody could then use or administer the server.
@@ -96,7 +96,7 @@ def merge(old: Config, new: Config) -> Merged:
             "config",
             ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),
         )
-    return Merged(config, Reloaded(tuple(applied), tuple(restart)))
+    return MergedSettings(config, Reloaded(tuple(applied), tuple(restart)))
 
 
 def changed(old: Config, new: Config) -> list[str]:

@@ -8,7 +8,7 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.providers.automatic import AutomaticExtraction, is_own
-    from saga_server.providers.background import Background
+    from saga_server.providers.background import BackgroundModels
     from saga_server.providers.context_size import context_refusal
     from saga_server.providers.narrators import KEY_VARIABLES, OFFLINE, Narrators
     from saga_server.providers.route import Route
@@ -17,7 +17,7 @@ __all__ = [
     "KEY_VARIABLES",
     "OFFLINE",
     "AutomaticExtraction",
-    "Background",
+    "BackgroundModels",
     "Narrators",
     "Route",
     "context_refusal",
@@ -28,7 +28,7 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "AutomaticExtraction": "saga_server.providers.automatic:AutomaticExtraction",
-        "Background": "saga_server.providers.background:Background",
+        "BackgroundModels": "saga_server.providers.background:BackgroundModels",
         "context_refusal": "saga_server.providers.context_size:context_refusal",
         "KEY_VARIABLES": "saga_server.providers.narrators:KEY_VARIABLES",
         "OFFLINE": "saga_server.providers.narrators:OFFLINE",

@@ -14,7 +14,7 @@ from saga_core.config import Config
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.upstream import facts_of
-from saga_server.providers.background import Background
+from saga_server.providers.background import BackgroundModels
 from saga_server.providers.narrators import OFFLINE, Narrators
 from saga_server.providers.route import Provider, Route
 
@@ -63,7 +63,7 @@ class AutomaticExtraction:
         Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a local server before the first part.
         """
         route = self._known_route() or await self._found_route()
-        model = Background(self.narrators.narrator, route, gives_way=is_near(route.provider))
+        model = BackgroundModels(self.narrators.narrator, route, gives_way=is_near(route.provider))
         stream = cast("AsyncGenerator[ChatPart, None]", model.stream(request, streaming=streaming))
         async with aclosing(stream) as parts:
             async for part in parts:

@@ -18,7 +18,7 @@ _QUIETLY = "none"
 
 
 @define(eq=False)
-class Background:
+class BackgroundModels:
     """The chat model of a route, for background calls. It is opened at the first call."""
 
     narrator: Callable[[Provider], Awaitable[ChatModel]]

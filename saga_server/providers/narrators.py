@@ -16,7 +16,7 @@ from saga_core.config import Config, ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
 from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
-from saga_server.providers.background import Background
+from saga_server.providers.background import BackgroundModels
 from saga_server.providers.route import Provider, Route
 from saga_server.providers.slots import Slots
 
@@ -156,11 +156,11 @@ class Narrators:
             found.narrated = before.narrated
         return found
 
-    def extraction(self, model: str | None) -> Background | None:
+    def extraction(self, model: str | None) -> BackgroundModels | None:
         """Return the chat model for ``models.extraction``, or None if that is unset or there is no real provider."""
         if model is None or model == OFFLINE or self.offline:
             return None
-        return Background(self.narrator, self._route(model))
+        return BackgroundModels(self.narrator, self._route(model))
 
     async def narrator(self, provider: Provider) -> ChatModel:
         """Return the provider's chat model, which the first call opens. Raises ``UpstreamError`` when that fails."""

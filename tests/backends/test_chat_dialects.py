@@ -20,7 +20,7 @@ from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.lessons import lesson_of, neutral
 from saga_backends.chat.openai import BACKEND, ChatPieces, OpenAIClient, dialect_at
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.reply import Reply
+from saga_backends.chat.reply import ModelReply
 from saga_backends.chat.text_completion import TextPieces
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -342,7 +342,7 @@ def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(
     chunks: list[Any], reads: Callable[[], Pieces]
 ) -> None:
     blame = Blame("up", "h", 1.0)
-    reader = Reply(blame, reads())
+    reader = ModelReply(blame, reads())
     found: list[ChatPart] = []
     try:
         for chunk in chunks:
@@ -350,7 +350,7 @@ def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(
         found += reader.end()
     except UpstreamError:
         pass
-    whole = Reply(blame, reads())
+    whole = ModelReply(blame, reads())
     for chunk in chunks:
         try:
             found += whole.whole(json.dumps(chunk).encode())

@@ -19,7 +19,7 @@ from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.openai import BACKEND, MOST_CHOICES, ChatPieces
 from saga_backends.chat.patience import BILL_SECONDS, Patience
-from saga_backends.chat.reply import MOST_BESIDE, MOST_TEXT, Reply
+from saga_backends.chat.reply import MOST_BESIDE, MOST_TEXT, ModelReply
 from saga_backends.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -76,7 +76,7 @@ async def test_a_text_is_bounded_however_it_comes() -> None:
     async with answering(whole({"content": "a" * (MOST_TEXT + 1)})) as model:
         with pytest.raises(UpstreamError, match="more than 4,000,000 characters"):
             await replied(model)
-    reply = Reply(BLAME, ChatPieces())
+    reply = ModelReply(BLAME, ChatPieces())
     for _ in range(4):
         list(reply.event(delta(content="a" * (MOST_TEXT // 4))))
     with pytest.raises(UpstreamError, match="more than 4,000,000 characters"):
@@ -84,7 +84,7 @@ async def test_a_text_is_bounded_however_it_comes() -> None:
 
 
 async def test_what_stands_beside_it_is_bounded() -> None:
-    reply = Reply(BLAME, ChatPieces())
+    reply = ModelReply(BLAME, ChatPieces())
     list(reply.event(delta(images=[{"url": "a" * (MOST_BESIDE - 10)}])))
     with pytest.raises(UpstreamError, match="beside its reply"):
         list(reply.event(delta(tool_calls=[{"function": {"arguments": "{}" * 10}}])))
@@ -154,7 +154,7 @@ def test_signs_within_a_text_are_no_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "reader", [Reply(BLAME, ChatPieces()), Reply(BLAME, MessagePieces()), Reply(BLAME, GeminiPieces())]
+    "reader", [ModelReply(BLAME, ChatPieces()), ModelReply(BLAME, MessagePieces()), ModelReply(BLAME, GeminiPieces())]
 )
 def test_an_event_of_very_many_values_is_refused(reader: Any) -> None:
     with pytest.raises(UpstreamError, match="more than 100,000 values"):
@@ -165,9 +165,9 @@ def test_an_event_of_very_many_values_is_refused(reader: Any) -> None:
 
 def test_a_chunk_of_very_many_choices_is_refused() -> None:
     most = json.dumps({"choices": [{}] * MOST_CHOICES})
-    assert list(Reply(BLAME, ChatPieces()).event(most)) == []
+    assert list(ModelReply(BLAME, ChatPieces()).event(most)) == []
     with pytest.raises(UpstreamError, match="129 choices at once, more than 128"):
-        list(Reply(BLAME, ChatPieces()).event(json.dumps({"choices": [{}] * (MOST_CHOICES + 1)})))
+        list(ModelReply(BLAME, ChatPieces()).event(json.dumps({"choices": [{}] * (MOST_CHOICES + 1)})))
 
 
 async def test_a_compressed_stream_is_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ async def test_comments_behind_the_end_of_a_reply_do_not_keep_it_open() -> None:
 
 
 async def test_the_other_choices_are_awaited() -> None:
-    reader = Reply(BLAME, ChatPieces(), choices=2)
+    reader = ModelReply(BLAME, ChatPieces(), choices=2)
     list(reader.event('{"choices":[{"index":0,"delta":{"content":"One."},"finish_reason":"stop"}]}'))
     assert not reader.complete
     list(reader.event('{"choices":[{"index":1,"delta":{"content":"Two."},"finish_reason":"stop"}]}'))

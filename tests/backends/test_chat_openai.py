@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.openai import BACKEND, ChatPieces, OpenAIClient
-from saga_backends.chat.reply import Reply
+from saga_backends.chat.reply import ModelReply
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
@@ -438,7 +438,7 @@ class TestOpening:
 def test_events_arrive_however_the_bytes_are_cut(words: list[str], end: bytes, data: st.DataObject) -> None:
     events = [json.dumps(chunk({"content": word}), ensure_ascii=not _encodable(word)) for word in words]
     whole = b"".join(b"data: " + event.encode() + end + end for event in events)
-    lines, reader, found = EventLines(), Reply(Blame("openai", "h", 1.0), ChatPieces()), []
+    lines, reader, found = EventLines(), ModelReply(Blame("openai", "h", 1.0), ChatPieces()), []
     at = 0
     while at < len(whole):
         size = data.draw(st.integers(1, 40))
@@ -471,7 +471,7 @@ def test_a_chunk_of_plain_text_is_read_as_any_other(text: Any, index: Any, finis
     choice = {"delta": {"content": text, **beside}, "index": index, "finish_reason": finish}
     read = []
     for more in ({}, {"usage": {"prompt_tokens": 0}}):
-        reader = Reply(Blame("openai", "h", 1.0), ChatPieces())
+        reader = ModelReply(Blame("openai", "h", 1.0), ChatPieces())
         found = list(reader.event(json.dumps({"choices": [choice], **more})))
         try:
             list(reader.end())

@@ -16,7 +16,7 @@ from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.finish_reason import BROKEN, finish_reason
 from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.openai import ChatPieces
-from saga_backends.chat.reply import Reply
+from saga_backends.chat.reply import ModelReply
 from saga_backends.chat.text_completion import TextPieces
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -72,7 +72,7 @@ def spoken(request: pytest.FixtureRequest) -> Spoken:
     return DIALECTS[request.param]
 
 
-def read(reply: Reply, *events: str | dict[str, Any]) -> list[ChatPart]:
+def read(reply: ModelReply, *events: str | dict[str, Any]) -> list[ChatPart]:
     """Feed the events as bytes. A text is taken as it is; a dict is the data of an event."""
     lines, found = EventLines(), list[ChatPart]()
     for event in events:
@@ -87,7 +87,12 @@ def read(reply: Reply, *events: str | dict[str, Any]) -> list[ChatPart]:
 def said(spoken: Spoken, *between: str | dict[str, Any], end: str = "stop") -> list[ChatPart]:
     last = [f"data: {spoken.last}\n\n"] if spoken.last else []
     return read(
-        Reply(BLAME, spoken.pieces()), spoken.text("The rain "), *between, spoken.text("stops."), spoken.end(end), *last
+        ModelReply(BLAME, spoken.pieces()),
+        spoken.text("The rain "),
+        *between,
+        spoken.text("stops."),
+        spoken.end(end),
+        *last,
     )
 
 
@@ -120,7 +125,7 @@ def test_a_sign_of_life_is_nothing(spoken: Spoken, sign: str) -> None:
         found = said(spoken, *between)
         assert text(found) == "The rain stops."
         assert [part for part in found if isinstance(part, FinishPart)] == [FinishPart("stop")]
-    reply = Reply(BLAME, spoken.pieces())
+    reply = ModelReply(BLAME, spoken.pieces())
     assert text(read(reply, sign, spoken.text("a"), sign, spoken.end("stop"), sign)) == "a"
 
 
@@ -163,7 +168,7 @@ def test_an_error_on_a_choice_is_one() -> None:
     event = {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error", "error": broken}]}
     for pieces in (ChatPieces(), TextPieces("openai")):
         with pytest.raises(UpstreamError, match="Upstream idle timeout") as caught:
-            read(Reply(BLAME, pieces), event)
+            read(ModelReply(BLAME, pieces), event)
         assert caught.value.status == 504
 
 
@@ -174,7 +179,7 @@ def test_a_damaged_event_is_no_sign_of_life(spoken: Spoken) -> None:
 
 def test_the_last_words_of_a_stream_without_an_end_are_told(spoken: Spoken) -> None:
     with pytest.raises(UpstreamError, match="in the middle; the last that it sent is 'the server is going down'"):
-        read(Reply(BLAME, spoken.pieces()), spoken.text("The rain "), "data: the server is going down\n\n")
+        read(ModelReply(BLAME, spoken.pieces()), spoken.text("The rain "), "data: the server is going down\n\n")
 
 
 @pytest.mark.parametrize(
@@ -204,10 +209,10 @@ def test_a_reason_has_one_of_few_meanings(
 
 def test_a_refusal_is_told_as_one() -> None:
     refused = _chat({"refusal": "I cannot write that."}), _chat({}, "stop"), "data: [DONE]\n\n"
-    found = read(Reply(BLAME, ChatPieces()), *refused)
+    found = read(ModelReply(BLAME, ChatPieces()), *refused)
     assert [part for part in found if isinstance(part, FinishPart)] == [FinishPart("content_filter")]
     assert ExtraPart({"refusal": "I cannot write that."}) in found
-    found = read(Reply(BLAME, ChatPieces()), _chat({"content": "She nods."}), *refused)
+    found = read(ModelReply(BLAME, ChatPieces()), _chat({"content": "She nods."}), *refused)
     assert FinishPart("stop") in found, "a reply that has words is none"
 
 
@@ -215,5 +220,5 @@ def test_thoughts_in_parts_of_the_content_are_no_story() -> None:
     """As Mistral sends them."""
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
     delta = {"content": [thought, {"type": "text", "text": "She nods."}]}
-    found = read(Reply(BLAME, ChatPieces()), _chat(delta), _chat({}, "stop"))
+    found = read(ModelReply(BLAME, ChatPieces()), _chat(delta), _chat({}, "stop"))
     assert (text(found), found[0]) == ("She nods.", ExtraPart({"reasoning_content": "Hm."}))

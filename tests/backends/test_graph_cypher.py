@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from saga_backends.graph import kuzu_query_child
 from saga_backends.graph.kuzu_database import KuzuDatabase
-from saga_backends.graph.kuzu_grammar import _OTHERS, FUNCTIONS, Kind, tokens, understand
+from saga_backends.graph.kuzu_grammar import _OTHERS, FUNCTIONS, TokenKind, tokens, understand
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import OpenOptions
@@ -215,7 +215,7 @@ def test_whatever_is_said_only_reading_is_sent(text: str) -> None:
         sent = understand(f"MATCH (n) RETURN n {text}" if len(text) % 2 else text, 5).text
     except BadInput:
         return
-    words = {token.word for token in tokens(sent) if token.kind is Kind.NAME}
+    words = {token.word for token in tokens(sent) if token.kind is TokenKind.NAME}
     assert not words & _OTHERS
     assert ";" not in [token.word for token in tokens(sent)]
     assert "/*" not in sent.replace("'/*'", "")

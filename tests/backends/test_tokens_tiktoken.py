@@ -27,7 +27,7 @@ from saga_backends.tokens.estimate import EstimateCounter
 from saga_backends.tokens.tiktoken import (
     BACKEND,
     NoTable,
-    Places,
+    TableFolders,
     TiktokenCounter,
     _pieces,
     encoding_named,
@@ -260,7 +260,7 @@ def test_the_librarys_own_constructors_are_run_with_our_loader() -> None:
 
 
 def test_the_configured_folder_comes_first(tmp_path: Path) -> None:
-    places = Places.of("~/mine", tmp_path, {"TIKTOKEN_CACHE_DIR": "/a", "DATA_GYM_CACHE_DIR": "/b"})
+    places = TableFolders.of("~/mine", tmp_path, {"TIKTOKEN_CACHE_DIR": "/a", "DATA_GYM_CACHE_DIR": "/b"})
     assert [str(each) for each in places.folders[1:4]] == [str(tmp_path), "/a", "/b"]
     assert places.folders[0].is_absolute() and places.folders[0].name == "mine"
 

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from saga_backends.resident.matrix import Matrix
-from saga_backends.scoring import Question, are_tame, inverse_norms, squared_norms
+from saga_backends.scoring import QueryVector, are_tame, inverse_norms, squared_norms
 from saga_core.errors import BadInput
 from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter, matches, predicate
 from saga_core.stores.vector import VectorItem, cosine
@@ -36,7 +36,7 @@ matrices = st.integers(1, 6).flatmap(
 def test_exact_scores_are_cosines(vectors: list[list[float]]) -> None:
     asked, *others = (array("f", vector) for vector in vectors)
     rows = np.array([list(vector) for vector in others], dtype=np.float32)
-    scores = Question(asked).exact(rows, squared_norms(rows)).tolist()
+    scores = QueryVector(asked).exact(rows, squared_norms(rows)).tolist()
     assert [repr(score) for score in scores] == [repr(cosine(asked, vector)) for vector in others]
 
 
@@ -53,7 +53,7 @@ def test_scores_in_the_middle_of_two_steps_are_cosines() -> None:
             rows.append([scale * part for part in [n, *parts, *[0] * (1_100 - len(parts))]])
     asked = array("f", [0.7] + [0.0] * 1_100)
     matrix = np.array(rows, dtype=np.float32)
-    scores = Question(asked).exact(matrix, squared_norms(matrix)).tolist()
+    scores = QueryVector(asked).exact(matrix, squared_norms(matrix)).tolist()
     assert scores == [cosine(asked, row) for row in rows]
     assert set(scores) <= {0.007812, 0.007813, 0.023437, 0.023438}
 
@@ -64,7 +64,7 @@ def test_rough_scores_are_within_the_margin(vectors: list[list[float]]) -> None:
     rows = np.array([list(vector) for vector in others], dtype=np.float32)
     squares = squared_norms(rows)
     if are_tame(squares):
-        question = Question(asked)
+        question = QueryVector(asked)
         distance = np.abs(question.rough(rows, inverse_norms(squares)) - question.exact(rows, squares))
         assert np.all(distance <= question.margin / 2)
 
@@ -73,7 +73,7 @@ def test_rough_scores_of_long_random_vectors_are_within_the_margin() -> None:
     source = np.random.default_rng(5)
     for scale in (1e-12, 1.0, 1e12):
         rows = (source.normal(size=(500, 4_096)) * scale).astype(np.float32)
-        question = Question(array("f", source.normal(size=4_096).tolist()))
+        question = QueryVector(array("f", source.normal(size=4_096).tolist()))
         distance = np.abs(
             question.rough(rows, inverse_norms(squared_norms(rows))) - question.exact(rows, squared_norms(rows))
         )
@@ -113,10 +113,10 @@ def test_the_order_of_equal_vectors_does_not_depend_on_their_rows() -> None:
     source.shuffle(order)
     matrix.put([(VectorItem(name, ()), vector) for name in order])
     for k in (1, 10, 996, 997):
-        found = matrix.best(Question(asked), k, None)
+        found = matrix.best(QueryVector(asked), k, None)
         assert [row.id for _, row in found] == sorted(order)[:k]
         assert {score for score, _ in found} == {cosine(asked, vector)}
-        assert matrix.best(Question(asked), k, lambda metadata: True) == found
+        assert matrix.best(QueryVector(asked), k, lambda metadata: True) == found
 
 
 @given(filters, st.dictionaries(names, scalars, max_size=3))

@@ -11,7 +11,7 @@ from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.stores.state_kv import Batch
 from saga_server.demo.adventure import Adventure, adventure
-from saga_server.demo.frontend import Frontend, Said
+from saga_server.demo.frontend import DemoMessage, Frontend
 from saga_server.server import Server
 from tests.bench.play import PlayOptions, write_play
 
@@ -23,7 +23,7 @@ async def tell(story: Adventure, url: str) -> str:
     """
     async with aiohttp.ClientSession() as http:
         frontend = Frontend(story, http, f"{url}/w/{story.world}/v1")
-        main: list[Said] | None = None
+        main: list[DemoMessage] | None = None
         depths: dict[int, int] = {}
         session = ""
         for step in story.steps:

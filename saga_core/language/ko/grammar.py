@@ -107,11 +107,6 @@ def particle_stems(word: str) -> Iterator[str]:
             yield stem
 
 
-def is_particle(text: str) -> bool:
-    """Whether ``text`` is a particle by itself."""
-    return text in PARTICLES
-
-
 def bigrams(word: str) -> Iterator[str]:
     """The syllable bigrams of a Hangul word; the word itself if it has one syllable."""
     if len(word) < 2:
@@ -224,15 +219,6 @@ _TENS = {
     "열": 10, "스물": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80, "아흔": 90,
 }  # fmt: skip
 _AFTER_TENS = [word for word in _ONES if word not in ("석", "서", "넉", "너")]
-
-COUNTING: dict[str, int] = {"스무": 20, **{ten: tens for ten, tens in _TENS.items() if ten != "스물"}, **_ONES}
-"""Korean numbers that consist of one word before a counter."""
-
-ABOUT: dict[str, int] = {
-    "한두": 1, "두어": 2, "두세": 2, "서너": 3, "너댓": 4, "네댓": 4, "네다섯": 4, "너덧": 4, "대여섯": 5, "예닐곱": 6,
-    "일고여덟": 7, "여덟아홉": 8, "여남은": 10,
-}  # fmt: skip
-"""Approximate numbers, with their lowest value."""
 
 _SINO_DIGITS = {word: number for number, word in enumerate("일이삼사오육칠팔구", 1)}
 _SINO_UNITS = {"십": 10, "백": 100, "천": 1_000}

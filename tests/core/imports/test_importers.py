@@ -10,7 +10,17 @@ import pytest
 from attrs import frozen
 
 from saga_core import Saga
-from saga_core.imports import Chat, ChatMessage, Fit, ForeignFile, Importers, Record, Unreadable, importer, read_file
+from saga_core.imports import (
+    Chat,
+    ChatMessage,
+    Fit,
+    ForeignFile,
+    Importers,
+    Record,
+    Unreadable,
+    importer,
+    read_file,
+)
 from saga_core.maintenance import ImportOptions
 from tests.core.imports import samples
 

@@ -14,7 +14,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
-from saga_server.doctor.examination import Report, _curator
+from saga_server.doctor.examination import DoctorReport, _curator
 from tests.backends.letta import VERSION, Agent, LettaFake, Said, calls, text
 from tests.core.frontend import MEMORY, Frontend
 from tests.core.jobs.test_reviews import INTERVAL, walked
@@ -149,7 +149,7 @@ async def test_without_the_client_another_reviews(letta: LettaFake, monkeypatch:
 
 async def test_the_doctor_tells_of_the_server_and_its_version(letta: LettaFake) -> None:
     told: list[str] = []
-    report = Report(told.append)
+    report = DoctorReport(told.append)
     await _curator(config(letta), report)
     assert report.good
     assert told[-1] == f"ok  curator: letta: Letta {VERSION} at {letta.url}, agents think with openai/gpt-5-mini"

@@ -11,7 +11,7 @@ from saga_core import codec
 from saga_core.errors import StoreUnavailable
 from saga_core.journal import Removal, keys, make_root
 from saga_core.model import BLANK, Timeline, TurnKind, TurnNode
-from saga_core.prompt.memory import Kept
+from saga_core.prompt.memory import StoredMemory
 from saga_core.stores import Batch, Key
 from saga_core.transcript import identity, identity_key, prefix_keys
 from tests.core.transcript.known import EN, KO, Shelf
@@ -147,10 +147,10 @@ async def test_what_is_remembered_of_prompts_loses_the_turns_and_goes_where_it_i
     root, kept = await shelf.story("a", EN[0])
     memory = keys.prompt("s1", "memory")
     gone = await shelf.tell(root, "b", EN[1])
-    known = Kept(pages=((gone, "ko"), (kept, "ko")), talked=7)
+    known = StoredMemory(pages=((gone, "ko"), (kept, "ko")), talked=7)
     await shelf.journal.kv.commit(Batch({memory: codec.encode(known)}))
     await prune(shelf, gone)
-    assert codec.decode((await rows(shelf))[memory], Kept) == evolve(known, pages=((kept, "ko"),))
+    assert codec.decode((await rows(shelf))[memory], StoredMemory) == evolve(known, pages=((kept, "ko"),))
     gone = await shelf.tell(root, "b", EN[1])
     await shelf.journal.kv.commit(Batch({memory: b"{"}))
     await prune(shelf, gone)

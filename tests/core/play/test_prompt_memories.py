@@ -11,15 +11,15 @@ from saga_core.counters import Counters
 from saga_core.errors import StoreUnavailable
 from saga_core.journal import keys
 from saga_core.model import WorldState
-from saga_core.play import KeptPage, PromptMemories
+from saga_core.play import PinnedPage, PromptMemories
 from saga_core.prompt import Pin
 from saga_core.prompt.caching import CacheBook
 from saga_core.stores import Batch
 
-PAGE = KeptPage("## 지금\n숲", WorldState(turn="t1"))
+PAGE = PinnedPage("## 지금\n숲", WorldState(turn="t1"))
 
 
-async def page(memories: PromptMemories, turn: str, language: str) -> KeptPage | None:
+async def page(memories: PromptMemories, turn: str, language: str) -> PinnedPage | None:
     return await memories.page("s", await memories.of("s"), turn, language)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.prompt.caching import CacheBook, Entry, Measured, Outlook
+from saga_core.prompt.caching import CacheBook, CacheEntry, Measured, Outlook
 from saga_core.upstream import ModelFacts
 
 FACTS = ModelFacts("p", cache="explicit", mark="cache_control", lookback=3, breakpoints=4)
@@ -59,7 +59,7 @@ def test_an_entry_keeps_the_lifetime_that_it_was_written_for() -> None:
     book = CacheBook()
     book.send(prompt(2), {1: "1h"}, FACTS, 0.0)
     book.send(prompt(2), {1: "5m"}, FACTS, 100.0)
-    assert book.entries(100.0, 9) == [(1, Entry("1h", 3_700.0))]
+    assert book.entries(100.0, 9) == [(1, CacheEntry("1h", 3_700.0))]
 
 
 def test_without_marks_nothing_is_found_and_nothing_written() -> None:
@@ -71,7 +71,7 @@ def test_without_marks_nothing_is_found_and_nothing_written() -> None:
 def test_the_living_are_listed_those_that_live_longest_last() -> None:
     book = CacheBook()
     for link, expires in ((1, 50.0), (2, 10.0), (3, 90.0), (4, 50.0)):
-        book.restore(link, Entry("5m", expires))
+        book.restore(link, CacheEntry("5m", expires))
     assert [link for link, _ in book.entries(20.0, 9)] == [1, 4, 3]
     assert [link for link, _ in book.entries(20.0, 2)] == [4, 3]
 
@@ -79,7 +79,7 @@ def test_the_living_are_listed_those_that_live_longest_last() -> None:
 def test_the_book_stays_within_bounds_and_forgets_those_that_die_first() -> None:
     book = CacheBook()
     for link in range(4_097):
-        book.restore(10_000 + link, Entry("5m", 1_000.0 + link))
+        book.restore(10_000 + link, CacheEntry("5m", 1_000.0 + link))
     book.send(prompt(1), {0: "1h"}, evolve(FACTS, lookback=1), 0.0)
     left = [link for link, _ in book.entries(0.0, 9_999)]
     assert 2_000 < len(left) < 2_100

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from saga_core import codec
 from saga_core.messages import Block, Origin, PromptPlan
-from saga_core.prompt import Kept, KeptVolatile, Pin, PromptMemory, keep, only, recall
-from saga_core.prompt.memory import KeptBook, KeptRequest
+from saga_core.prompt import Pin, PromptMemory, StoredMemory, StoredVolatile, keep, only, recall
+from saga_core.prompt.memory import StoredBook, StoredPrompt
 from saga_core.prompt.prefix import AccruedCost, Begin
 from saga_core.upstream import facts_of
 
@@ -44,7 +44,9 @@ SCALES = {("anthropic", "m"): 1.2, ("anthropic", "other"): 3.0}
 
 def test_what_was_stored_is_recalled_and_stored_as_the_same() -> None:
     kept, volatile = keep(played(), SCALES)
-    again, scales = recall(codec.decode(codec.encode(kept), Kept), codec.decode(codec.encode(volatile), KeptVolatile))
+    again, scales = recall(
+        codec.decode(codec.encode(kept), StoredMemory), codec.decode(codec.encode(volatile), StoredVolatile)
+    )
     assert scales == {("anthropic", "m"): 1.2}, "of the models that the session asked"
     assert keep(again, scales) == (kept, volatile)
     assert again.pins.accrued(Pin("t2", "t2", "cost")) == AccruedCost(40, full=True)
@@ -77,16 +79,16 @@ def test_an_empty_memory_is_an_empty_record() -> None:
 @pytest.mark.parametrize(
     "damaged",
     [
-        Kept(books=(KeptBook("p", "m", "no base64!"),)),
-        Kept(books=(KeptBook("p", "m", "AAAAAAAAAAA=", ("5m", "5m"), (1.0,)),)),
-        Kept(pinned=(("t1", 3),)),
-        Kept(begun=(("t1", 0),)),
-        Kept(last=KeptRequest(0.0, "AA==", 1, 0)),
+        StoredMemory(books=(StoredBook("p", "m", "no base64!"),)),
+        StoredMemory(books=(StoredBook("p", "m", "AAAAAAAAAAA=", ("5m", "5m"), (1.0,)),)),
+        StoredMemory(pinned=(("t1", 3),)),
+        StoredMemory(begun=(("t1", 0),)),
+        StoredMemory(last=StoredPrompt(0.0, "AA==", 1, 0)),
     ],
 )
-def test_what_is_damaged_is_refused(damaged: Kept) -> None:
+def test_what_is_damaged_is_refused(damaged: StoredMemory) -> None:
     with pytest.raises((ValueError, IndexError)):
-        recall(damaged, KeptVolatile())
+        recall(damaged, StoredVolatile())
 
 
 def test_of_turns_that_are_gone_no_trace_is_left() -> None:

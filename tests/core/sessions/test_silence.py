@@ -9,8 +9,8 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.model import Turn
-from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, silence_at, unread_replies
-from saga_core.sessions.missing_reports import Silence
+from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, unread_replies, unreported_at
+from saga_core.sessions.missing_reports import UnreportedReplies
 from tests.core.extraction.scripted import NOTHING, Scripted
 from tests.core.frontend import Frontend, answer, memory_config
 
@@ -115,7 +115,7 @@ async def test_one_that_is_read_by_another_model_is_no_loss() -> None:
         session = chat.last.session.id
         live = await saga.parts.live.get(session)
         assert unread_replies(live.tree, live.head) == 0
-        assert (await silence_at(live, live.head)).replies == 5
+        assert (await unreported_at(live, live.head)).replies == 5
 
 
 async def test_a_long_silence_is_counted_on_and_not_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ async def test_a_long_silence_is_counted_on_and_not_anew(monkeypatch: pytest.Mon
 
         monkeypatch.setattr(LiveSession, "turn", counted)
         pending = await chat.begin("또 간다.")
-        assert pending.silent == 30 == (await silence_at(live, live.head)).replies
+        assert pending.silent == 30 == (await unreported_at(live, live.head)).replies
         asked.clear()
         await chat.begin("또 간다.")
         assert len(asked) < 5
@@ -211,7 +211,7 @@ async def test_a_journal_that_cannot_be_read_costs_no_turn(monkeypatch: pytest.M
         await silent(chat, 2)
         pending = await chat.begin("또 간다.")
 
-        async def broken(*_: object) -> Silence:
+        async def broken(*_: object) -> UnreportedReplies:
             raise StoreUnavailable("the disk is away")
 
         monkeypatch.setattr(saga.parts.play.silent.__class__, "look", broken)

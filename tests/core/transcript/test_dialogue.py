@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.transcript.dialogue import Said, marked, read_transcript, roles, wrapped
+from saga_core.transcript.dialogue import Speech, marked, read_transcript, roles, wrapped
 from saga_core.transcript.identities import LADDER, _KeyCache, fingerprint, identity, identity_key, prefix_keys
 
 text = st.text(alphabet=st.sampled_from('가나다 어둠의숲*_"“” \n\tab:c.'), max_size=60)
@@ -158,9 +158,9 @@ def test_parts_marked_by_role(text: str, parts: list[tuple[str, str]]) -> None:
 
 
 def test_who_speaks_last_is_the_player() -> None:
-    names = [Said(name, "", "…") for name in ("Mina", "Alex", "Tam", "Alex")]
+    names = [Speech(name, "", "…") for name in ("Mina", "Alex", "Tam", "Alex")]
     assert roles(names) == ["assistant", "user", "assistant", "user"]
-    assert roles([Said("Mina", "", "…")] * 3) == ["user", "assistant", "user"]
+    assert roles([Speech("Mina", "", "…")] * 3) == ["user", "assistant", "user"]
 
 
 def test_instructions_are_no_words_where_something_was_replied() -> None:

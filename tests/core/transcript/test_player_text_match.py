@@ -6,7 +6,7 @@ import pytest
 
 from saga_core.model import TurnKind
 from saga_core.transcript import read_transcript, words_key
-from saga_core.transcript.evidence import Evidence, PlayerTextMatcher
+from saga_core.transcript.evidence import PlayerTextMatcher, ReplyEvidence
 from tests.core.transcript.known import EN, KO, Shelf, told, user
 
 WORDS = {
@@ -27,7 +27,9 @@ REPLIES = {
 }
 
 
-async def find(shelf: Shelf, *texts: str, owner: str = "", accepted: tuple[str, ...] = ("s1", "s2")) -> Evidence | None:
+async def find(
+    shelf: Shelf, *texts: str, owner: str = "", accepted: tuple[str, ...] = ("s1", "s2")
+) -> ReplyEvidence | None:
     async def accepts(session: str) -> bool:
         return session in accepted
 

@@ -6,7 +6,7 @@ import pytest
 
 from saga_core.transcript.dialogue import (
     NAME,
-    Said,
+    Speech,
     asks_for_a_line,
     excerpts,
     roles,
@@ -28,13 +28,13 @@ def test_a_name_stands_at_the_beginning_of_a_line() -> None:
 
 
 def test_with_one_name_for_both_they_take_turns_and_the_player_spoke_last() -> None:
-    assert roles([Said("Mina", "", text) for text in "abc"]) == ["user", "assistant", "user"]
-    assert roles([Said("Mina", "", text) for text in "ab"]) == ["assistant", "user"]
+    assert roles([Speech("Mina", "", text) for text in "abc"]) == ["user", "assistant", "user"]
+    assert roles([Speech("Mina", "", text) for text in "ab"]) == ["assistant", "user"]
     assert roles([]) == []
 
 
 def test_a_role_that_is_told_is_no_guess() -> None:
-    assert roles([Said("Mina", "user", "a"), Said("Jun", "", "b")]) == ["user", "user"]
+    assert roles([Speech("Mina", "user", "a"), Speech("Jun", "", "b")]) == ["user", "user"]
 
 
 def test_excerpts_leave_instructions_above_or_below_out() -> None:

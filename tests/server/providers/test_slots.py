@@ -8,7 +8,7 @@ import pytest
 
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatModel, ChatPart, ChatRequest, FinishPart, TextPart
-from saga_server.providers.background import Background
+from saga_server.providers.background import BackgroundModels
 from saga_server.providers.route import Provider, Route
 from saga_server.providers.slots import Slots
 
@@ -145,14 +145,14 @@ class Slow:
         pass
 
 
-def background(model: Slow, slots: Slots, dialect: str = "any") -> Background:
+def background(model: Slow, slots: Slots, dialect: str = "any") -> BackgroundModels:
     async def narrator(_: Provider) -> ChatModel:
         return model
 
-    return Background(narrator, Route(Provider("up", "openai", dialect=dialect, slots=slots), "tiny"))
+    return BackgroundModels(narrator, Route(Provider("up", "openai", dialect=dialect, slots=slots), "tiny"))
 
 
-async def all_of(model: Background) -> list[ChatPart]:
+async def all_of(model: BackgroundModels) -> list[ChatPart]:
     return [part async for part in model.stream(ASK, streaming=False)]
 
 

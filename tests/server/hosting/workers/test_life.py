@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from saga_server.hosting.life_files import LifeFiles
+from saga_server.hosting.life_files import LivenessFiles
 from tests.postgres.cluster import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="server.workers is refused there")
@@ -33,7 +33,7 @@ def living(data: Path, server: str) -> subprocess.Popen[bytes]:
 
 
 def test_a_process_is_gone_when_it_ended_and_not_before(tmp_path: Path) -> None:
-    here = LifeFiles(tmp_path)
+    here = LivenessFiles(tmp_path)
     assert here.is_gone("home.w1#1"), "nobody ever had that name"
     other = living(tmp_path, "home.w1#1")
     try:
@@ -48,9 +48,9 @@ def test_a_process_is_gone_when_it_ended_and_not_before(tmp_path: Path) -> None:
 
 
 def test_the_next_process_of_a_name_waits_for_the_end_of_the_last(tmp_path: Path) -> None:
-    first = LifeFiles(tmp_path)
+    first = LivenessFiles(tmp_path)
     first.announce("home.w1#1")
-    here = LifeFiles(tmp_path)
+    here = LivenessFiles(tmp_path)
     assert not here.is_gone("home.w1#1")
     later = subprocess.Popen(
         [sys.executable, "-c", _LIVES, str(tmp_path), "home.w1#2"], cwd=ROOT, stdin=subprocess.PIPE,
