@@ -63,7 +63,7 @@ async def test_a_fresh_story_of_the_same_card_knows_nothing_and_is_offered_to_go
         assert old.last is not None
         begun = await Frontend(saga, GREETING).begin("비석에 뭐라고 쓰여 있었지?")
         assert begun.session.id != old.last.session.id
-        assert "달의 문" not in "\n".join(str(block.content) for block in begun.plan.blocks)
+        assert "달의 문" not in "\n".join(f"{block.lead}\n{block.content}" for block in begun.plan.blocks)
         (offer,) = begun.notices
         assert f"[[saga:continue={old.last.session.id}]]" in offer
         shown = await answer(begun, "기억나지 않는다.")

@@ -38,7 +38,7 @@ class Group:
 
 
 def prompt(turn: PendingTurn) -> str:
-    return "\n".join(str(each.content) for each in turn.plan.blocks)
+    return "\n".join(f"{each.lead}\n{each.content}" for each in turn.plan.blocks)
 
 
 async def test_a_member_is_not_told_what_happened_without_her() -> None:
