@@ -12,7 +12,7 @@ from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts,
 from saga_core.language import detect
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
 from saga_core.projection import due_lines
-from saga_core.recall import PathEpisodes, split_sentences, stays_out, time_named, turns_at
+from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
 from saga_core.sessions import LiveSession, remarks_by_hand
 from saga_core.views.search import (
     Knowledge,
@@ -92,7 +92,32 @@ async def reading_after(
             now=now,
             due=due_lines(state, language),
             memories=await memories(live, state),
+            moment=await _lore_moment(live, turn_id, words),
         )
+    )
+
+
+async def _lore_moment(live: LiveSession, turn_id: str, words: str) -> LoreMoment | None:
+    """Return the input for lore with its own rules, such as keywords, for ``words`` after a turn. None without any."""
+    kept = live.lore.kept
+    if not kept.entries:
+        return None
+    path = list(live.tree.upwards(turn_id))
+    messages = [words]
+    for turn in await live.journal.turns(live.session.id, [node.id for node in path[: kept.deepest // 2 + 1]]):
+        messages += [text for text in (turn.reply, turn.user) if text]
+    told: dict[str, int] = {}
+    for node in path if kept.timed else ():
+        for name in node.told:
+            told.setdefault(name, PER_TURN * node.depth)
+    return LoreMoment(
+        messages=messages[: kept.deepest],
+        count=PER_TURN * (path[0].depth + 1),
+        replies=path[0].depth,
+        seed=turn_id,
+        triggers=frozenset({"normal"}),
+        characters=frozenset(sheet.name.casefold() for sheet in live.world.characters if not sheet.player),
+        told=told,
     )
 
 

@@ -90,3 +90,23 @@ async def test_lore_of_megabytes_is_not_filled_at_a_turn(tmp_path: Path, monkeyp
         (skipped,) = (each for each in pending.context.skipped if each.too_long)
         assert skipped.text.startswith("Large: {{user}}") and len(skipped.text) < 300
     assert max(filled, default=0) <= lore.MOST_TOLD
+
+
+async def test_words_that_are_tried_find_what_a_turn_with_them_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = {"spec": "lorebook_v3", "data": {"entries": [entry("Inn", ["inn"]), entry("Far", ["rope"])]}}
+    (found,) = read_file("book.json", json.dumps(plain).encode()).found
+    assert isinstance(found.record, Lorebook)
+    world = world_of(None, [found.record], "House", Losses(), mode="keep").world
+    write_world(tmp_path / "worlds", world.name, render_world(world), {}, {})
+    monkeypatch.chdir(tmp_path)
+    async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": world.name}}) as saga:
+        front = Frontend(saga, session="one", greeting="", system="You tell a story.")
+        await front.say("I go.", "They went.")
+        tried = await saga.views.explain("one", text="We look at the inn.")
+        turn = await front.begin("We look at the inn.")
+        assert "Inn stands in the book" in turn.context.text
+        lore = [[each.text for each in turn.context.pieces if each.source == "lorebook"]]
+        lore += [[each["text"] for each in tried["pieces"] if each["source"] == "lorebook"]]
+        assert lore[0] == lore[1] and "Inn stands in the book" in tried["text"]

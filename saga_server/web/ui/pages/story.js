@@ -99,7 +99,14 @@ function Turn({ session, id, head, changed }) {
   const turn = useRead(path`api/sessions/${session}/turns/${id}`);
   useLive(session, turn.reload);
   const found = turn.data;
-  return html`<${Read} from=${turn}>${found && html`<${Part} name="turn" title=${found.turn ? t("turn", { n: found.turn }) : s("opening")}
+  const top = useRef(null);
+  // It opens above the tree, or beside its beginning: whoever opened it far below is taken there.
+  const there = found !== null;
+  useEffect(() => {
+    const box = top.current?.getBoundingClientRect();
+    if (box && (box.top < 0 || box.top > innerHeight * 0.6)) top.current.scrollIntoView({ block: "start" });
+  }, [there]);
+  return html`<${Read} from=${turn}>${found && html`<span class="opened" ref=${top}></span><${Part} name="turn" title=${found.turn ? t("turn", { n: found.turn }) : s("opening")}
     aside=${html`<a href=${to("story", { turn: null })} data-action="close">${t("close")}</a>`}>
     <p class="hint">${new Date(found.at * 1000).toLocaleString(language.get())}${found.model && ` · ${brief(found.model, 40)}`}
       ${found.finish === "aborted" && html` <span class="tag warn">${t("aborted")}</span>`}${found.head && html` <span class="tag good">${t("head")}</span>`}

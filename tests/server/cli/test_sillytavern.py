@@ -1,0 +1,54 @@
+"""``saga sillytavern``: it copies the panel, allows the address, refuses other folders, and takes the panel out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from saga_core.config import load_config
+from saga_server.cli.saga_command import main
+from saga_server.cli.sillytavern import with_origin
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "# mine\nmodels:\n  narration: offline\n", "server:\n    port: 9\n", 'server:\n  origins: ["https://a.b"]\n',
+     "server:\n  origins: []\n  port: 9\n"],
+)  # fmt: skip
+def test_the_address_is_added_to_settings_and_all_else_stays(text: str) -> None:
+    new = with_origin(text, "http://here:1")
+    assert new is not None and all(line in new for line in text.splitlines() if "origins" not in line)
+    assert "http://here:1" in new and ("https://a.b" in new) == ("https://a.b" in text)
+
+
+@pytest.mark.parametrize("text", ["server: {port: 9}\n", "server:\n  origins:\n  - https://a.b\n", "[1"])
+def test_settings_that_are_written_otherwise_are_left_to_their_owner(text: str) -> None:
+    assert with_origin(text, "http://here:1") is None
+
+
+def test_it_installs_twice_and_is_removed(tmp_path: Path) -> None:
+    tavern, file = tmp_path / "tavern", tmp_path / "saga.yaml"
+    (tavern / "public/scripts/extensions").mkdir(parents=True)
+    file.write_text("server:\n  port: 9999\n", encoding="utf-8")
+    for _ in range(2):
+        command = ["sillytavern", "install", str(tavern), "--config", str(file), "--address", "http://Here:1/"]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0 and f"saga sillytavern remove {tavern}" in done.output
+        assert load_config(file, environ={}).server.origins == ("http://here:1",)
+    place = tavern / "public/scripts/extensions/third-party/saga"
+    assert {each.name for each in place.iterdir()} >= {"manifest.json", "index.js", "words.js", "style.css"}
+    assert json.loads((place / "installed.json").read_text(encoding="utf-8")) == {"address": "http://127.0.0.1:9999"}
+    done = CliRunner().invoke(main, ["sillytavern", "remove", str(tavern)])
+    assert done.exit_code == 0 and not place.exists()
+    done = CliRunner().invoke(main, ["sillytavern", "remove", str(tavern)])
+    assert done.exit_code == 2 and "there is no panel" in done.output
+
+
+def test_another_folder_and_what_is_no_address_are_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["sillytavern", "install", str(tmp_path)])
+    assert done.exit_code == 2 and "has no SillyTavern" in done.output
+    done = CliRunner().invoke(main, ["sillytavern", "install", str(tmp_path), "--address", "here"])
+    assert done.exit_code == 2 and "is no address" in done.output

@@ -1,0 +1,133 @@
+"""The panel inside the real SillyTavern: installed by the command, and played with swipes, corrections and a branch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from tests.web.chromium import MISSING
+
+pytest.importorskip("playwright", reason=MISSING)
+
+from saga_core.config import load_config
+from saga_core.state_block import ItemAmount
+from saga_server.cli.saga_command import main
+from saga_server.server import Server
+from tests.core.frontend import block
+from tests.server.upstream import Upstream, says
+from tests.web.browsing import Browser
+from tests.web.tavern import Tavern, free_port, running, sillytavern
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NO_TAVERN = "NO SILLYTAVERN: it needs node and npm (npm install sillytavern), and the panel was not tried in it"
+PANEL = "#saga_panel"
+
+
+def _settings(upstream: Upstream, port: int, folder: Path) -> dict[str, Any]:
+    return {
+        "storage": {"profile": "lite", "path": str(folder / "saga")},
+        "server": {"port": port, "drain_timeout": 5},
+        "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
+        "models": {"narration": "openai/narrator-1"},
+        "extraction": {"automatic": "never", "reporting": "block"},
+    }
+
+
+async def _lines(tavern: Tavern, saga: str) -> tuple[list[str], list[str]]:
+    """What the panel shows of now, and what the API says at the turn that the panel shows."""
+    shown = await tavern.page.locator(f"{PANEL} [data-saga-line]").evaluate_all(
+        "rows => rows.map(row => row.dataset.sagaLine)"
+    )
+    found = await tavern.page.evaluate("SillyTavern.getContext().chatMetadata.saga.session")
+    turn = await tavern.page.get_attribute(f"{PANEL} [data-saga=panel-turn]", "data-turn")
+    response = await tavern.page.request.get(f"{saga}/api/sessions/{found}/lines?turn={turn}")
+    lines = json.loads(await response.text())["lines"]
+    return sorted(shown), sorted(each["kind"] for each in lines if each["kind"] != "mood" or each["text"])
+
+
+async def test_the_panel_plays_along_in_the_real_sillytavern(browser: Browser, tmp_path: Path) -> None:
+    folder = sillytavern()
+    if folder is None:
+        pytest.skip(NO_TAVERN)
+    port, file = free_port(), tmp_path / "saga.yaml"
+    async with Upstream(lenient=True) as upstream, running(folder, tmp_path) as url:
+        file.write_text(yaml.safe_dump(_settings(upstream, port, tmp_path)), encoding="utf-8")
+        command = ["sillytavern", "install", str(folder), "--address", url, "--config", str(file)]
+        installing = CliRunner().invoke(main, command)
+        assert installing.exit_code == 0 and "is in its extensions drawer" in installing.output, installing.output
+        try:
+            await _play(browser, upstream, url, file, port)
+        finally:
+            removing = CliRunner().invoke(main, ["sillytavern", "remove", str(folder)])
+        assert removing.exit_code == 0 and not (folder / "public/scripts/extensions/third-party/saga").exists()
+
+
+async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port: int) -> None:
+    config, saga = load_config(file, environ={}), f"http://127.0.0.1:{port}"
+    assert config.server.origins == (url,)
+    context = await browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
+    page = await context.new_page()
+    page.set_default_timeout(20_000)
+    tavern = Tavern(page, url)
+    async with Server(config, {}):
+        await tavern.open("Dez")
+        await tavern.connect(f"{saga}/v1")
+        await tavern.go("Seraphina")
+        upstream.then(
+            says("You reach the glade." + block(location="Glade", items_gained=(ItemAmount("rope", 1),))),
+            says("Mina comes." + block(npc_met=("Mina",), mood="glad")),
+            says("Mina laughs." + block(mood="merry")),
+        )
+        await tavern.say("I go to the glade.")
+        assert upstream.requests[-1].text.count("saga:") == 0, "the model sees nothing of the headers"
+        await tavern.say("I call Mina.")
+        await tavern.show()
+        shown, known = await _lines(tavern, saga)
+        assert shown == known and {"item", "present", "place"} <= set(shown)
+        assert await page.locator(f"{PANEL} [data-saga-changed=mood]").count() == 1
+        # A correction is in the next prompt, also after a swipe.
+        await page.select_option(f"{PANEL} [name=kind]", "move")
+        await page.fill(f"{PANEL} [name=place]", "Old Mill")
+        await page.click(f"{PANEL} [data-saga=form] button")
+        await page.wait_for_selector(f"{PANEL} [data-saga-line=place]:has-text('Old Mill')")
+        await tavern.hide()
+        await tavern.swipe()
+        assert "Old Mill" in upstream.requests[-1].text
+        await tavern.show_again()
+        shown, known = await _lines(tavern, saga)
+        assert shown == known
+        assert "Old Mill" in await page.inner_text(f"{PANEL} [data-saga-line=place]")
+        change = page.locator(f"{PANEL} [data-saga=changed] [data-saga-change] button").first
+        await change.click()
+        await page.wait_for_selector(f"{PANEL} [data-saga-line=place]:has-text('Glade')")
+        await tavern.hide()
+        for number in range(6):
+            await tavern.say(f"I wait, {number}.")
+        session = await page.evaluate("SillyTavern.getContext().chatMetadata.saga.session")
+        branch = await page.evaluate("SillyTavern.getContext().chat.length - 5")
+        await tavern.command(f"/branch-create {branch}")
+        await page.wait_for_timeout(1_500)
+        await tavern.say("I go another way.")
+        assert await page.evaluate("SillyTavern.getContext().chatMetadata.saga.session") == session
+    async with Server(config, {}):  # started again
+        await page.reload()
+        await page.wait_for_function("window.SillyTavern && !document.querySelector('#preloader')", timeout=90_000)
+        await tavern.connect(f"{saga}/v1")
+        await tavern.go("Seraphina")
+        await tavern.show()
+        await page.wait_for_selector(f"{PANEL} [data-saga-line=place]")
+        shown, known = await _lines(tavern, saga)
+        assert shown == known
+        await page.uncheck(f"{PANEL} [name=saga_on]")
+        assert not await page.is_visible(f"{PANEL} [data-saga=body]")
+        await tavern.hide()
+        before = len(upstream.requests)
+        await tavern.say("I go on without a panel.")
+        assert len(upstream.requests) == before + 1
+    await context.close()
