@@ -24,8 +24,7 @@ from attrs import define, field, frozen
 from cachetools import LRUCache
 
 from saga_core.errors import UpstreamError
-from saga_core.language import content_words, detect, every, language_of, mentions, telling_nothing
-from saga_core.looked_through import looked_through
+from saga_core.language import content_words, detect, every, language_of, looked_through, mentions, telling_nothing
 from saga_core.messages import PromptPlan, flatten
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import Backend, OpenOptions

@@ -9,7 +9,6 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.lore import Lorebook
 from saga_core.context.model import Ignorance, OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
 from saga_core.context.reader import (
     USEFUL_HOPS,
@@ -22,7 +21,7 @@ from saga_core.context.reader import (
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import Scene, answers_at_once, resident_read
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given, open_plugin_source, plugin_source
-from saga_core.context.sources import Connections, Memories
+from saga_core.context.sources import Connections, Lorebook, Memories
 
 __all__ = [
     "NOTHING_GIVEN",

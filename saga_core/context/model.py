@@ -24,8 +24,7 @@ from functools import lru_cache
 from attrs import define, field, frozen
 
 from saga_core.config import TokenBudget
-from saga_core.language import Labels, language_of, without_signs
-from saga_core.looked_through import looked_through, without_empty_lines
+from saga_core.language import Labels, language_of, looked_through, without_empty_lines, without_signs
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import LoreIndex, LoreMoment, Neighbors, PathEpisodes
 from saga_core.world import World

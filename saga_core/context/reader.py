@@ -21,12 +21,11 @@ from attrs import define, field, frozen
 from cachetools import LRUCache
 
 from saga_core.config import Config, TokenBudget
-from saga_core.context.lore import Lorebook, told_by_rule
 from saga_core.context.model import Piece, ReadRequest, Section, TurnContext, ceilings, labels, pack
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given
-from saga_core.context.sources import Briefing, Connections, Deaths, Events, OtherStories
+from saga_core.context.sources import Briefing, Connections, Deaths, Events, Lorebook, OtherStories, told_by_rule
 from saga_core.errors import BadInput, in_words
 from saga_core.ports import Clock, Embedder, SystemClock, TokenCounter
 from saga_core.stores import VectorStore

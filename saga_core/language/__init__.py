@@ -24,13 +24,16 @@ from saga_core.language.language import (
     primary,
 )
 from saga_core.language.normal_forms import (
+    LONG,
     caseless,
     caseless_letter,
     clean_name,
     fold_name,
+    looked_through,
     nfc,
     normalized,
     pieces,
+    without_empty_lines,
     without_signs,
 )
 from saga_core.language.tables import (
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "LONG",
     "NAME_PATTERN",
     "NEVER",
     "UNSAID",
@@ -108,6 +112,7 @@ __all__ = [
     "language_of",
     "language_of_files",
     "languages_in",
+    "looked_through",
     "match_text",
     "maybe_noun",
     "mentions",
@@ -127,6 +132,7 @@ __all__ = [
     "telling",
     "telling_nothing",
     "terms",
+    "without_empty_lines",
     "without_signs",
 ]
 

@@ -32,9 +32,28 @@ from saga_core.model.knowledge import (
     hearing,
 )
 from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
-from saga_core.model.tree import Timeline, Tree, TurnNode, follow, node_of, read_nodes
-from saga_core.model.turn import ACCEPT, BLANK, READING, REFUSE, Review, Session, StandingRule, Turn, TurnKind, held
-from saga_core.model.turn_delta import Delta, ReportStatus, Source, undoings
+from saga_core.model.tree import (
+    ACCEPT,
+    BLANK,
+    READING,
+    REFUSE,
+    Delta,
+    ReportStatus,
+    Review,
+    Session,
+    Source,
+    StandingRule,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    TurnNode,
+    follow,
+    held,
+    node_of,
+    read_nodes,
+    undoings,
+)
 from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState, sharing
 
 __all__ = [

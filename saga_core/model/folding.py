@@ -12,7 +12,7 @@ from saga_core.model import counting, curated, deltas
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.knowledge import set_audience
-from saga_core.model.turn_delta import Delta
+from saga_core.model.tree import Delta
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
 from saga_core.trackers import HEALTH
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from saga_core.model.tree import TurnNode
-from saga_core.model.turn_delta import ReportStatus
+from saga_core.model.tree import ReportStatus, TurnNode
 
 if TYPE_CHECKING:  # a draft holds a state, which holds what is defined here
     from saga_core.model.deltas import AudienceSet

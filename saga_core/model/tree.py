@@ -1,17 +1,232 @@
-"""The slim tree of a session's turns in memory, and the named timelines in it."""
+"""Turns, what each of them changed, and the tree that they form."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.turn_delta import ReportStatus
+from saga_core.model.deltas import Event
+from saga_core.values import Proposal
+
+# -- what a turn changed ---------------------------------------------------------------------------------------
+
+
+class Source(StrEnum):
+    """Who reported a change."""
+
+    BLOCK = "block"
+    """The narrator's own state block."""
+    EXTRACTION = "extraction"
+    """A small model that read the reply."""
+    EDIT = "edit"
+    """A person."""
+    CURATION = "curation"
+    NONE = "none"
+    """Nobody: nothing is known to have changed."""
+
+
+class ReportStatus(StrEnum):
+    """How completely the change could be read."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    CUT = "cut"
+    """The block was cut off: an extractor should be asked for the rest."""
+    FALLBACK = "fallback"
+    """No usable block: an extractor should be asked."""
+    NONE = "none"
+    """Not asked for: a side request, or a turn that was adopted without one."""
+
+
+@frozen
+class Delta:
+    """What one turn changed. The empty delta is valid: nothing changed."""
+
+    events: tuple[Event, ...] = ()
+    source: Source = Source.NONE
+    status: ReportStatus = ReportStatus.NONE
+    problems: tuple[str, ...] = ()
+    """What could not be read, in words."""
+    id: str = ""
+    """Of a later delta: the name under which it can be undone."""
+    undoes: str = ""
+    """The ``id`` of a later delta of the same turn that counts no more, from this one on."""
+    cut: str = ""
+    """With the status ``cut``: the body of the block as far as it came."""
+
+    def then(self, other: Delta) -> Delta:
+        """This delta followed by ``other``, as one (a continued reply is one turn)."""
+        if not other.events and other.source is Source.NONE and other.status is not ReportStatus.FALLBACK:
+            return self
+        source = other.source if other.source is not Source.NONE else self.source
+        problems = self.problems + other.problems
+        return Delta(self.events + other.events, source, other.status, problems, cut=other.cut)
+
+    def amended(self, later: Sequence[Delta]) -> Delta:
+        """This delta with the ``later`` ones of its turn, in their order, but for those that were undone.
+
+        The latest extraction takes the place of what this one and earlier extractions report, for it read the same
+        text; edits and curation are added. They report nothing of the turn itself: how well it is known stays.
+        """
+        found = self
+        counting = _counting(later)
+        for delta in counting:
+            if delta.source is Source.EXTRACTION:
+                found = delta
+        for delta in counting:
+            if delta.source is not Source.EXTRACTION and delta.status is ReportStatus.NONE:
+                source = delta.source if found.source is Source.NONE else found.source
+                found = evolve(
+                    found, events=found.events + delta.events, source=source, problems=found.problems + delta.problems
+                )
+            elif delta.source is not Source.EXTRACTION:
+                found = found.then(delta)
+        return found
+
+
+def undoings(later: Sequence[Delta]) -> dict[str, str]:
+    """The ids of later deltas that count no more, and of what undid each. What undoes may itself be undone."""
+    gone: dict[str, str] = {}
+    for delta in reversed(later):
+        if delta.undoes and delta.id not in gone:
+            gone.setdefault(delta.undoes, delta.id)
+    return gone
+
+
+def _counting(later: Sequence[Delta]) -> list[Delta]:
+    gone = undoings(later)
+    return [delta for delta in later if not delta.undoes and (not delta.id or delta.id not in gone)]
+
+
+# -- turns and sessions ----------------------------------------------------------------------------------------
+
+
+@frozen
+class Review:
+    """One review."""
+
+    curator: str
+    turn: str
+    at: float
+    since: int
+    """The depth after which the reviewed turns begin."""
+    depth: int
+    accepted: tuple[Proposal, ...] = ()
+    changes: tuple[str, ...] = ()
+    """The ``id`` of the later delta of each proposal in ``accepted``."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """(summary, reason) of each refused proposal."""
+    notice: str = ""
+    """A message if something deviated from the configuration."""
+
+
+ACCEPT, REFUSE = "accept", "refuse"
+READING = "reading"
+"""The kind of changes that an extraction model reads in a turn. The other kinds are those of ``Proposal``."""
+
+
+@frozen(kw_only=True)
+class StandingRule:
+    """The decision for proposals of one kind by one proposer."""
+
+    id: str
+    by: str
+    """The curator's name (including ``memory.<strategy>``), or ``extraction``."""
+    kind: str
+    """The kind of the proposals, or ``READING``."""
+    verdict: str
+    """``ACCEPT`` or ``REFUSE``."""
+    at: float
+    """When the rule was made, in seconds since the epoch."""
+
+
+def held(rules: Iterable[StandingRule], by: str, kind: str, *, change: str, number: str) -> list[tuple[str, Delta]]:
+    """Return the later delta, with its number, that undoes a proposal until the user accepts it.
+
+    The list is empty if a rule accepts such proposals. If a rule refuses them, the delta counts as an edit.
+    """
+    verdict = next((each.verdict for each in rules if (each.by, each.kind) == (by, kind)), "")
+    if verdict == ACCEPT:
+        return []
+    return [(number, Delta((), Source.EDIT if verdict == REFUSE else Source.CURATION, id=number, undoes=change))]
+
+
+BLANK = "[…]"
+"""Replaces a forgotten name."""
+
+
+class TurnKind(StrEnum):
+    """How a turn came about."""
+
+    ROOT = "root"
+    """The opening of a session: the greeting, before the player's first words. Depth 0."""
+    NARRATION = "narration"
+    """The player spoke and the narrator answered."""
+    CONTINUATION = "continuation"
+    """A reply that continues an earlier one. It is a sibling of that turn and has the text of both."""
+    ADOPTED = "adopted"
+    """A turn found in a history that SAGA had not recorded, or had recorded with another text."""
+    IMPORTED = "imported"
+    """A turn of an imported chat. No model is asked about it unless the user requests that (``saga backfill``)."""
+    SIDE = "side"
+    """The reply to a request that did not look like a turn: impersonate, summarise, a quiet prompt."""
+
+
+@frozen
+class Turn:
+    """The player's message and the reply: a node in a session's tree."""
+
+    id: str
+    session: str
+    parent: str | None
+    """The previous turn. None only for the root."""
+    depth: int
+    """The number of turns on the path from the root, which has depth 0."""
+    at: float
+    """The time of recording, in seconds since the epoch."""
+    user: str = ""
+    """The player's message in NFC, without text that SAGA added."""
+    reply: str = ""
+    """The complete reply as the player saw it, in NFC, without state blocks."""
+    delta: Delta = field(factory=Delta)
+    kind: TurnKind = TurnKind.NARRATION
+    model: str = ""
+    finish: str = "stop"
+    """OpenAI's finish reason, or ``aborted`` if the client disconnected during the reply."""
+    jump: str | None = None
+    """A distant ancestor. It makes ancestry queries logarithmic."""
+    missing: int | None = None
+    """The depth up to which turns were missing from the history of its request. None: unknown."""
+
+
+@frozen
+class Session:
+    """One tree of turns."""
+
+    id: str
+    root: str
+    owner: str = ""
+    """The fingerprint of the API key that owns the session; empty for none."""
+    label: str = ""
+    """The explicit name that the client gave it, if any."""
+    world: str = ""
+    """The name of the session's world."""
+    digest: str = ""
+    """The digest of that world when the session began. The journal keeps its text."""
+    created: float = 0.0
+    head: str = ""
+    """The turn recorded last: the active head."""
+    standing: tuple[StandingRule, ...] = ()
+    """The standing rules, one for each proposer and kind."""
+
+
+# -- the tree --------------------------------------------------------------------------------------------------
 
 
 @frozen

@@ -17,7 +17,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry, keys
-from saga_core.looked_through import looked_through
+from saga_core.language import looked_through
 from saga_core.model import Delta, Event, Kind, Turn, TurnKind, TurnNode, WorldState, deltas, fold, follow, node_of
 from saga_core.modules import ModuleTurn
 from saga_core.naming import Names

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from saga_core.language import language_of
-from saga_core.looked_through import looked_through
+from saga_core.language import language_of, looked_through
 from saga_core.model import Delta, WorldState, deltas
 from saga_core.state_block import prose_of
 

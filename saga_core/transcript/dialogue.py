@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from attrs import evolve, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import Language, languages_in, nfc
-from saga_core.looked_through import LONG, looked_through, without_empty_lines
+from saga_core.language import LONG, Language, languages_in, looked_through, nfc, without_empty_lines
 from saga_core.messages import flatten
 from saga_core.state_block import SCANNED, unscanned, without_thoughts
 from saga_core.transcript.identities import (

@@ -13,8 +13,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import NAME_PATTERN, Language, clean_name, every, fold_name, languages_in
-from saga_core.looked_through import without_empty_lines
+from saga_core.language import NAME_PATTERN, Language, clean_name, every, fold_name, languages_in, without_empty_lines
 from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40

@@ -15,8 +15,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput, StoreError
-from saga_core.language import fold_name, match_text, mentions_folded, nfc
-from saga_core.looked_through import looked_through
+from saga_core.language import fold_name, looked_through, match_text, mentions_folded, nfc
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.looked_through import looked_through, without_empty_lines
+from saga_core.language import looked_through, without_empty_lines
 from saga_core.transcript.dialogue import split_note
 
 

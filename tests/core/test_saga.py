@@ -10,7 +10,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.state_block import ItemAmount, RelationChange
 from tests.core.frontend import Frontend, answer, memory_config
 

@@ -17,7 +17,7 @@ from saga_core.journal import keys
 from saga_core.messages import Origin
 from saga_core.model import world_state
 from saga_core.model.entities import SCHEMA, Entity, Kind, Placement
-from saga_core.model.turn_delta import ReportStatus
+from saga_core.model.tree import ReportStatus
 from saga_core.model.world_state import WorldState
 from saga_core.projection.lines import render_kv
 from saga_core.recall import episodes

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.transcript import evidence as likeness
 from saga_core.transcript import evidence as witness
 from saga_core.transcript.dialogue import read_transcript, split_note, stops_the_story

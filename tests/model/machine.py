@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.state_block import BlockFields, ItemAmount, render_block
 from tests.model.story import Beat, Change, Chat, Line, settle, truth

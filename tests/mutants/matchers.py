@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, evolve, field
 
 from saga_core import Saga
-from saga_core.model.turn import Session, TurnKind
+from saga_core.model.tree import Session, TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.evidence import Candidate, History, ReplyMatcher
 from saga_core.transcript.matching import Match, Matcher

@@ -14,7 +14,7 @@ from attrs import define, frozen
 
 from saga_core import Saga
 from saga_core.messages import flatten
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.state_block import BlockFields, render_block
 

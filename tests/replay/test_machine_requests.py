@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from tests.replay.sillytavern import Messages
 from tests.replay.test_client_shapes import (
     EN,

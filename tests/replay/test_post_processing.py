@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from tests.replay.sillytavern import MODES, ONE_MESSAGE, Line, Messages, SillyTavern
 from tests.replay.test_client_shapes import EN, TALES, Tale, answer, hit_points

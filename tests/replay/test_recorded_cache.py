@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from tests.fake_providers.steps import says
 from tests.replay.test_recorded_client import EXPECTED, RECORDINGS, recorded
 from tests.wire.caching import Witness

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "sillytavern"
 

@@ -13,7 +13,7 @@ from attrs import define, field
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.stores.state_kv import Batch
 from tests.core.catalog.test_timelines import scene, walk
 from tests.core.frontend import Frontend, answer, memory_config

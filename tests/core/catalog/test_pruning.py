@@ -12,8 +12,7 @@ from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.model.deltas import HpChanged
-from saga_core.model.turn import TurnKind
-from saga_core.model.turn_delta import Delta, Source
+from saga_core.model.tree import Delta, Source, TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.sessions import live_sessions as sealing
 from saga_core.stores.state_kv import Batch, Key

@@ -15,7 +15,7 @@ from saga_core.catalog.sessions import DAY
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.collection import CollectionJob
 from saga_core.model.deltas import HpChanged
-from saga_core.model.turn_delta import Delta, Source
+from saga_core.model.tree import Delta, Source
 from tests.core.frontend import Frontend, answer, memory_config
 
 WEEK = 7 * DAY

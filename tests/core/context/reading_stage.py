@@ -11,9 +11,8 @@ from saga_core.context.model import ReadRequest
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.ids import entity_id
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
-from saga_core.model.tree import Tree
+from saga_core.model.tree import Tree, TurnKind
 from saga_core.model.tree import TurnNode as TreeNode
-from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes, spec_of
 from saga_core.recall.lexical import LexicalIndex

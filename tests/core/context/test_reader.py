@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import Config, GraphConfig, RecallConfig, TokenBudget
 from saga_core.context import ContextReader, Piece, ReadRequest, Section, TurnContext, default_reader
-from saga_core.context.lore import Lorebook
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
+from saga_core.context.sources import Lorebook
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model.entities import Entity
 from saga_core.recall.lorebook import LoreIndex

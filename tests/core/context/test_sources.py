@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from saga_core.context.lore import Lorebook
 from saga_core.context.model import Piece, ReadRequest, Section, Slot
 from saga_core.context.recollection import Recollection
 from saga_core.context.source import ContextSource
-from saga_core.context.sources import Briefing, Connections, Deaths, Events
+from saga_core.context.sources import Briefing, Connections, Deaths, Events, Lorebook
 from saga_core.ids import entity_id
 from saga_core.model.curated import merge
 from saga_core.model.deltas import Merged

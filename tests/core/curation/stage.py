@@ -10,8 +10,7 @@ from attrs import define, field, frozen
 from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Event
 from saga_core.model.folding import fold
-from saga_core.model.turn import Turn
-from saga_core.model.turn_delta import Delta
+from saga_core.model.tree import Delta, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.state_block import BlockStatus, StateReading, parse_block
 from saga_core.stores.curator import CurationView

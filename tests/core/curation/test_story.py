@@ -13,7 +13,7 @@ from saga_core.curation.validation import rule
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta
+from saga_core.model.tree import Delta
 from saga_core.model.world_state import MAX_STORY, MAX_STORY_CHARS, WorldState
 from saga_core.projection.lines import due, due_lines
 from saga_core.projection.pages import render_bodies, render_prefix

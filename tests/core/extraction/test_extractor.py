@@ -19,7 +19,7 @@ from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
 from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import ReportStatus, Source
+from saga_core.model.tree import ReportStatus, Source
 from saga_core.model.world_state import WorldState
 from saga_core.model_calls.model_call import ModelCallFailed
 from saga_core.model_calls.texts import cut_middle

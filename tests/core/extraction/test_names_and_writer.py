@@ -8,7 +8,7 @@ from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Introduced, Renamed
 from saga_core.model.entities import Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source
 from saga_core.model.world_state import WorldState
 from saga_core.naming.names import Names
 from saga_core.state_block import read_reply

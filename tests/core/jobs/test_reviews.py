@@ -11,7 +11,7 @@ from saga_core.config import load_config
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import deltas
 from saga_core.model.entities import Entity, Kind
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source
 from saga_core.state_block.fields import StatusChange
 from saga_core.stores.curator import CurationView
 from saga_core.values import Proposal

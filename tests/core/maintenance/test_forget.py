@@ -11,7 +11,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound
-from saga_core.model.turn import BLANK
+from saga_core.model.tree import BLANK
 from tests.core.frontend import Frontend
 
 SECRET = "자색고래"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from saga_core import Saga
 from saga_core.errors import BadInput, NewerSchema, NotFound
 from saga_core.maintenance.transfer import read_file
-from saga_core.model.turn import Session
+from saga_core.model.tree import Session
 from tests.core.frontend import Frontend, memory_config
 
 WORDS = st.sampled_from(

@@ -15,7 +15,7 @@ from saga_core.jobs.background import STUCK
 from saga_core.journal import Journal, PendingWork, keys
 from saga_core.maintenance import verify
 from saga_core.maintenance.verify import Verification
-from saga_core.model.turn import Session, Turn
+from saga_core.model.tree import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import episodes_scope, lore_scope
 from saga_core.stores.graph import Mutation, Node

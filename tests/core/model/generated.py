@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from saga_core.model import deltas
 from saga_core.model.entities import Kind, MemoryRecord
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source
 
 NAMES = (
     "아리아",

@@ -28,7 +28,7 @@ from saga_core.model.deltas import (
 )
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 from tests.core.model.generated import delta_values
 

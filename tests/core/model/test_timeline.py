@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.model.tree import Timeline, Tree, TurnNode, follow
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import Timeline, Tree, TurnKind, TurnNode, follow
 
 Step = tuple[int, int, bool]
 """Which turn is continued, by which words, and whether it is a side turn."""

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from saga_core import codec
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.tree import Tree, TurnNode, read_nodes
-from saga_core.model.turn import TurnKind
-from saga_core.model.turn_delta import ReportStatus
+from saga_core.model.tree import ReportStatus, Tree, TurnKind, TurnNode, read_nodes
 
 
 def grow(parents: list[int]) -> Tree:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from attrs import define, field, frozen
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.state_block import BlockFields, render_block
 from saga_core.stores.state_kv import Batch, Key
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.state_block import BlockFields, render_block
 from saga_core.stores.state_kv import Batch
 from saga_core.transcript.evidence import INHERIT, likeness, resembles

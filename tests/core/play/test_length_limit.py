@@ -8,7 +8,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 WHOLE = "비가 온다.\n\n```state\nhp_change: -15\nlocation: 어둠의 숲\n```"

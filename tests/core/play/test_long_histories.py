@@ -15,9 +15,7 @@ from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
 from saga_core.model.deltas import HpChanged
-from saga_core.model.tree import Tree, TurnNode
-from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source, Tree, Turn, TurnKind, TurnNode
 from saga_core.play import places as adoption
 from saga_core.sessions import live_sessions as live_session
 from saga_core.sessions.live_sessions import amend

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.language import tokens
-from saga_core.looked_through import LONG, looked_through
+from saga_core.language import LONG, looked_through, tokens
 from saga_core.model import Delta, WorldState
 from saga_core.projection import render_episode
 from saga_core.recall import lorebook, questions

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.context import lore
+from saga_core.context import sources
 from saga_core.imports import Lorebook, Losses, read_file, world_of
 from saga_core.world import fill_macros, render_world, write_world
 from tests.core.frontend import Frontend
@@ -83,13 +83,13 @@ async def test_lore_of_megabytes_is_not_filled_at_a_turn(tmp_path: Path, monkeyp
         filled.append(len(text))
         return real(text, **given)
 
-    monkeypatch.setattr(lore, "fill_macros", counted)
+    monkeypatch.setattr(sources, "fill_macros", counted)
     async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": world.name}}) as saga:
         pending = await Frontend(saga, system="You tell a story.").say("I go.", "They went.")
         assert "Small stands in the book" in pending.context.text
         (skipped,) = (each for each in pending.context.skipped if each.too_long)
         assert skipped.text.startswith("Large: {{user}}") and len(skipped.text) < 300
-    assert max(filled, default=0) <= lore.MOST_TOLD
+    assert max(filled, default=0) <= sources.MOST_TOLD
 
 
 async def test_words_that_are_tried_find_what_a_turn_with_them_finds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core import Saga
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind
 from saga_core.state_block import without_thoughts
 from saga_core.transcript.dialogue import read_transcript
 from tests.core.frontend import Frontend, memory_config

@@ -3,8 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from saga_core.messages import Block
-from saga_core.model.tree import Tree, TurnNode
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import Tree, TurnKind, TurnNode
 from saga_core.prompt.plan import client_blocks
 from saga_core.prompt.prefix import Cuts
 

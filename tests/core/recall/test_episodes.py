@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.model.tree import Tree, TurnNode
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import Tree, TurnKind, TurnNode
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 

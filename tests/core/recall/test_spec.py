@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import Config, LorebookConfig, TokenBudget
 from saga_core.context import Piece, Section, default_reader
-from saga_core.context.lore import Lorebook
 from saga_core.context.scene import Scene
+from saga_core.context.sources import Lorebook
 from saga_core.ids import entity_id
 from saga_core.projection.graph_image import render_graph
 from saga_core.recall.episodes import DECAY, REACH, SPEAKER_BOOST

@@ -10,8 +10,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.context.recollection import Recollection
-from saga_core.model.tree import Tree, TurnNode
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import Tree, TurnKind, TurnNode
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.questions import Dated, Meant, looks_back, time_named, turns_at

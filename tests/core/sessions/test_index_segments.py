@@ -10,7 +10,7 @@ import pytest
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.model.deltas import EventTriggered
-from saga_core.model.turn_delta import Delta, ReportStatus, Source
+from saga_core.model.tree import Delta, ReportStatus, Source
 from saga_core.sessions import live_sessions as sealing
 from saga_core.sessions.live_sessions import LiveSession, amend
 from saga_core.stores.state_kv import Batch

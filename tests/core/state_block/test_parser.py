@@ -10,7 +10,7 @@ from attrs import asdict
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from saga_core.language.normal_forms import clean_name
+from saga_core.language import clean_name
 from saga_core.state_block import (
     BlockFields,
     BlockStatus,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from saga_core.language.normal_forms import clean_name
+from saga_core.language import clean_name
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange, render_block
 
 _WORDS = (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput, ScopeMismatch
-from saga_core.language.normal_forms import nfc
+from saga_core.language import nfc
 from saga_core.stores import validate
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node

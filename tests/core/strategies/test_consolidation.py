@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from saga_core.model.deltas import Remembered, Unremembered
 from saga_core.model.entities import MemoryRecord, newest
 from saga_core.model.folding import fold
-from saga_core.model.turn_delta import Delta
+from saga_core.model.tree import Delta
 from saga_core.model.world_state import WorldState
 from saga_core.strategies.consolidation import Skipped, clean, consolidate, same, similarity
 

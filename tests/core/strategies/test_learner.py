@@ -427,7 +427,7 @@ async def test_injected_text_is_no_news_and_quoted_instructions_are_story() -> N
 async def test_the_question_stays_within_its_limit_whatever_was_played(language: str) -> None:
     from saga_backends.strategy.episodes import BACKEND
     from saga_core.model.entities import MemoryRecord
-    from saga_core.model.turn import Turn
+    from saga_core.model.tree import Turn
     from saga_core.model.world_state import WorldState
     from saga_core.registry import OpenOptions
     from saga_core.stores.curator import CurationView

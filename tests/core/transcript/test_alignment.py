@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.model.tree import Tree, TurnNode
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import Tree, TurnKind, TurnNode
 from saga_core.transcript.dialogue import Utterance
 from saga_core.transcript.evidence import History, align
 from saga_core.transcript.identities import identity_key

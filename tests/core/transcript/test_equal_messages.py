@@ -12,8 +12,7 @@ import pytest
 from saga_backends.memory import MemoryState
 from saga_core.journal import Journal
 from saga_core.messages import Block, Origin
-from saga_core.model.tree import TurnNode
-from saga_core.model.turn import TurnKind
+from saga_core.model.tree import TurnKind, TurnNode
 from saga_core.prompt.prefix import _start
 from saga_core.transcript import Match, read_transcript
 from saga_core.transcript.evidence import edited

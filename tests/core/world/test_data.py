@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saga_core.language.normal_forms import nfc
+from saga_core.language import nfc
 from saga_core.world import EMPTY_WORLD, LAYERS, LORE_TYPES, World, WorldLibrary, parse_world, render_world
 
 WORLDS = Path(__file__).resolve().parents[3] / "worlds"

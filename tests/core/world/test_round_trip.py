@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.language.normal_forms import clean_name, fold_name
+from saga_core.language import clean_name, fold_name
 from saga_core.world import (
     LAYERS,
     LORE_TYPES,
