@@ -92,7 +92,7 @@ class Memory:
         before (``was``) and after (``is``), at the turn given or at the active head. ``later`` counts the turns below
         it on the active path. Raises what ``correct`` raises.
         """
-        fields = await self._prepared(session_id, kind, fields, turn)
+        kind, fields = await self._prepared(session_id, kind, fields, turn)
         live = await self.directory.load(session_id)
         node = live.tree.get(turn_named(live, turn) if turn else live.head)
         before = await live.state(node.id)
@@ -153,20 +153,23 @@ class Memory:
 
     async def _prepared(
         self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None
-    ) -> Mapping[str, str]:
+    ) -> tuple[str, Mapping[str, str]]:
+        """Return the kind and the fields of a correction. Without memory strategies, a memory is kept as a note."""
         if kind not in ("remember", "unremember"):
-            return fields
+            return kind, fields
+        if not self.shared.strategies and kind == "remember" and fields.keys() == {"text"}:
+            return "note", fields
         if not self.shared.strategies:
             raise BadInput(f"kind: {kind!r} needs memory strategies, and none is configured; set memory_strategies")
         live = await self.directory.load(session_id)
         record = fields.get("record", "").strip()
         if record:
-            if record not in (await live.state(turn or live.head)).memories:
+            if record not in (await live.state(turn_named(live, turn) if turn else live.head)).memories:
                 holder = await self.shared.holder(live.session, record)
                 if holder is not None:
                     raise BadInput(f"record: {record!r} was learned in session {holder}; correct it there")
-            return fields
-        return {**fields, "namespace": checked(fields.get("namespace", "").strip() or BY_HAND)}
+            return kind, fields
+        return kind, {**fields, "namespace": checked(fields.get("namespace", "").strip() or BY_HAND)}
 
     async def changes(self, session_id: str) -> list[dict[str, Any]]:
         """Return the changes by curators and users on the active path, oldest first, and what undid them. JSON-able."""
@@ -290,7 +293,7 @@ class Memory:
         durable when this returns; the views follow later. Records that were learned in another session must be
         corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
         """
-        fields = await self._prepared(session_id, kind, fields, turn)
+        kind, fields = await self._prepared(session_id, kind, fields, turn)
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)

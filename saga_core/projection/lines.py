@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.language import DEFAULT, language_of
-from saga_core.model import Entity, Event, Kind, Scheduled, Session, WorldState, deltas
+from saga_core.model import ALIVE, Entity, Event, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
 from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value, spelling
@@ -155,7 +155,7 @@ StateLineKey = tuple[str, str, str]
 class StateLine:
     """A statement.
 
-    ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note``,
+    ``kind`` is ``place``, ``hp``, ``mood``, ``condition``, ``status``, ``present``, ``item``, ``relation``, ``note``,
     ``event``, or ``tracker:`` with the key of a tracker.
     """
 
@@ -179,7 +179,10 @@ class StateLine:
 
 
 def state_lines(state: WorldState) -> list[StateLine]:
-    """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events."""
+    """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events.
+
+    Company comes with what they carry. A condition is a status of the living, such as a wound.
+    """
     return list(_lines(state))
 
 
@@ -192,6 +195,8 @@ def _lines(state: WorldState) -> Iterator[StateLine]:
     for who in state.present:
         yield StateLine(kind="present", subject=who, text=state.name(who))
         yield from _person(state, who)
+        for item, stack in state.belongings.get(who, {}).items():
+            yield StateLine(kind="item", subject=who, other=item, text=state.name(item), number=stack.quantity)
     for (source, target), relation in state.relations.items():
         yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
     for value in counted_values(state):
@@ -225,6 +230,9 @@ def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[State
         yield StateLine(kind="hp", subject=who, number=hp, top=top if isinstance(top, int) else None)
     if mood or own:
         yield StateLine(kind="mood", subject=who, text=str(mood or ""))
+    status = entity.get("status")
+    if status and status != ALIVE and not entity.dead:
+        yield StateLine(kind="condition", subject=who, text=str(status))
 
 
 def touched(event: Event) -> tuple[StateLineKey, ...]:
@@ -237,7 +245,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
         case deltas.MoodChanged(who=who):
             return (("mood", who, ""),)
         case deltas.StatusChanged(who=who):
-            return ("status", who, ""), ("present", who, "")
+            return ("status", who, ""), ("condition", who, ""), ("present", who, "")
         case deltas.ItemGained(owner=owner, item=item) | deltas.ItemLost(owner=owner, item=item):
             return (("item", owner, item),)
         case deltas.ItemCounted(owner=owner, item=item):

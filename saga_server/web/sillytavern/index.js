@@ -159,7 +159,8 @@ function said(line) {
     case "mood": return `${who}: ${line.text || t("unknown")}`;
     case "place": return `${t("place")}: ${line.text || t("unknown")}`;
     case "relation": return `${who} → ${line.other}: ${line.text} (${line.number})`;
-    case "status": return `${who}: ${line.text}`;
+    case "status":
+    case "condition": return `${who}: ${line.text}`;
     default: return line.text;
   }
 }
@@ -178,7 +179,8 @@ function takingBack({ was, is }) {
     }
     case "present": return { kind: is ? "parted" : "met", who };
     case "relation": return was && { kind: "relation", from: who, to: line.other_id, type: was.text, strength: was.number };
-    case "status": return is ? { kind: "status", who, status: "alive" } : { kind: "status", who, status: was.text };
+    case "condition":
+    case "status": return is && !was ? { kind: "status", who, status: "alive" } : { kind: "status", who, status: was.text };
     case "note": return is ? { kind: "unnote", remark: is.text } : { kind: "note", text: was.text };
     case "event": return is && !was ? { kind: "close", event: who } : null;
     default: return null;
@@ -191,6 +193,7 @@ function leaving(line) {
   switch (line.kind) {
     case "present": return { kind: "parted", who };
     case "item": return { kind: "take", who, item: line.other_id ?? line.text, quantity: line.number };
+    case "condition":
     case "status": return { kind: "status", who, status: "alive" };
     case "note": return { kind: "unnote", remark: line.text };
     case "event": return { kind: "close", event: who };
@@ -216,7 +219,8 @@ function fail(error) {
   box("error").textContent = error?.message ?? "";
 }
 
-async function correct(at, body) {
+async function correct(at, wanted) {
+  const body = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]));
   try {
     const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
     // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs.
@@ -246,7 +250,7 @@ function button(word, what, about) {
   return el("button", { type: "button", class: "menu_button interactable", "data-saga-action": word, "aria-label": `${t(word)}: ${about}`, onclick: what }, t(word));
 }
 
-const GROUPS = [["place", "hp", "mood"], ["item"], ["present", "status"], ["relation"], ["event"], ["note"]];
+const GROUPS = [["place", "hp", "mood", "condition"], ["item"], ["present"], ["status"], ["relation"], ["event"], ["note"]];
 
 function now(at, lines) {
   const rows = GROUPS.flatMap((kinds) => lines.filter((each) => kinds.includes(each.kind)))

@@ -97,10 +97,14 @@ async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -
     assert known["lore"] == known["blocks"] == {}
 
 
-async def test_records_need_strategies_to_be_added(saga: Saga) -> None:
-    with pytest.raises(BadInput, match="needs memory strategies, and none is configured"):
-        await saga.memory.correct("모험", "remember", {"text": "비를 좋아한다"})
+async def test_without_strategies_a_fact_is_remembered_as_a_note(saga: Saga) -> None:
+    change = await saga.memory.correct("모험", "remember", {"text": "비를 좋아한다"})
     assert (await saga.memory.records("모험"))["memories"] == []
+    assert "비를 좋아한다" in [text for _, text in (await saga.views.state("모험")).notes]
+    await saga.memory.undo("모험", change)
+    for kind, fields in (("unremember", {"record": "m0"}), ("remember", {"text": "비", "record": "m0"})):
+        with pytest.raises(BadInput, match="needs memory strategies, and none is configured"):
+            await saga.memory.correct("모험", kind, fields)
 
 
 async def test_a_record_is_listed_in_its_namespace_and_corrected_where_it_was_learned() -> None:

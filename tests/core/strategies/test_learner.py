@@ -280,7 +280,7 @@ async def test_by_hand_needs_a_strategy_that_is_on() -> None:
     async with Saga.open(config()) as saga:
         session = await play(Frontend(saga), 1)
         with pytest.raises(BadInput, match="set memory_strategies"):
-            await saga.memory.correct(session, "remember", {"text": "x"})
+            await saga.memory.correct(session, "remember", {"text": "x", "namespace": "/own/{actor}/{session}"})
 
 
 async def test_an_exported_session_takes_its_memories_along_also_under_another_id() -> None:

@@ -46,10 +46,10 @@ function Board({ session, turn, known, problems, changed }) {
   const here = of("present");
   const counted = known.lines.filter((each) => each.kind.startsWith("tracker:"));
   return html`<div class="columns">
-    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own)]} />
-    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item")} add=${{ label: t("addItem"), ...forms(t).item }} />
+    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
+    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t).person }}
-      lines=${here.flatMap((each) => [each, ...of("hp", (one) => one.subject_id === each.subject_id), ...of("mood", (one) => one.subject_id === each.subject_id)])} />
+      lines=${here.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))])} few=${24} />
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
       add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
@@ -109,6 +109,7 @@ function Says({ line, most }) {
     case "hp":
       return html`<span>${t("hp")} <strong data-item="value">${line.number}${line.top === null ? "" : ` / ${line.top}`}</strong></span>
         ${line.top > 0 && html`<${Bar} share=${line.number / line.top} bad=${line.number / line.top < 0.25} />`}`;
+    case "condition": return html`${t("condition")}: <${Text} value=${line.text} />`;
     case "item": return html`<${Text} value=${line.text} />${line.number !== 1 && html` <strong data-item="value">× ${line.number}</strong>`}`;
     case "mood": return html`${t("mood")}: ${line.text ? html`<${Text} value=${line.text} />` : html`<span class="none">${t("noMood")}</span>`}`;
     case "place": return html`${t("place")}: <strong>${line.text ? html`<${Text} value=${line.text} />` : t("nowhere")}</strong>`;
@@ -193,6 +194,8 @@ function given(fields) {
 /** What takes a line away altogether. */
 function offs(line) {
   switch (line.kind) {
+    case "item": return { label: "lost", fields: [], make: () => ({ kind: "take", who: line.subject_id, item: line.other_id, quantity: String(line.number) }) };
+    case "condition": return { label: "over", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
     case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };

@@ -17,6 +17,7 @@ export function spoken(line, t) {
   switch (line.kind) {
     case "hp": return `${subject} · ${t("hp")}: ${line.number}${line.top === null ? "" : ` / ${line.top}`}`;
     case "item": return `${subject} · ${brief(line.text)} × ${line.number}`;
+    case "condition": return `${subject} · ${t("condition")}: ${brief(line.text)}`;
     case "mood": return `${subject} · ${t("mood")}: ${brief(line.text) || t("noMood")}`;
     case "place": return `${t("place")}: ${brief(line.text) || t("nowhere")}`;
     case "present": return `${t("here")}: ${brief(line.text)}`;
