@@ -195,6 +195,8 @@ class ReadRequest:
     ``state`` is the story's own."""
     ignorance: tuple[Ignorance, ...] = ()
     """What the story noted and somebody here does not know, oldest first."""
+    reported: bool = False
+    """Whether the narrator ends its reply with a state block, and so can say who learned of it."""
     sent: str = ""
     """The text of the client's own system messages. Lore that it contains word for word is left out."""
 

@@ -187,16 +187,22 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
             source,
             f"unknown:{each.depth}:{each.text}",
             Section.NOW,
-            words.not_known.format(
-                names=_names(state, each.who, words),
-                text=one_field(each.text).rstrip(".。"),
-                turn=words.turn.format(depth=each.depth),
-            ),
+            _unknown_line(each, state, words, reported=request.reported),
             MUST_UNKNOWN - number,
             order=Slot.UNKNOWN,
         )
         for number, (_, _, each) in enumerate(ranked[:_UNKNOWN])
     ]
+
+
+def _unknown_line(found: Ignorance, state: WorldState, words: Labels, *, reported: bool) -> str:
+    line = words.not_known.format(
+        names=_names(state, found.who, words),
+        text=one_field(found.text).rstrip(".。"),
+        turn=words.turn.format(depth=found.depth),
+    )
+    how = words.informed.format(name=one_field(state.name(found.who[0])), depth=found.depth)
+    return f"{line}; {how}" if reported else line
 
 
 def _health_is_known(player: Entity, world: World) -> bool:

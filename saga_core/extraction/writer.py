@@ -98,6 +98,7 @@ def _people(fields: BlockFields) -> Iterator[str]:
 _REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>", f"?P<{each.tag}>")), re.I)
 _BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
 _GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
+_NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
@@ -151,6 +152,7 @@ class _Reports:
         if fields.notes:
             yield from self._other_names().told_in(fields.notes)
             yield deltas.Noted(fields.notes)
+        yield from self._informed()
 
     # -- who is where ------------------------------------------------------------------------------------------------
 
@@ -438,6 +440,14 @@ class _Reports:
             yield from unmasked
             told = said if unmasked else status.status
             yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), status_of(told))
+
+    def _informed(self) -> Iterator[Event]:
+        """Who learned what happened at an earlier turn. Names that the story does not know are left out."""
+        for text in self.fields.informed:
+            found = _NAME_AND_TURN.fullmatch(text)
+            who = self.names.find(Kind.CHARACTER, found[1].strip(" :(,")) if found else None
+            if found and who is not None and 0 < int(found[2]) <= self.state.depth:
+                yield deltas.AudienceSet(int(found[2]), who=(who,))
 
     def _participants(self, event: str) -> tuple[str, ...]:
         """The ids of the characters whom an event names; the player if it names nobody."""

@@ -659,6 +659,7 @@ class Labels(Table):
     more: str
     not_there: str
     not_known: str
+    informed: str
     speaks: str
     formerly: str
     story_day: str

@@ -414,7 +414,8 @@ class ContextReading:
                 if perspective is None or perspective.knows(record)
             ),
             member=perspective.who if perspective is not None else None,
-            ignorance=_ignorance(live, state) if perspective is None else (),
+            ignorance=_ignorance(live, start.state, state),
+            reported=start.report == "block",
             moment=_lore_moment(start),
             elsewhere=tuple(_story(each, language) for each in others),
             sent=transcript.system_text if live.lore.entries else "",
@@ -462,11 +463,11 @@ class ContextReading:
             return None
 
 
-def _ignorance(live: LiveSession, state: WorldState) -> tuple[Ignorance, ...]:
-    """What the story noted and somebody here does not know."""
+def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[Ignorance, ...]:
+    """What the story noted and somebody here does not know. ``told`` is the state as the prompt may tell it."""
     if not state.present:
         return ()
-    subjects = dict.fromkeys((*state.notes, *((each.depth, each.name) for each in state.happenings)))
+    subjects = dict.fromkeys((*told.notes, *((each.depth, each.name) for each in told.happenings)))
     found: dict[tuple[int, str], list[str]] = {}
     for each in unknown_here(live, state, tuple(subjects)):
         found.setdefault((each.depth, each.text), []).append(each.who)

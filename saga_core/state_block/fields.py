@@ -100,6 +100,8 @@ class BlockFields:
     present: tuple[str, ...] | None = None
     hp: HitPoints | None = None
     money: tuple[ItemAmount, ...] = ()
+    informed: tuple[str, ...] = ()
+    """Who learned what happened at an earlier turn: a name and the turn's number, as in ``Mina 3``."""
     counts: tuple[CountReport, ...] = ()
     """What the block says of declared trackers."""
 
@@ -160,6 +162,7 @@ FIELDS: tuple[Field, ...] = (
     Field("mood", Kind.TEXT),
     Field("event_trigger", Kind.TEXT),
     Field("notes", Kind.TEXT),
+    Field("informed", Kind.NAMES),
 )
 RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.ITEMS: ("name", "item", "quantity"),

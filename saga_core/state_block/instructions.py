@@ -106,8 +106,8 @@ def _meaning(tracker: Tracker) -> str:
 def render_block(fields: BlockFields) -> str:
     """Render ``fields`` as a block, including its fences, without a line end after it.
 
-    Every field gets a line, except that ``status_changes``, ``present``, ``hp`` and ``money`` are omitted if they have
-    no value.
+    Every field gets a line, except that ``status_changes``, ``present``, ``hp``, ``money`` and ``informed`` are omitted
+    if they have no value.
 
     ``parse_block`` returns the same fields, whatever text the names contain. Raises ``ValueError`` with the name of the
     field for a value that no block can state: an empty or overlong text, text that is not clean (see ``clean_name``), a
@@ -176,7 +176,7 @@ def _map(pairs: list[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
 
 
-_OPTIONAL = frozenset({"status_changes", "present", "hp", "money"})
+_OPTIONAL = frozenset({"status_changes", "present", "hp", "money", "informed"})
 _PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
 _PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")

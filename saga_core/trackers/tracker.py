@@ -18,7 +18,7 @@ LONGEST_NAME, LONGEST_TEXT = 40, 240
 _FARTHEST = 1_000_000_000
 RESERVED = frozenset(
     """location location_moved present hp_change items_gained items_lost items_transferred money npc_met npc_separated
-    relationship_changes status_changes event_trigger notes""".split()
+    relationship_changes status_changes event_trigger notes informed""".split()
 )
 """The fields that every state block has. No tracker can have their names."""
 

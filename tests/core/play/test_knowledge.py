@@ -115,3 +115,26 @@ async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None
         assert "Not known to Mina: The duke's letter is forged (turn 3)" in asked.context.text
         other = await say("I order bread.", "It comes.", present=("Mina", "Tobin"))
         assert "Not known" not in other.context.text
+
+
+async def test_a_report_says_who_was_told() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"))
+        await group.say("Mina", "I go.", npc_separated=("Mina",), present=("Tobin",))
+        seen = {"present": ("Tobin",), "notes": "The duke's letter is forged"}
+        await group.say("Tobin", "The letter of the duke is forged.", "What?", **seen)
+        await group.say("Tobin", "Mina is back.", present=("Mina", "Tobin"))
+        teller = await group.begin("Tobin", "Tell Mina of the letter of the duke.")
+        hint = "Not known to Mina: The duke's letter is forged (turn 3); if told, report informed: [Mina 3]"
+        assert hint in teller.context.text
+        group.history.pop()
+        both = ("Mina", "Tobin")
+        told = await group.say(
+            "Tobin", "Listen, Mina.", "Tell her.", present=both, informed=("Mina 3", "Nobody 2", "Mina")
+        )
+        assert "is forged" in prompt(await group.begin("Mina", "And now?"))
+        report = await saga.memory.knowledge(told.session.id, who="Mina")
+        assert {"about": 3, "text": "The duke's letter is forged", "knows": True, "since": 5, "by": None} in report[
+            "facts"
+        ]

@@ -115,7 +115,7 @@ def test_what_no_block_can_state_is_refused(wrong: dict[str, object], name: str)
 def test_the_instruction_is_short_and_names_every_field(language: str) -> None:
     text = instruction(language)
     assert len(text.split()) <= 160
-    unasked = ("hp", "money", "counts")  # they are read, and not asked for
+    unasked = ("hp", "money", "informed", "counts")  # they are read, and not asked for in the form
     assert all(f"\n{attribute.name}: " in text for attribute in fields(BlockFields) if attribute.name not in unasked)
 
 
