@@ -77,3 +77,30 @@ async def test_an_unknown_story_is_an_error() -> None:
     async with Saga.open(memory_config()) as saga:
         with pytest.raises(NotFound):
             await Frontend(saga).begin("안녕.", continued="nothing@3")
+
+
+async def test_a_quiz_about_200_turns_is_answered_as_often_in_the_new_chat() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        old = Frontend(saga, greeting="", system="Tell a story.", note="")
+        people = [
+            f"{first}{last}" for first in ("Ar", "Bel", "Cor", "Dun", "Esk") for last in ("win", "mund", "ric", "da")
+        ]
+        for number in range(200):
+            name = people[number // 10]
+            trade = f"{name} sells lamp number {number}" if number % 10 == 0 else "the road is long"
+            await old.say(f"I walk on past stone {number}.", f"At stone {number}, {trade}.", present=())
+        assert old.last is not None
+        questions = [
+            (f"What did {people[at]} sell?", f"{people[at]} sells lamp number {at * 10}") for at in range(0, 20, 2)
+        ]
+        shown = old.history[-12:]
+        found = []
+        for history, continued in ((shown, ""), ([], f"{old.last.session.id}@{old.last.id}")):
+            answers = 0
+            for question, told in questions:
+                chat = Frontend(saga, greeting="", system="Tell a story.", note="", history=list(history))
+                begun = await chat.begin(question, continued=continued)
+                assert begun.parent.id == old.last.id
+                answers += told in begun.plan.text()
+            found.append(answers)
+        assert found[0] == found[1] == len(questions)
