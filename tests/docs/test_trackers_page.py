@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from saga_core import Saga
+from saga_core import Saga, registry
 from saga_core.config import load_config
-from saga_core.trackers import PROFILES, TrackerKind
+from saga_core.state_block import instruction
+from saga_core.trackers import NO_TRACKERS, PROFILES, TrackerKind, trackers_of
 from tests.core.frontend import Frontend
 from tests.docs.pages import page
 
@@ -50,3 +51,18 @@ async def test_a_world_of_the_page_counts_as_it_says(name: str, tmp_path: Path) 
         for line in marked("known").get(name, "").strip().splitlines():
             happened = {each["name"] for each in state["events"]}
             assert line in shown.splitlines() or line in happened, (line, shown)
+
+
+async def test_the_page_of_performance_has_what_each_profile_costs() -> None:
+    counter = await registry.load("tokens", "estimate").open(registry.OpenOptions())
+    found = {row[0].strip("`"): row[1:] for row in page("docs/performance.md").rows if row[0].strip("`") in PROFILES}
+    for profile in PROFILES:
+        counted = NO_TRACKERS.in_profile(profile, ()) if profile != "adventure" else NO_TRACKERS
+        costs = []
+        for language in ("en", "ko", "ja", "zh"):
+            own = counted.in_profile(profile, trackers_of(profile, language)) if counted.profile else counted
+            costs.append(counter.count(instruction(language, counted=own)))
+            for each in own if len(own) > 1 else ():
+                less = counter.count(instruction(language, counted=own.without(each.name)))
+                assert costs[-1] - less <= (25 if language == "en" else 32), each.name
+        assert found[profile] == [str(cost) for cost in costs]
