@@ -1,6 +1,6 @@
 """Opens SQLite files: checks their owner and schema version, sets durability, and translates SQLite errors.
 
-A connection belongs to the thread that opened it. Call all functions of this module from a ``WorkerThread``.
+A connection belongs to the thread that opened it. Call all functions of this module from a ``Worker``.
 """
 
 from __future__ import annotations

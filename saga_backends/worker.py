@@ -24,7 +24,7 @@ class _Job:
     future: asyncio.Future[Any]
 
 
-class WorkerThread:
+class Worker:
     """One daemon thread that runs callables in the order in which they were submitted.
 
     ``run`` costs one hop to the thread and one back. A submitted job always runs to completion. If the task that awaits

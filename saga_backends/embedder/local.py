@@ -18,7 +18,7 @@ from saga_backends.embedder import strangers
 from saga_backends.embedder.questions import QueriesInProgress
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import BadVector, blank, unit
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import Closed, StoreUnavailable
 from saga_core.ports import Mode
 
@@ -44,7 +44,7 @@ class LocalEmbedder:
     id: str
     dimension: int
     model: LocalModel = field(repr=False)
-    _worker: WorkerThread = field(repr=False)
+    _worker: Worker = field(repr=False)
     _recent: RecentVectors = field(repr=False)
     _baseline: float | None = None
     """If it is None, it is measured when the model is loaded."""

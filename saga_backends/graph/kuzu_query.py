@@ -12,7 +12,7 @@ from typing import Any
 from saga_backends.graph import kuzu_query_child
 from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_grammar import ParsedQuery, understand
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, StoreError, StoreUnavailable
 from saga_core.stores import Value
 from saga_core.stores.validate import check_limit, shown
@@ -31,7 +31,7 @@ class QueryDoor:
     without these rights.
     """
 
-    def __init__(self, database: KuzuDatabase, worker: WorkerThread) -> None:
+    def __init__(self, database: KuzuDatabase, worker: Worker) -> None:
         self._database = database
         self._worker = worker
         self._turn = asyncio.Lock()

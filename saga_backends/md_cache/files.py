@@ -21,7 +21,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.path_lock import PathLock
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.ids import digest
@@ -347,7 +347,7 @@ class _Root:
 class FilesCache:
     """The page cache, created by ``BACKEND.open``."""
 
-    def __init__(self, root: _Root, reader: WorkerThread, writer: WorkerThread, limits: Limits) -> None:
+    def __init__(self, root: _Root, reader: Worker, writer: Worker, limits: Limits) -> None:
         self._root = root
         self._reader = reader
         self._writer = writer
@@ -411,7 +411,7 @@ class FilesCache:
         check_scope(scope, self._info.limits)
 
 
-async def _shut(root: _Root, reader: WorkerThread, writer: WorkerThread) -> None:
+async def _shut(root: _Root, reader: Worker, writer: Worker) -> None:
     try:
         await reader.aclose()
     finally:
@@ -428,7 +428,7 @@ async def _open(options: OpenOptions) -> MdCache:
         raise BadInput("storage.cache.path: the files backend keeps its pages in a directory; give its path")
     limits = Limits()
     root = _Root(options.path.absolute(), limits)
-    reader, writer = WorkerThread(f"cache.files read {root.path}"), WorkerThread(f"cache.files write {root.path}")
+    reader, writer = Worker(f"cache.files read {root.path}"), Worker(f"cache.files write {root.path}")
     try:
         await writer.run(root.open)
     except BaseException:

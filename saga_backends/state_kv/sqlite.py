@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.path_lock import PathLock
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError
 from saga_core.registry import Backend, OpenOptions
@@ -184,7 +184,7 @@ class _Threads:
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self.file, self.reading = _File(path, synchronous), _Reading(path)
-        self.writer, self.reader = WorkerThread(f"state.sqlite {path}"), WorkerThread(f"state.sqlite read {path}")
+        self.writer, self.reader = Worker(f"state.sqlite {path}"), Worker(f"state.sqlite read {path}")
         self.behind = 0
         """The number of operations that reads must wait for. While there are any, reads run on the writer's thread."""
         self._settling: set[asyncio.Task[None]] = set()
@@ -317,7 +317,7 @@ class Beside:
     """Reads a file that a server has open, without locking it. Created by ``open_beside``."""
 
     def __init__(self, path: Path) -> None:
-        self._reading, self._thread = _Reading(path), WorkerThread(f"state.sqlite beside {path}")
+        self._reading, self._thread = _Reading(path), Worker(f"state.sqlite beside {path}")
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""

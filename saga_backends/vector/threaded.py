@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 from attrs import frozen
 
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
 from saga_core.registry import OpenOptions
 from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
@@ -130,7 +130,7 @@ class ThreadedVectors:
     A write completes even if the task that awaits it is cancelled.
     """
 
-    def __init__(self, engine: VectorEngine, worker: WorkerThread) -> None:
+    def __init__(self, engine: VectorEngine, worker: Worker) -> None:
         self._engine = engine
         self._worker = worker
         self._closed = False
@@ -240,7 +240,7 @@ async def open_threaded(
     if options.path is None:
         raise BadInput(f"storage.vector.path: the {name} backend keeps its data in {place}; give its path")
     made = engine(options.path.absolute())
-    worker = WorkerThread(f"vector.{name} {made.path}")
+    worker = Worker(f"vector.{name} {made.path}")
     try:
         await worker.run(made.open)
     except BaseException:
@@ -249,7 +249,7 @@ async def open_threaded(
     return ThreadedVectors(made, worker)
 
 
-async def _shut(engine: VectorEngine, worker: WorkerThread) -> None:
+async def _shut(engine: VectorEngine, worker: Worker) -> None:
     try:
         await worker.run(engine.close)
     finally:

@@ -11,27 +11,27 @@ from typing import Any, NoReturn
 
 import pytest
 
-from saga_backends.worker import WorkerThread
+from saga_backends.worker import Worker
 from saga_core.errors import Closed
 
 
 @pytest.fixture
-async def worker() -> AsyncIterator[WorkerThread]:
+async def worker() -> AsyncIterator[Worker]:
     unheard: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: unheard.append(context))
-    made = WorkerThread("test")
+    made = Worker("test")
     yield made
     await made.aclose()
     assert unheard == [], "a callback of the loop failed"
 
 
-async def test_results_and_arguments_come_through(worker: WorkerThread) -> None:
+async def test_results_and_arguments_come_through(worker: Worker) -> None:
     assert await worker.run(divmod, 17, 5) == (3, 2)
     assert await worker.run(sorted, [1, 3, 2], reverse=True) == [3, 2, 1]
     assert await worker.run(dict[str, int]().get, "absent") is None
 
 
-async def test_everything_runs_on_one_thread_in_order(worker: WorkerThread) -> None:
+async def test_everything_runs_on_one_thread_in_order(worker: Worker) -> None:
     seen: list[tuple[int, int]] = []
 
     def note(n: int) -> None:
@@ -43,7 +43,7 @@ async def test_everything_runs_on_one_thread_in_order(worker: WorkerThread) -> N
     assert worker._thread.daemon
 
 
-async def test_exceptions_come_back_and_the_thread_goes_on(worker: WorkerThread) -> None:
+async def test_exceptions_come_back_and_the_thread_goes_on(worker: Worker) -> None:
     def fail(kind: type[BaseException]) -> NoReturn:
         raise kind("no")
 
@@ -55,7 +55,7 @@ async def test_exceptions_come_back_and_the_thread_goes_on(worker: WorkerThread)
     assert await worker.run(abs, -1) == 1
 
 
-async def test_a_job_completes_without_the_one_who_waited(worker: WorkerThread) -> None:
+async def test_a_job_completes_without_the_one_who_waited(worker: Worker) -> None:
     gate, done = threading.Event(), list[str]()
 
     def note(what: str) -> None:
@@ -74,7 +74,7 @@ async def test_a_job_completes_without_the_one_who_waited(worker: WorkerThread) 
     assert done == ["running", "queued"]
 
 
-async def test_a_dropped_failure_harms_nobody(worker: WorkerThread) -> None:
+async def test_a_dropped_failure_harms_nobody(worker: Worker) -> None:
     gate = threading.Event()
 
     def fail() -> None:
@@ -91,7 +91,7 @@ async def test_a_dropped_failure_harms_nobody(worker: WorkerThread) -> None:
 
 
 async def test_closing_waits_for_what_is_queued() -> None:
-    worker, gate, done = WorkerThread("test"), threading.Event(), list[int]()
+    worker, gate, done = Worker("test"), threading.Event(), list[int]()
 
     def note(n: int) -> None:
         gate.wait()
@@ -112,7 +112,7 @@ async def test_closing_waits_for_what_is_queued() -> None:
 
 
 async def test_a_cancelled_closing_can_be_waited_for_again() -> None:
-    worker, gate = WorkerThread("test"), threading.Event()
+    worker, gate = Worker("test"), threading.Event()
     job = asyncio.ensure_future(worker.run(gate.wait))
     await asyncio.sleep(0)
     closing = asyncio.ensure_future(worker.aclose())
@@ -144,7 +144,7 @@ class Held:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_what_a_job_held_is_let_go(worker: WorkerThread, no_collector: None, fails: bool) -> None:
+async def test_what_a_job_held_is_let_go(worker: Worker, no_collector: None, fails: bool) -> None:
     held = Held()
     gone = threading.Event()
     weakref.finalize(held, gone.set)
@@ -157,7 +157,7 @@ async def test_what_a_job_held_is_let_go(worker: WorkerThread, no_collector: Non
 
 
 async def test_one_that_was_never_closed_warns_and_ends() -> None:
-    worker = WorkerThread("forgotten")
+    worker = Worker("forgotten")
     thread = worker._thread
     await worker.run(abs, 1)
     with pytest.warns(ResourceWarning, match="'forgotten' was never closed"):
@@ -167,7 +167,7 @@ async def test_one_that_was_never_closed_warns_and_ends() -> None:
 
 
 def test_a_loop_that_ended_first_leaves_the_thread_working() -> None:
-    worker, gate = WorkerThread("test"), threading.Event()
+    worker, gate = Worker("test"), threading.Event()
 
     async def leave() -> None:
         task = asyncio.ensure_future(worker.run(gate.wait))
