@@ -109,3 +109,13 @@ def test_no_prose_takes_long(padding: str) -> None:
     began = time.process_time()
     assert rules.acts(text, ("미나",)) == rules.dies(text, ("미나",)) == ""
     assert time.process_time() - began < 1
+
+
+def test_one_of_several_that_changes_hands_is_in_no_two_hands() -> None:
+    bought = Told(user="표를 산다.", reply="표 두 장을 산다.", block="items_gained: [{name: 기차표, quantity: 2}]")
+    given = Told(
+        user="한 장을 준다.",
+        reply="타비가 표를 받는다.",
+        block="items_transferred: [{item: 기차표, from: 아리아, to: 타비}]",
+    )
+    assert found(Play("two tickets", "ersia", "", (bought, given))) == []
