@@ -329,8 +329,8 @@ class AuthoredLore:
         """The largest scan depth of all entries, in messages."""
         self.timed = frozenset(each.name for each in self.entries if _rule(each).timed)
         """Entries whose rules depend on when they were active before."""
-        self.unread = sum(keys.unread for keys in self._keys.values())
-        """Number of patterns that are ignored because they cannot be matched in bounded time."""
+        self.unread = tuple(name for name, keys in self._keys.items() if keys.unread)
+        """Entries with patterns that are ignored because they cannot be matched in bounded time."""
 
     @property
     def large(self) -> bool:

@@ -428,6 +428,8 @@ async def _seal(live: LiveSession, run: list[str]) -> None:
 
 _WORLDS = 16
 """The number of worlds from which on worlds without a session in memory are removed."""
+_NAMED = 8
+"""The maximum number of lore entries that a warning names."""
 
 
 class Ownership(Protocol):
@@ -569,11 +571,12 @@ class LiveSessions:
             used = {live.session.digest for live in self._live.values()}
             self._lore = {each: found for each, found in self._lore.items() if each in used}
         self._lore[digest] = known
-        if known.lore.kept.unread:
+        if unread := known.lore.kept.unread:
             self.counters.degrade(
                 "lore.patterns",
-                f"world {world.name}: {known.lore.kept.unread} keys of lore are patterns that cannot be matched in"
-                " bounded time, and open nothing; install the extra lore (google-re2), or write them as words",
+                f"world {world.name}: {len(unread)} entries of lore have keys that are patterns which cannot be matched"
+                f" in bounded time, and open nothing: {', '.join(unread[:_NAMED])}{', …' * (len(unread) > _NAMED)};"
+                " install the extra lore (google-re2), or write the keys as words",
             )
         return known
 

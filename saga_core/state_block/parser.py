@@ -44,6 +44,7 @@ UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _SLOT = re.compile(r"<[^<>]{0,60}>")
 """A placeholder that a model has copied from the form."""
+_ARROW = re.compile(r"->|→")
 _MAX_OTHERS = 12
 _MAX_VALUE = 120
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
@@ -53,7 +54,8 @@ class BlockStatus(Enum):
     """How much of a block could be read.
 
     ``OK``: every field in the block was read. ``PARTIAL``: at least one field was read, but others could not be, or the
-    block was cut. ``FALLBACK``: there is no block, or nothing in it can be read, so an extractor is needed.
+    block was cut. ``FALLBACK``: there is no block, nothing in it can be read, or it is a copy of the form, so an
+    extractor is needed.
     """
 
     OK = "ok"
@@ -99,6 +101,8 @@ class _Findings:
     problems: list[str] = Factory(list)
     invalid: dict[str, None] = Factory(dict)
     readable: set[str] = Factory(set)
+    copied: set[str] = Factory(set)
+    """The readable fields whose only value is a placeholder of the form."""
     others: list[tuple[str, str]] = Factory(list)
     unsaid: int = 0
 
@@ -234,13 +238,13 @@ def _counting(blocks: list[RawBlock]) -> RawBlock:
 def _result(findings: _Findings, closed: bool) -> ParsedBlock:
     if findings.unsaid:
         findings.problems.append(f"and {findings.unsaid} more problems")
-    if not findings.readable:
+    fields = BlockFields(**findings.values)
+    if not findings.readable or (fields == BlockFields() and 2 * len(findings.copied) >= len(findings.readable)):
         status = BlockStatus.FALLBACK
         if not findings.problems:
-            findings.problems.append("the block is empty")
+            findings.problems.append("the block is a copy of the form" if findings.copied else "the block is empty")
     else:
         status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
-    fields = BlockFields(**findings.values)
     return ParsedBlock(
         status,
         fields,
@@ -304,6 +308,8 @@ def _read_node(node: Node, closed: bool, findings: _Findings, own: Trackers) -> 
 def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
     if field.kind is Kind.COUNT:
         rows = node.pairs if isinstance(node, Pairs) else (("", node),)
+        if rows and all(_SLOT.search(subject) or any(map(_SLOT.search, _texts(value))) for subject, value in rows):
+            findings.copied.add(field.name)
         for subject, value in rows:
             values = tuple(text for text in _texts(value) if not _SLOT.search(text))
             findings.count(field, subject, () if _SLOT.search(subject) else values)
@@ -321,11 +327,26 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
     except Unreadable as problem:
         complain(str(problem))
         return
+    if not value and _is_copied(node, field):
+        findings.copied.add(field.name)
     if field.kind is Kind.COMPANY:
         findings.say(field, value)
         return
     if value or len(findings.problems) + findings.unsaid == before:
         findings.take(field, value)
+
+
+def _is_copied(node: Node, field: Field) -> bool:
+    """Whether a value that states nothing holds a placeholder."""
+    if isinstance(node, Scalar):
+        if _SLOT.search(node.text):
+            return True
+        pieces = (piece.strip() for piece in _ARROW.split(node.text))
+        return any(field.templates.holds(each, bracketed=True) for each in pieces if each)
+    if isinstance(node, Seq):
+        return any(_is_copied(item, field) for item in node.items)
+    named = (Scalar(key) for key, _ in node.pairs if _ARROW.search(key))
+    return any(_is_copied(each, field) for each in (*named, *(value for _, value in node.pairs)))
 
 
 def _texts(node: Node) -> tuple[str, ...]:

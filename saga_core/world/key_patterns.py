@@ -1,7 +1,8 @@
 """Keys of lore entries: words, and patterns in JavaScript's notation that are matched in bounded time.
 
-If the extra ``lore`` is installed, patterns are matched by RE2, which is linear. Without it, Python's own engine
-matches only patterns without repetition. The others never match, which is reported.
+If the extra ``lore`` is installed, patterns are matched by RE2, which is linear. Python's own engine matches patterns
+without repetition where RE2 is not installed or does not know them, as it does not know look-around. The others never
+match, which is reported.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ READ = 16_000
 """Characters of a message that are searched for keys."""
 _MEMORY = 1 << 20
 """Bytes that RE2 may use for one pattern."""
-_REPEATS = re.compile(r"[*+{]|\(\?|\\[1-9]")
+_REPEATS = re.compile(r"[*+{]|\(\?(?![:=!]|<[=!])|\\[1-9k]")
 _CODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9A-Fa-f]{4})")
 """A character by its code, in JavaScript's notation, which RE2 does not have."""
 _STEPS = 2_000
@@ -99,8 +100,9 @@ def pattern_search(key: str) -> KeySearch | None:
         try:
             found = engine.compile(_CODE.sub(r"\1\\x{\2}", source), options)
         except engine.error:
-            return None
-        return lambda text: found.search(text) is not None
+            pass  # look-around, for instance
+        else:
+            return lambda text: found.search(text) is not None
     if _REPEATS.search(key[1:end]) or _steps(key[1:end]) > _STEPS:
         return None
     return _without_engine(source)
@@ -165,10 +167,30 @@ def _set_end(source: str, at: int) -> int:
     return at
 
 
+_CLASS = re.compile(r"(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|\\(?P<sign>.)", re.DOTALL)
+_ASCII = {"w": "a-zA-Z0-9_", "d": "0-9"}
+_NEGATED = re.compile(r"\\[WD]")
+_IN_SET = re.compile(r"\\(.)", re.DOTALL)
+
+
+def _as_ascii(source: str) -> str:
+    r"""The pattern with ``\w``, ``\d`` and ``\b`` for ASCII alone, as in JavaScript."""
+
+    def spelled(found: re.Match[str]) -> str:
+        chars, sign = found["set"], found["sign"]
+        if chars is None:
+            return f"(?a:{found[0]})" if sign in "wWdDbB" else found[0]
+        if _NEGATED.search(chars):
+            return f"(?a:{chars})"
+        return _IN_SET.sub(lambda each: _ASCII.get(each[1], each[0]), chars)
+
+    return _CLASS.sub(spelled, source)
+
+
 def _without_engine(source: str) -> KeySearch | None:
     """Match with Python's own engine, for a pattern without repetition."""
     try:
-        plain = re.compile(source, re.ASCII)
+        plain = re.compile(_as_ascii(source))  # re.ASCII would ignore the case of ASCII letters alone
     except (re.error, RecursionError, OverflowError):
         return None
     return lambda text: plain.search(text) is not None

@@ -44,7 +44,7 @@ def test_a_template_word_states_nothing(field: Field) -> None:
     for word in sorted(field.templates.words):
         for body in (f"{field.name}: {word}", f"{field.name}: [{word}]", f"{field.name}: <{word}>"):
             parsed = parse_block(body)
-            assert (parsed.fields, parsed.problems) == (BlockFields(), ())
+            assert (parsed.fields, parsed.invalid) == (BlockFields(), ())
 
 
 @pytest.mark.parametrize("key", ["weather", "", "items", "상태", "hp max", "x" * 61])

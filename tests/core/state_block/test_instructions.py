@@ -122,7 +122,7 @@ def test_the_instruction_is_short_and_names_every_field(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_form_that_is_copied_unfilled_states_nothing(language: str) -> None:
     reading = read_reply(instruction(language))
-    assert (reading.status, reading.fields, reading.problems) == (BlockStatus.OK, BlockFields(), ())
+    assert (reading.status, reading.fields, reading.invalid) == (BlockStatus.FALLBACK, BlockFields(), ())
     assert "```" not in reading.visible
 
 

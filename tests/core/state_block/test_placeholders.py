@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from saga_core.language import every
-from saga_core.state_block import FIELDS, BlockFields, instruction, parse_block
+from saga_core.language import Language, every
+from saga_core.state_block import FIELDS, BlockFields, BlockStatus, instruction, parse_block
 
 FORMS = {each.tag: instruction(each.tag).partition("```state\n")[2].removesuffix("```") for each in every()}
 
@@ -20,7 +20,42 @@ def test_the_form_copied_in_any_dress_states_nothing(tag: str, mark: str) -> Non
     form = re.sub(r"<([^<>|]*)>", lambda slot: mark.format(slot[1]), plain_kinds(FORMS[tag]))
     parsed = parse_block(form)
     assert parsed.fields == BlockFields()
-    assert parsed.problems == ()
+    assert (parsed.status, parsed.problems) == (BlockStatus.FALLBACK, ("the block is a copy of the form",))
+
+
+@pytest.mark.parametrize("each", every(), ids=lambda each: each.tag)
+def test_the_whole_form_is_no_report(each: Language) -> None:
+    assert parse_block(FORMS[each.tag]).status is BlockStatus.FALLBACK
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "location_moved: true/false",
+        "location_moved: true/false\nhp_change: <number>\nitems_gained: [item1]\nmood: one word",
+        "location: <장소>\nhp_change: <숫자>\nitems_gained: [아이템]\nitems_lost: [<item> x2]\nnpc_met: [NPC 이름]\n"
+        "relationship_changes: [{from: <이름>, to: <이름>, type: hostile, delta: -2}]\nnotes: ...",
+        "location: <place>\nlocation_moved: true|false\nitems_lost: []",
+        '{"location": "<place>", "items_gained": ["item name"], "items_lost": []}',
+    ],
+)
+def test_placeholders_alone_are_no_report(body: str) -> None:
+    parsed = parse_block(body)
+    assert (parsed.status, parsed.fields) == (BlockStatus.FALLBACK, BlockFields()) and parsed.problems
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "location_moved: false\nhp_change: 0\nlocation: <place>\nitems_gained: [<item>]",
+        "items_gained: []\nitems_lost: []\nnpc_met: none\nlocation: <place>",
+        "present: []\nlocation: <place>\nmood: <one word>",
+        "items_gained: []",
+        "location: none",
+    ],
+)
+def test_a_placeholder_that_was_left_in_a_report_does_no_harm(body: str) -> None:
+    assert parse_block(body).status is BlockStatus.OK
 
 
 def plain_kinds(form: str) -> str:
@@ -65,7 +100,8 @@ def test_the_words_of_a_template_may_be_numbered(field: object) -> None:
 )
 def test_a_placeholder_states_nothing(body: str) -> None:
     parsed = parse_block(body)
-    assert (parsed.fields, parsed.problems) == (BlockFields(), ())
+    assert (parsed.status, parsed.fields) == (BlockStatus.FALLBACK, BlockFields())
+    assert parsed.problems == ("the block is a copy of the form",)
 
 
 @pytest.mark.parametrize(

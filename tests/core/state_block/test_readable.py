@@ -182,17 +182,6 @@ READABLE: dict[str, Case] = {
             "npc_met: (none)",
         ]
     ),
-    "template copied": ok(
-        [
-            "location: <장소>",
-            "hp_change: <숫자>",
-            "items_gained: [아이템]",
-            "items_lost: [<item> x2]",
-            "npc_met: [NPC 이름]",
-            "relationship_changes: [{from: <이름>, to: <이름>, type: hostile, delta: -2}]",
-            "notes: ...",
-        ]
-    ),
     "quoted nothing": ok('{"location": "none", "event_trigger": "null", "items_lost": ["없음"], "mood": ""}'),
     "empty values": ok(["location:", "hp_change:", "items_gained:", "mood: calm"], mood="calm"),
     "flags 1": ok("location_moved: True", location_moved=True),
