@@ -167,7 +167,7 @@ def _set_end(source: str, at: int) -> int:
     return at
 
 
-_CLASS = re.compile(r"(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|\\(?P<sign>.)", re.DOTALL)
+_CLASS = re.compile(r"(?P<set>\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\\?\Z))|\\(?P<sign>.)", re.DOTALL)
 _ASCII = {"w": "a-zA-Z0-9_", "d": "0-9"}
 _NEGATED = re.compile(r"\\[WD]")
 _IN_SET = re.compile(r"\\(.)", re.DOTALL)
