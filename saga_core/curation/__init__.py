@@ -5,7 +5,7 @@ A start does not need it, so the other rooms import it late.
 
 from __future__ import annotations
 
-from saga_core.curation.corrections import FIELDS, correct
+from saga_core.curation.corrections import FIELDS, KINDS, correct
 from saga_core.curation.facts import condense
 from saga_core.curation.model_review import (
     MOST_CALLS,
@@ -26,6 +26,7 @@ from saga_core.curation.validation import BLOCK_CHARS, rule
 __all__ = [
     "BLOCK_CHARS",
     "FIELDS",
+    "KINDS",
     "MOST_CALLS",
     "Desk",
     "ToolCall",

@@ -37,6 +37,7 @@ _FURTHER = {
     "import": "saga_server.cli.importing:import_command",
     "jobs": "saga_server.cli.data.verify:jobs",
     "keys": "saga_server.cli.keys:keys",
+    "mcp": "saga_server.cli.tools:mcp",
     "move": "saga_server.cli.data.move:move",
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.data.rebuild:rebuild",
@@ -45,6 +46,7 @@ _FURTHER = {
     "setup": "saga_server.cli.setup:setup",
     "sillytavern": "saga_server.cli.sillytavern:sillytavern",
     "timelines": "saga_server.cli.sessions:timelines",
+    "tools": "saga_server.cli.tools:tools",
     "top": "saga_server.cli.top:top",
     "verify": "saga_server.cli.data.verify:verify",
 }

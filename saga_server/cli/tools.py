@@ -1,0 +1,70 @@
+"""``saga mcp`` and ``saga tools``: a story's memory as tools for models."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+from attrs import evolve
+
+from saga_core.errors import SagaError
+from saga_server.cli.data.data_access import Asking, ask
+from saga_server.cli.settings import fail, find_config, settings
+from saga_server.terminal import say_json
+from saga_server.tools import FORMATS, Call, Risk, manual, offered
+
+_RISKS: tuple[Risk, ...] = ("read", "note", "change")
+_allow = click.option(
+    "--allow",
+    type=click.Choice(_RISKS),
+    multiple=True,
+    default=("read", "note"),
+    show_default=True,
+    help="Offer tools of this risk. Give it once for each.",
+)
+_session = click.option("--session", help="Offer the tools for this session alone, by its id or name.")
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), required=True, help="Whose form to print.")
+@_allow
+@_session
+def tools(form: str, allow: tuple[Risk, ...], session: str | None) -> None:
+    """Print the tools for another host, as JSON."""
+    say_json(manual(form, offered(frozenset(allow), session)))
+
+
+@click.command()
+@settings
+@click.option("--url", help="Address of the server, instead of the one that has the data directory open.")
+@click.option("--key", envvar="SAGA_KEY", help="API key, instead of the first in server.api_keys. Better in SAGA_KEY.")
+@_allow
+@_session
+def mcp(
+    file: Path | None, data: Path | None, url: str | None, key: str | None, allow: tuple[Risk, ...], session: str | None
+) -> None:
+    """Serve a story's memory as tools over MCP, on stdin and stdout.
+
+    The tools ask a running `saga serve`, with the rights of the key. It records who changed what.
+    """
+    from saga_server.process import log_errors_only
+
+    try:
+        from saga_server.tools import mcp_server, serve_stdio
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"{error.name} is not installed; run pip install 'saga-rp[mcp]'") from error
+    try:
+        config = find_config(file, data)
+        log_errors_only(config)
+        if key:
+            config = evolve(config, server=evolve(config.server, api_keys=(key,)))
+
+        async def answer(call: Call) -> Any:
+            asking = Asking(call.method, call.path, call.query, call.body)
+            return await ask(config, asking, url.rstrip("/") if url else None)
+
+        asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer)))
+    except SagaError as error:
+        fail(error)

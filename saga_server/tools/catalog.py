@@ -1,0 +1,181 @@
+"""The tools that a model may be given. Each is one endpoint of the admin API, which checks and records the call.
+
+Descriptions and schemas come from the table of endpoints. A row here adds the tool's name, its risk, and which of the
+endpoint's parameters a model gives, under which name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from attrs import evolve, field, frozen
+
+from saga_core.curation import KINDS
+from saga_core.errors import BadInput, NotFound
+from saga_server.admin import ENDPOINTS, Endpoint, describe_api
+
+Risk = Literal["read", "note", "change"]
+"""``read`` changes nothing. ``note`` adds something that can be undone. ``change`` alters what the story knows. What
+erases is no tool."""
+
+_LONGEST: Final = 4_000
+"""The most characters of one argument."""
+_NO_TOOL: Final = frozenset({"declare", "forget", "profile", "undeclare"})
+"""Corrections that erase somebody, or change what a story counts."""
+
+
+@frozen
+class Call:
+    """A request to the admin API."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    body: bytes | None
+
+
+@frozen
+class Tool:
+    """A tool: an endpoint, with the names under which a model gives its parameters."""
+
+    name: str
+    request: str
+    """The method and the path of the endpoint."""
+    risk: Risk
+    params: Mapping[str, str]
+    """Maps the names that a model gives to the endpoint's own."""
+    fixed: Mapping[str, str] = field(factory=dict)
+    """What every call sends, by the endpoint's names."""
+    choices: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    """The values that a parameter may have, by the endpoint's name, where a model has fewer than a person."""
+
+    needs: tuple[str, ...] = ()
+    """Parameters that this tool requires and the endpoint does not, by the endpoint's name."""
+
+    @property
+    def endpoint(self) -> Endpoint[Any, Any]:
+        """The row of the table."""
+        return next(each for each in ENDPOINTS if each.request == self.request)
+
+    @property
+    def description(self) -> str:
+        """The endpoint's summary, and what its parameters mean."""
+        about = " ".join((self.endpoint.params.__doc__ or "").split())
+        return f"{self.endpoint.summary}. {about}".replace("``", "`")
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        found = self._parameters()
+        wanted = {name: found[own] for name, own in self.params.items() if own not in self.fixed}
+        return {
+            "type": "object",
+            "properties": {name: schema for name, (schema, _, _) in wanted.items()},
+            "required": [name for name, (_, needed, _) in wanted.items() if needed],
+            "additionalProperties": False,
+        }
+
+    def pinned(self, session: str) -> Tool:
+        """Return the tool for one session alone; a model cannot name another."""
+        if "session" not in self.params:
+            return self
+        return evolve(self, fixed={**self.fixed, self.params["session"]: session})
+
+    def call(self, arguments: Mapping[str, Any]) -> Call:
+        """Return the request for a call. Raises ``BadInput`` with the argument, its value and what is allowed."""
+        schema, found = self.schema, self._parameters()
+        for name in arguments:
+            if name not in schema["properties"]:
+                raise BadInput(
+                    f"{name[:80]}: {self.name} has no such argument; it has {', '.join(schema['properties'])}"
+                )
+        for name in schema["required"]:
+            if arguments.get(name) is None:
+                raise BadInput(f"{name}: missing; {self.name} needs it")
+        values: dict[str, Any] = dict(self.fixed)
+        for name, value in arguments.items():
+            own = self.params[name]
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                raise BadInput(f"{name}: a {type(value).__name__} is not allowed; give a text or a whole number")
+            if len(str(value)) > _LONGEST:
+                raise BadInput(f"{name}: {len(str(value))} characters are too many (at most {_LONGEST})")
+            if own in self.choices and value not in self.choices[own]:
+                raise BadInput(f"{name}: {value!r} is not allowed; give one of {', '.join(self.choices[own])}")
+            values[own] = value
+        places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
+        for own, value in values.items():
+            places[found[own][2]][own] = value
+        for own, value in places["path"].items():
+            if str(value) in ("", ".", ".."):  # a segment that a client would resolve to another endpoint
+                raise BadInput(f"{own}: {value!r} names nothing; give an id or a name")
+        path = re.sub(r"\{(\w+)\}", lambda part: quote(str(places["path"][part[1]]), safe=""), self.endpoint.path)
+        body = json.dumps(places["body"], ensure_ascii=False).encode("utf-8", "replace") if places["body"] else None
+        return Call(self.endpoint.method, path, {name: str(value) for name, value in places["query"].items()}, body)
+
+    def _parameters(self) -> dict[str, tuple[dict[str, Any], bool, str]]:
+        """Return each parameter's schema, whether it is required, and its place, by the endpoint's own names."""
+        operation = describe_api(ENDPOINTS)["paths"][self.endpoint.path][self.endpoint.method.lower()]
+        found: dict[str, tuple[dict[str, Any], bool, str]] = {}
+        for each in operation.get("parameters", ()):
+            about = {"description": each["description"]} if "description" in each else {}
+            found[each["name"]] = ({**each["schema"], **about}, each["required"], each["in"])
+        if "requestBody" in operation:
+            body = operation["requestBody"]["content"]["application/json"]["schema"]
+            for name, schema in body["properties"].items():
+                found[name] = (schema, name in body["required"], "body")
+        for name, values in self.choices.items():
+            found[name] = ({"type": "string", "enum": list(values)}, *found[name][1:])
+        for name in self.needs:
+            found[name] = ({"type": "string"}, True, found[name][2])
+        return found
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {"session": "id", **{name: name for name in names}}
+
+
+_ONE: Final = "/api/sessions/{id}"
+_FIELDS: Final = (
+    "who", "text", "name", "place", "status", "hp", "mood", "item", "quantity", "from", "to", "type", "strength",
+    "attribute", "value", "one", "into", "of", "remark", "record", "event", "entry", "tracker",
+)  # fmt: skip
+
+TOOLS: Final[tuple[Tool, ...]] = (
+    Tool("sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"}),
+    Tool("recall", "GET /api/memory/search", "read", {"session": "session", "query": "q", "limit": "k"}),
+    Tool("state", f"GET {_ONE}/lines", "read", _same("turn")),
+    Tool("who_is", f"GET {_ONE}/entities/{{entity}}", "read", _same("entity", "turn")),
+    Tool("people_places_things", f"GET {_ONE}/entities", "read", _same()),
+    Tool("who_knows", f"GET {_ONE}/knowledge", "read", _same("who", "about", "turn")),
+    Tool("timeline", f"GET {_ONE}/turns", "read", _same("from_turn", "to_turn", "head")),
+    Tool("explain", f"GET {_ONE}/context", "read", _same("turn")),
+    Tool("lore", f"GET {_ONE}/lore", "read", _same()),
+    Tool("changes", f"GET {_ONE}/changes", "read", _same()),
+    Tool("remember", f"POST {_ONE}/changes", "note", _same("text"), {"kind": "note"}, needs=("text",)),
+    Tool("fork", f"POST {_ONE}/fork", "note", _same("name", "turn")),
+    Tool(
+        "correct", f"POST {_ONE}/changes", "change", _same("kind", *_FIELDS),
+        choices={"kind": tuple(each for each in KINDS if each not in _NO_TOOL)},
+    ),
+    Tool("undo", f"DELETE {_ONE}/changes/{{change}}", "change", _same("change")),
+)  # fmt: skip
+"""All tools, those that read first."""
+
+
+def offered(allowed: frozenset[Risk], session: str | None = None) -> tuple[Tool, ...]:
+    """Return the tools of these risks. With ``session``, they are for that session alone, and none lists others.
+
+    Raises ``NotFound`` if no tool remains.
+    """
+    found = tuple(each for each in TOOLS if each.risk in allowed)
+    if session is not None:
+        found = tuple(each.pinned(session) for each in found if "session" in each.params)
+    if not found:
+        raise NotFound("no tool has one of these risks; allow read, note or change")
+    return found
