@@ -10,8 +10,8 @@ from saga_core.naming import Names
 from saga_core.state_block import CountReport
 from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
 
-_WAY = re.compile(r"\s*(?:->|=>|→|⇒|>)\s*")
-_BOTH_WAYS = re.compile(r"\s*(?:<->|<=>|↔|⇔)\s*")
+_WAY = re.compile(r"\s{0,4}(?:->|=>|→|⇒|>)\s{0,4}")
+_BOTH_WAYS = re.compile(r"\s{0,4}(?:<->|<=>|↔|⇔)\s{0,4}")
 
 
 def count_events(

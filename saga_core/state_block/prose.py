@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-_FENCED = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?\n)?[ \t]*(?P=fence)[ \t]*$", re.S | re.M)
+_FENCE = re.compile(r"[ \t]{0,8}(?P<fence>`{3,}|~{3,})")
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w:.-]{0,60})(?P<rest>(?:\s[^<>]{0,4000})?/?)>")
 _TABLE = re.compile(r"^(?:[ \t]*[-*_]{3,}[ \t]*\n)?(?:[ \t]*\|[^\n]*\|[ \t]*(?:\n|$)){2,}", re.M)
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
@@ -63,8 +63,26 @@ def _uncommented(text: str) -> str:
     return "".join((*kept, text[at:]))
 
 
+def _unfenced(text: str) -> str:
+    """The text without blocks between two fences of one kind. A fence that nothing closes is a line of the text."""
+    kept: list[str] = []
+    opened, fence = -1, ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        kept.append(line)
+        if found is None:
+            continue
+        if opened < 0:
+            opened, fence = len(kept) - 1, found["fence"]
+        elif line.strip() == fence:
+            del kept[opened:]
+            kept.append("")
+            opened = -1
+    return "\n".join(kept)
+
+
 def _plain(text: str) -> str:
-    text = _TABLE.sub("\n", _FENCED.sub("\n", text))
+    text = _TABLE.sub("\n", _unfenced(text) if "```" in text or "~~~" in text else text)
     return _GAP.sub("\n\n", text.replace("\0", "")).strip()
 
 

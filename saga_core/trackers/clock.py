@@ -9,8 +9,10 @@ from saga_core.language import Language, every, language_of, normalized
 
 HOUR, DAY = 60, 24 * 60
 _WEEK = 7
-_AT = re.compile(r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s*[:h]\s*(?P<minute>[0-5]\d)(?!\d)\s*(?P<half>[ap]\.?m\b)?")
-_HALF = re.compile(r"(?<!\d)(?P<hour>1[0-2]|0?[1-9])\s*(?P<half>[ap])\.?m\b")
+_AT = re.compile(
+    r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
+)
+_HALF = re.compile(r"(?<!\d)(?P<hour>1[0-2]|0?[1-9])\s{0,2}(?P<half>[ap])\.?m\b")
 
 
 def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> tuple[int | None, int | None]:
@@ -115,4 +117,4 @@ def _lengths(language: Language) -> re.Pattern[str]:
     numbers = "|".join(sorted(map(re.escape, words.numbers), key=len, reverse=True))
     units = ((7 * DAY, words.weeks), (DAY, words.days), (HOUR, words.hours), (1, words.minutes))
     named = "|".join(f"(?P<u{minutes}>{pattern})" for minutes, pattern in units)
-    return re.compile(rf"(?P<number>\d{{1,6}}{f'|{numbers}' if numbers else ''})\s*(?:{named})")
+    return re.compile(rf"(?P<number>\d{{1,6}}{f'|{numbers}' if numbers else ''})\s{{0,2}}(?:{named})")

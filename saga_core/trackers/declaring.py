@@ -36,9 +36,9 @@ DECLARED_FIELDS = (
     "limit",
 )
 """The fields of a declaration, as a table, a configuration and the API name them."""
-_RANGE = re.compile(r"([+-]?\d{1,9})?\s*(?:\.\.+|…|–|to|~)\s*([+-]?\d{1,9})?")
-_STEP = re.compile(r"(?:([+-]?\d{1,9})\s*[:=]?\s*)?(\D.*?)(?:\s*[:=]\s*([+-]?\d{1,9}))?")
-_DECAY = re.compile(r"([+-]?\d{1,6})\s*(?:/|per|a|an|each|every)?\s*(turn|hour)?s?")
+_RANGE = re.compile(r"([+-]?\d{1,9})?\s{0,4}(?:\.\.+|…|–|to|~)\s{0,4}([+-]?\d{1,9})?")
+_STEP = re.compile(r"(?:([+-]?\d{1,9})\s{0,4}[:=]?\s{0,4})?(\D.*?)(?:\s{0,4}[:=]\s{0,4}([+-]?\d{1,9}))?")
+_DECAY = re.compile(r"([+-]?\d{1,6})\s{0,4}(?:/|per|a|an|each|every)?\s{0,4}(turn|hour)?s?")
 _REMEDIES = {
     "range": "write two whole numbers with two dots between them, such as 0..100; one of them may be missing",
     "steps": "write names separated by commas, with a number before each for a scale: 0 cold, 50 warm",

@@ -46,7 +46,7 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     if tracker.kind is TrackerKind.LIST:
         return _items(parts)
     text = " ".join(part.strip() for part in parts if part.strip())
-    text = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)[-1].strip()
+    text = re.split(r"\s{0,4}(?:->|=>|→|⇒)\s{0,4}", text)[-1].strip()
     if not text or spelling(text) in _unchanged():
         return Reading()
     if tracker.kind is TrackerKind.CLOCK:
@@ -166,7 +166,7 @@ def _number(tracker: Tracker, text: str) -> Reading:
 def _money(tracker: Tracker, plain: str) -> Reading:
     names = sorted(((spelling(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
     total, sign, relative, seen = 0, 1, False, False
-    for found in re.finditer(r"(?P<sign>[+\-])?\s*(?P<digits>\d[\d,]{0,14})\s*(?P<coin>[^\d+\-,;]*)", plain):
+    for found in re.finditer(r"(?P<sign>[+\-])?\s{0,4}(?P<digits>\d[\d,]{0,14})\s{0,4}(?P<coin>[^\d+\-,;]*)", plain):
         coin = spelling(found["coin"].partition("(")[0])
         worth = next((worth for name, worth in names if coin.startswith(name)), None)
         if worth is None and (coin and seen):

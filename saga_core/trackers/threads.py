@@ -47,7 +47,7 @@ def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
     In parentheses stand, separated by commas, when it is due, and who owes it to whom: ``Mina -> Joon``.
     """
     for value in values:
-        for part in re.split(r"\s*[;；\n]\s*", value):
+        for part in re.split(r"[;；\n]", value):
             found = _read(part.strip())
             if found is not None:
                 yield found

@@ -34,7 +34,9 @@ _STORY = 25
 """Letters of the shortest reply that tells a story."""
 _LETTERS = re.compile(r"[^\W\d_]")
 _FIELDS = "|".join(field.name for field in FIELDS)
-_OWN_TEXT = re.compile(rf"\[/?SAGA|```state|^\W*(?:{_FIELDS})\W*[:：|]", re.MULTILINE | re.IGNORECASE)
+_OWN_TEXT = re.compile(
+    rf"\[/?SAGA|```state|^[^\w\n]{{0,8}}(?:{_FIELDS})[^\w\n]{{0,8}}[:：|]", re.MULTILINE | re.IGNORECASE
+)
 
 
 @frozen(kw_only=True)

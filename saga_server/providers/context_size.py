@@ -19,10 +19,12 @@ _EXCEEDS = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.:/-])\d{1,3}(?:[,_ ]\d{3})+(?!\d)|(?<![\w.:/-])\d{3,9}(?![\w:/-])")
 _LIMIT = re.compile(
-    r"(?:n_ctx|max_\w+|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only)[^\d]{0,45}?"
+    r"(?:n_ctx|max_\w{1,20}|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only)[^\d]{0,45}?"
     r"(?P<limit>\d[\d,_]{2,11})",
     re.IGNORECASE,
 )
+_READ = 1_000
+"""Characters of a message that are looked at."""
 _LEAST = 256
 """The smallest context that is believed."""
 
@@ -41,6 +43,7 @@ def context_refusal(message: str, status: int) -> ContextRefusal | None:
     The forms are those of llama.cpp, KoboldCpp, TabbyAPI, vLLM, LM Studio, Ollama, OpenAI, Anthropic and Gemini. The
     largest number is what was sent, and the limit is the one that stands behind a word for it, else the next smaller.
     """
+    message = message[:_READ]
     if status not in _REFUSALS or not (_ABOUT.search(message) and _EXCEEDS.search(message)):
         return None
     numbers = sorted(

@@ -24,7 +24,8 @@ from saga_core.state_block import amounts as quantities
 from saga_core.state_block import read_reply, records
 from saga_core.text_prompt import read_prompt, reading
 from saga_core.text_prompt.templates import TEMPLATES
-from saga_core.transcript import dialogue, persona, request_kind
+from saga_core.trackers import clock, genres
+from saga_core.transcript import dialogue, persona, read_transcript, request_kind
 from saga_core.world import key_patterns
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
@@ -88,6 +89,11 @@ def call_all() -> None:
     reading._any_of(_NAMES)
     questions._languages()
     questions._hints()
+    for text in ("it is late", "at three o'clock", "three days later", "Friday 8:30"):
+        clock.read_time(text, 0, 0, ())
+    genres.guessed_profile("a card")
+    asked = {"role": "system", "content": "[Write the next reply only as Mara.]"}
+    request_kind.next_member(read_transcript([{"role": "user", "content": "Hm."}, asked]))
     for language in every():
         names._sorts(language.names.apart)
         questions._dated(language.past.date)
