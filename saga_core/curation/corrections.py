@@ -295,10 +295,10 @@ def _people(desk: _Desk, name: str) -> tuple[str, ...]:
 
 
 def _turn_known(desk: _Desk) -> int:
-    depth = desk.number("turn")
+    depth = desk.number("number")
     last = desk.state.depth
     if depth is None or not 0 < depth <= last:
-        raise BadInput(f"turn: {desk.text('turn')!r} is no turn of this path; give a number from 1 to {last}")
+        raise BadInput(f"number: {desk.text('number')!r} is no turn of this path; give a number from 1 to {last}")
     return depth
 
 
@@ -342,8 +342,8 @@ _FORMS: dict[str, _Form] = {
     "declare": _Form(("declaration",), (), _declare),
     "profile": _Form(("profile",), ("language",), _profile),
     "undeclare": _Form(("tracker",), (), lambda desk: (deltas.TrackerRemoved(desk.text("tracker")),)),
-    "told": _Form(("who", "turn"), ("by",), _told),
-    "audience": _Form(("turn", "audience"), ("who",), _audience),
+    "told": _Form(("who", "number"), ("by",), _told),
+    "audience": _Form(("number", "audience"), ("who",), _audience),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)

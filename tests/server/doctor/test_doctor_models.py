@@ -38,7 +38,7 @@ async def test_a_model_that_its_provider_does_not_list(upstream: Upstream, liste
 @pytest.mark.parametrize(
     ("sections", "reader"),
     [
-        ({}, "read by openai (extraction.automatic: local)"),
+        ({}, "/v1 (extraction.automatic: local)"),
         ({"extraction": {"automatic": "never"}}, "read by nobody; set models.extraction"),
         ({"models": {"extraction": "tiny"}}, "read by tiny"),
     ],

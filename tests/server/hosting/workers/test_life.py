@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="server.workers 
 _LIVES = """
 import sys
 from pathlib import Path
-from saga_server.hosting.life_files import LifeFiles
-files = LifeFiles(Path(sys.argv[1]))
+from saga_server.hosting.life_files import LivenessFiles
+files = LivenessFiles(Path(sys.argv[1]))
 files.announce(sys.argv[2])
 print("lives", flush=True)
 sys.stdin.read()
