@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from attrs import evolve, field, frozen
 
-from saga_core.curation import KINDS
+from saga_core.curation import FIELDS, KINDS
 from saga_core.errors import BadInput, NotFound
 from saga_server.admin import ENDPOINTS, Endpoint, describe_api
 
@@ -141,10 +141,8 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _ONE: Final = "/api/sessions/{id}"
-_FIELDS: Final = (
-    "who", "text", "name", "place", "status", "hp", "mood", "item", "quantity", "from", "to", "type", "strength",
-    "attribute", "value", "one", "into", "of", "remark", "record", "event", "entry", "tracker",
-)  # fmt: skip
+_FIELDS: Final = tuple(sorted(FIELDS - {"declaration", "language", "profile"}))
+"""The fields of all corrections but those that are no tool."""
 
 TOOLS: Final[tuple[Tool, ...]] = (
     Tool("sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"}),
