@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,16 @@ def _settings(upstream: Upstream, port: int, folder: Path) -> dict[str, Any]:
 
 
 async def _lines(tavern: Tavern, saga: str) -> tuple[list[str], list[str]]:
-    """What the panel shows of now, and what the API says at the turn that the panel shows."""
+    """What the panel shows of now, and what the API says at the turn that the panel shows, once they are the same."""
+    for _ in range(50):
+        shown, known = await _lines_now(tavern, saga)
+        if shown == known:
+            break
+        await asyncio.sleep(0.2)  # the panel reads again after a reply
+    return shown, known
+
+
+async def _lines_now(tavern: Tavern, saga: str) -> tuple[list[str], list[str]]:
     shown = await tavern.page.locator(f"{PANEL} [data-saga-line]").evaluate_all(
         "rows => rows.map(row => row.dataset.sagaLine)"
     )
@@ -51,6 +61,7 @@ async def _lines(tavern: Tavern, saga: str) -> tuple[list[str], list[str]]:
     return sorted(shown), sorted(each["kind"] for each in lines if each["kind"] != "mood" or each["text"])
 
 
+@pytest.mark.deep  # a minute, and it installs the package first
 async def test_the_panel_plays_along_in_the_real_sillytavern(browser: Browser, tmp_path: Path) -> None:
     folder = sillytavern()
     if folder is None:
