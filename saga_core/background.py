@@ -318,11 +318,14 @@ class Job:
     """Whether closing waits for its work. Otherwise a running step is cancelled."""
     keeps_loaded: bool = True
     """Whether a session with a running step must stay in memory."""
-    keeps_queued_loaded: bool = False
-    """Whether a session that waits for a step must stay in memory, too."""
 
     scheduler: Scheduler
     """Set by the supervisor to which the job is added."""
+
+    @property
+    def keeps_queued_loaded(self) -> bool:
+        """Whether a session that waits for a step must stay in memory, too."""
+        return False
 
     def wake(self, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
         """Request a step in a session. See ``Scheduler.ask``."""

@@ -175,6 +175,7 @@ class Saga:
         window: int = 0,
         tools: bool = False,
         local: bool = False,
+        completion: bool = False,
         trackers: Sequence[Tracker] = (),
         profile: str = "",
     ) -> PendingTurn:
@@ -193,7 +194,8 @@ class Saga:
         timeline); a history that the session knows decides instead. ``window``: the token limit of the prompt, if
         the client knows it to be lower than the model's facts say. ``tools``: the model may call tools. ``local``:
         the model runs on a machine of the player's, where a second call costs nothing; unless ``extraction.reporting``
-        says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``trackers``: what
+        says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``completion``:
+        the model completes a text and can call no tool, so that it is never asked to report by one. ``trackers``: what
         the story counts from this turn on, unless it does already or somebody removed it. ``profile``: what sort of
         story it is, unless that was chosen before.
 
@@ -216,6 +218,7 @@ class Saga:
             window=window,
             tools=tools,
             local=local,
+            completion=completion,
             trackers=trackers,
             profile=profile and checked_profile(profile),
         )

@@ -67,7 +67,7 @@ class ViewsJob(Job):
         self._turns: dict[str, dict[str, None]] = {}
 
     @property
-    def keeps_queued_loaded(self) -> bool:  # type: ignore[override]
+    def keeps_queued_loaded(self) -> bool:
         """Whether a queued session stays in memory. Of a long backlog each is read again when its step comes."""
         return len(self._turns) <= _KEPT_LOADED
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol, TypeVar, runtime_checkable
 
 from attrs import define, field, frozen
@@ -99,7 +99,7 @@ class Modules:
     def events(self, turn: ModuleTurn) -> tuple[Event, ...]:
         """The events of all modules for a turn, in the order of the modules; each sees those before it."""
 
-        def of(module: Module, state: WorldState) -> tuple[Event, ...]:
+        def of(state: WorldState, module: Module) -> tuple[Event, ...]:
             seen = ModuleTurn(turn.before, state, turn.words, turn.reply, f"{turn.seed}:{module.name}")
             found = tuple(module.rules(seen))
             if found and state.modules.get(module.name) != module.version:
@@ -110,7 +110,7 @@ class Modules:
         events: list[Event] = []
         state = turn.after
         for module in self.modules:
-            found = self._safely(module, "rules", lambda module, state=state: of(module, state))  # type: ignore[misc]
+            found = self._safely(module, "rules", partial(of, state))
             if found:
                 events += found
                 state = fold(state, Delta(found), turn=state.turn, depth=state.depth)
@@ -159,7 +159,8 @@ class Modules:
             log.exception("the module %s is left out of this turn", module.name)
             self._failing[mode] = step
             if self.counters is not None:
-                self.counters.degrade(mode, f"{type(error).__name__}: {error}; it is left out of the turn")
+                off = f"modules.{module.name}.enabled: false switches it off"
+                self.counters.degrade(mode, f"{type(error).__name__}: {error}; it is left out of the turn; {off}")
             return None
         if self._failing.get(mode) == step and self.counters is not None:
             del self._failing[mode]

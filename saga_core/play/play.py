@@ -201,7 +201,7 @@ class Play:
             timings=lap.total(),
             notices=notices + cut,
             degraded=degraded,
-            record=partial(self.recorder.record, start, context),
+            record=partial(self.recorder.record, start),
             narrow=None if side else partial(self._narrow, start),
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, start),
@@ -248,8 +248,10 @@ class Play:
     def _report(self, request: Request, silence: UnreportedReplies | None) -> Report:
         """How the narrator is asked to report. Where nothing reads its replies, it always is."""
         reporting = self.settings.config.extraction.reporting
-        if reporting == "block" or reporting == "tool":
-            return reporting
+        if reporting == "tool" and not request.completion:
+            return "tool"
+        if reporting in ("block", "tool"):
+            return "block"
         if not self.silent.who_reads():
             return "block"
         if reporting == "after" or request.local or self.silent.tells_no_story(request.model):

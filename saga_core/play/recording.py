@@ -78,9 +78,7 @@ class Recorder:
     counters: Counters
     open_calls: OpenCalls
 
-    async def record(
-        self, start: TurnStart, context: TurnContext, pending: PendingTurn, finish: str, model: str
-    ) -> tuple[Turn, ...]:
+    async def record(self, start: TurnStart, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
         """Record one turn for each reply with text.
 
         Raises ``StoreError``, and ``NotFound`` if the session was deleted, reset or pruned since the turn began. In
@@ -88,7 +86,7 @@ class Recorder:
         """
         session = start.place.live.session.id
         async with self.locks.writing(session):
-            turns = await self._record(start, context, pending, finish, model)
+            turns = await self._record(start, pending, finish, model)
             await self.bills.failed(session, pending)
             return turns
 
@@ -109,9 +107,7 @@ class Recorder:
         except (NotFound, StoreError) as error:
             log.warning("turn %s: what it cost is not kept: %s", pending.id, error)
 
-    async def _record(
-        self, start: TurnStart, context: TurnContext, pending: PendingTurn, finish: str, model: str
-    ) -> tuple[Turn, ...]:
+    async def _record(self, start: TurnStart, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
         place, transcript = start.place, start.place.transcript
         session, parent, side = place.live.session.id, place.parent, place.kind is TurnKind.SIDE
         live = await self.live.get(session)
@@ -119,7 +115,7 @@ class Recorder:
         state = await live.state(parent)
         persona = None if side else persona_of(transcript, start.request.player)
         model = model or start.request.model
-        records = _Records(start, context, live, state, persona, model, self.ids, self.clock, self.counters)
+        records = _Records(start, pending.context, live, state, persona, model, self.ids, self.clock, self.counters)
         made: list[_Made] = []
         if pending.asked_again:
             self.silent.told_no_story(model)

@@ -34,6 +34,7 @@ class Request:
     window: int = 0
     tools: bool = False
     local: bool = False
+    completion: bool = False
     trackers: Sequence[Tracker] = ()
     profile: str = ""
 

@@ -121,8 +121,6 @@ class Exchange:
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
     _reading: asyncio.Task[None] | None = field(default=None, init=False)
-    _narrowed_for: Route | None = field(default=None, init=False)
-    """The route for which the prompt was made shorter."""
 
     def __attrs_post_init__(self) -> None:
         self._route = self.call.routes[0]
@@ -379,6 +377,7 @@ class Exchange:
                     window=self._narrators.window(call.routes[0], request.window),
                     tools=request.tools,
                     local=is_own(call.routes[0]),
+                    completion=request.text is not None,
                     trackers=names.trackers,
                     profile=names.profile,
                 )
@@ -412,27 +411,11 @@ class Exchange:
         for number, route in enumerate(self.call.routes, 1):
             self._route = route
             try:
-                await self._read_from(route, begun, answer)
-                if begun.ask_again():
-                    self.metrics.asked_again.inc()
-                    await self._bill(begun)
-                    begun.failing()
-                    self.usage, self.unseen = None, 0
-                    await self._read_from(route, begun, answer)
+                await self._read_whole(route, begun, answer)
             except UpstreamError as error:
-                if await self._narrowed(error, route, begun, answer):
-                    try:
-                        await self._read_from(route, begun, answer)
-                    except UpstreamError as again:
-                        raise _with_remedy(again) from error
-                    self._narrators.narrated = route
-                    return
-                error = _with_remedy(error)
                 if answer.has_begun or number == len(self.call.routes) or error.status in _AT_FAULT_ITSELF:
-                    raise
-                await self._bill(begun)
-                begun.failing()
-                self.usage, self.unseen = None, 0
+                    raise _with_remedy(error) from error.__cause__
+                await self._keep_bill(begun)
                 following = self.call.routes[number]
                 _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
                 self.metrics.fallbacks.inc()
@@ -441,12 +424,24 @@ class Exchange:
                 self._narrators.narrated = route
                 return
 
+    async def _read_whole(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
+        """Read a reply. It is asked for once more if the prompt was too long, and if it told no story."""
+        try:
+            await self._read_from(route, begun, answer)
+        except UpstreamError as error:
+            if not await self._narrowed(error, route, begun, answer):
+                raise
+            await self._read_from(route, begun, answer)
+        if begun.ask_again():
+            self.metrics.asked_again.inc()
+            await self._keep_bill(begun)
+            await self._read_from(route, begun, answer)
+
     async def _narrowed(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
         """Whether the prompt was too long for the model, and is shorter now. The size of the context is learned."""
         refusal = context_refusal(str(error), error.status)
-        if refusal is None or answer.has_begun or self._narrowed_for == route:
+        if refusal is None or answer.has_begun:
             return False
-        self._narrowed_for = route
         own = begun.count(begun.plan.text())
         limit = refusal.limit or int((refusal.used or own) * _SMALLER)
         share = own / refusal.used if refusal.used else 1.0
@@ -454,9 +449,7 @@ class Exchange:
         if not await begun.narrow(min(window, own)):
             return False
         self._narrators.learn_window(route, window)
-        await self._bill(begun)
-        begun.failing()
-        self.usage, self.unseen = None, 0
+        await self._keep_bill(begun)
         told = (
             f"the prompt was too long for {route.model} ({limit} tokens); it was sent again without the oldest messages"
         )
@@ -494,6 +487,12 @@ class Exchange:
         self.metrics.adjusted.labels(part.name if part.name in ADJUSTABLE else "other").inc()
         if part.why not in self.notices:
             self.notices.append(part.why)
+
+    async def _keep_bill(self, begun: PendingTurn) -> None:
+        """Bill a call whose reply is not the turn's."""
+        await self._bill(begun)
+        begun.failing()
+        self.usage, self.unseen = None, 0
 
     async def _bill(self, begun: PendingTurn) -> None:
         if self.usage is not None:

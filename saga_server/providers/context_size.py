@@ -9,7 +9,8 @@ from attrs import frozen
 _REFUSALS = frozenset({400, 413, 422, 500, 502, 503})
 """The statuses with which servers refuse a prompt that is too long; 502 for an error without a status."""
 _ABOUT = re.compile(
-    r"context|n_ctx|max_seq_len|too many tokens|too long|token limit|input length"
+    r"context (?:size|length|window|limit|overflows|\d)|maximum context|n_ctx|max_seq_len|too many tokens|too long"
+    r"|token limit|input length"
     r"|tokens? .{0,30}(?:exceed|greater)|(?:exceed|greater).{0,60}tokens?",
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -120,7 +121,7 @@ class Tool:
 
     def _parameters(self) -> dict[str, tuple[dict[str, Any], bool, str]]:
         """Return each parameter's schema, whether it is required, and its place, by the endpoint's own names."""
-        operation = describe_api(ENDPOINTS)["paths"][self.endpoint.path][self.endpoint.method.lower()]
+        operation = _paths()[self.endpoint.path][self.endpoint.method.lower()]
         found: dict[str, tuple[dict[str, Any], bool, str]] = {}
         for each in operation.get("parameters", ()):
             about = {"description": each["description"]} if "description" in each else {}
@@ -134,6 +135,13 @@ class Tool:
         for name in self.needs:
             found[name] = ({"type": "string"}, True, found[name][2])
         return found
+
+
+@cache
+def _paths() -> Mapping[str, Any]:
+    """The paths of the API's description. Cached, because it describes all endpoints and each call needs one."""
+    found: Mapping[str, Any] = describe_api(ENDPOINTS)["paths"]
+    return found
 
 
 def _same(*names: str) -> dict[str, str]:

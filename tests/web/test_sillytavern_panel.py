@@ -37,6 +37,7 @@ def _settings(upstream: Upstream, port: int, folder: Path) -> dict[str, Any]:
         "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
         "models": {"narration": "openai/narrator-1"},
         "extraction": {"automatic": "never", "reporting": "block"},
+        "trackers": {"gold": {"kind": "number", "start": "12"}},
     }
 
 
@@ -100,7 +101,7 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
         await tavern.say("I call Mina.")
         await tavern.show()
         shown, known = await _lines(tavern, saga)
-        assert shown == known and {"item", "present", "place"} <= set(shown)
+        assert shown == known and {"item", "present", "place", "tracker:gold"} <= set(shown)
         assert await page.locator(f"{PANEL} [data-saga-changed=mood]").count() == 1
         # A correction is in the next prompt, also after a swipe.
         await page.select_option(f"{PANEL} [name=kind]", "move")

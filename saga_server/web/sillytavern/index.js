@@ -150,6 +150,9 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Whether a line is a value of what the story counts: its kind is `tracker:` and the name. */
+const counted = (line) => line.kind.startsWith("tracker:");
+
 /** A line in words. */
 function said(line) {
   const who = line.subject ?? "";
@@ -253,7 +256,7 @@ function button(word, what, about) {
 const GROUPS = [["place", "hp", "mood", "condition"], ["item"], ["present"], ["status"], ["relation"], ["event"], ["note"]];
 
 function now(at, lines) {
-  const rows = GROUPS.flatMap((kinds) => lines.filter((each) => kinds.includes(each.kind)))
+  const rows = [...GROUPS.flatMap((kinds) => lines.filter((each) => kinds.includes(each.kind))), ...lines.filter(counted)]
     .filter((each) => each.kind !== "mood" || each.text).map((line) => {
       const off = leaving(line);
       const about = line.kind === "present" ? `${t("here")}: ${line.text}` : said(line);

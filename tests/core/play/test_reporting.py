@@ -127,3 +127,12 @@ async def test_a_line_that_returns_is_told_once(openings: list[str], told: bool)
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         turn = await saga.begin([*chat, {"role": "user", "content": "I go on."}])
         assert any("begin with the same line" in each for each in turn.notices) is told
+
+
+@pytest.mark.parametrize("completion", [False, True])
+async def test_a_model_that_completes_a_text_is_asked_for_no_call(completion: bool) -> None:
+    async with Saga.open({"storage": {"profile": "memory"}, "extraction": {"reporting": "tool"}}) as saga:
+        turn = await saga.begin(CHAT, completion=completion)
+        assert (turn.report_tool is None) is completion
+        assert ("saga_report" in rules(turn)) is not completion
+        assert ("```state" in rules(turn)) is completion

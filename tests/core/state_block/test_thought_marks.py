@@ -21,7 +21,6 @@ MARKS = {
     "thought": ("<thought>", "</thought>"),
     "thought process": ("<thought_process>", "</thought_process>"),
     "inner monologue": ("<inner_monologue>", "</inner_monologue>"),
-    "antml": ("<thinking>", "</thinking>"),
     "cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
     "harmony": ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
     "harmony, begun by the prompt": ("", "<|start|>assistant<|channel|>final<|message|>"),

@@ -46,6 +46,9 @@ def test_the_numbers_are_read(message: str, limit: int | None, used: int | None)
         ("model 'tale' not found", 404),
         ("Rate limit reached: 30000 tokens per minute", 429),
         ("invalid role in the context of messages[3]", 400),
+        ("upstream error: context deadline exceeded", 502),
+        ("context canceled: rate limit of the upstream", 503),
+        ("the maximum number of requests is reached", 503),
     ],
 )
 def test_other_errors_are_no_refusal_of_a_length(message: str, status: int) -> None:
