@@ -255,10 +255,10 @@ class Reply:
         self._shown.append(shown)
         return shown
 
-    def is_report_alone(self) -> bool:
-        """Whether the reply has ended with a report or an echo of the context, and nothing for the player to read.
+    def start_over(self) -> bool:
+        """Start over if the reply ended with a report or an echo of the context, and nothing for the player to read.
 
-        It can then be told again: what follows is a new reply, whose report, if it has one, takes the place of this.
+        Returns whether it did. What is fed then is a new reply, whose report, if it has one, takes the place of this.
         """
         if (
             self.calls
@@ -410,13 +410,13 @@ class PendingTurn:
         return bool(self.form) and isinstance(stop, str) and bool(stop) and stop in f"\n\n{self.form}\n"
 
     def ask_again(self) -> bool:
-        """Whether the narrator must be asked again, with the ``plan`` as it is now: for the story, without a block.
+        """Change ``plan`` to ask for the story alone, if the whole reply was a report, or an echo of SAGA's own text.
 
-        That is so once, if its whole reply was a report, or an echo of SAGA's own text. Small models that are asked
-        for a block often write nothing else. The report counts if none comes with the story.
+        Returns whether the narrator must be asked again, which is so once. Small models that are asked for a block
+        often write nothing else. The report counts if none comes with the story.
         """
         rules = self.story_rules
-        if self.asked_again or rules is None or len(self.replies) != 1 or not self.replies[0].is_report_alone():
+        if self.asked_again or rules is None or len(self.replies) != 1 or not self.replies[0].start_over():
             return False
         self.asked_again = True
         self.notices = (*self.notices, "the narrator wrote a report and no story; it was asked again for the story")
