@@ -62,6 +62,8 @@ _TOLD_ELSEWHERE = frozenset(
         "is_player",
         "persona",
         "claims",
+        "lists",
+        "totals",
         "hp",
         "max_hp",
         "mood",

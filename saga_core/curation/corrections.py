@@ -175,7 +175,9 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
 
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
-_OWN |= dict.fromkeys(("is_player", "claims", "status_since"), "another attribute: SAGA counts with this one itself")
+_OWN |= dict.fromkeys(
+    ("is_player", "claims", "lists", "totals", "status_since"), "another attribute: SAGA counts with this one itself"
+)
 """Attributes that are not text, and the correction to use instead."""
 
 

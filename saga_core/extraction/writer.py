@@ -9,18 +9,21 @@ from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
+from saga_core.extraction.habits import LISTS, TOTALS, Habits, absolute_gains, habits_of
 from saga_core.extraction.here_and_now import here_and_now
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.extraction.statuses import is_supposed_death, status_of
-from saga_core.language import Says, any_of, is_debt, is_settled, settled, telling
+from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, ReportStatus, Source, WorldState, deltas, fold
-from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart
+from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart, words_of_thing
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
 """A transfer: giver, receiver, thing and quantity. None is an unknown side."""
+_Owned = tuple[str, str, int]
+"""A gain: owner, thing and quantity."""
 _STATUS = {"ok": ReportStatus.OK, "partial": ReportStatus.PARTIAL, "fallback": ReportStatus.FALLBACK}
 
 
@@ -232,16 +235,18 @@ class _Reports:
             yield deltas.HpChanged(player, fields.hp_change)
         given = [self._transfer(transfer) for transfer in fields.items_transferred]
         taken = {(taker, thing) for _, taker, thing, _ in given}
-        for item in fields.items_gained:
-            name, owner = names.owner_in(item.name)
-            thing, owner = names.ensure(Kind.ITEM, name), owner or player
+        gained = list(self._gains())
+        left = self._leaving(given)
+        absolute, habits = self._judged(gained, left)
+        for owner, thing, quantity in gained:
             # Otherwise this block reports the transfer twice, or repeats it from the block before.
-            told_twice = (owner, thing) in taken or self._is_all_given(owner, thing, item.quantity, given)
-            if not told_twice and not self._repeats(owner, thing, item.quantity):
-                yield self._gained(owner, thing, item.quantity)
+            told_twice = (owner, thing) in taken or self._is_all_given(owner, thing, quantity, given)
+            again = owner == player and thing in absolute
+            if not told_twice and not again and not self._repeats(owner, thing, quantity):
+                yield self._gained(owner, thing, quantity)
         for item in fields.items_lost:
-            name, owner = names.owner_in(item.name)
-            owner = owner or player
+            name, named = names.owner_in(item.name)
+            owner = named or player
             thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
             # A thing both lost and handed over is one loss reported twice, unless the owner has enough for both.
@@ -254,8 +259,52 @@ class _Reports:
                 yield self._gained(receiver, thing, quantity)
             elif giver is not None and receiver is None:
                 yield deltas.ItemLost(giver, thing, quantity)
+        for owner, thing, quantity in gained:
+            if owner == player and thing in absolute and self._count(player, thing) - left.get(thing, 0) != quantity:
+                yield deltas.ItemCounted(player, thing, quantity)
+        before = habits_of(self.state.entities.get(player))
+        if habits.lists != before.lists:
+            yield deltas.AttributeSet(player, LISTS, habits.lists)
+        if habits.totals != before.totals:
+            yield deltas.AttributeSet(player, TOTALS, habits.totals)
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
+
+    def _gains(self) -> Iterator[_Owned]:
+        """Owner, thing and quantity of each gain."""
+        for item in self.fields.items_gained:
+            name, owner = self.names.owner_in(item.name)
+            yield owner or self.state.player, self.names.ensure(Kind.ITEM, name), item.quantity
+
+    def _leaving(self, given: list[_Given]) -> dict[str, int]:
+        """What leaves the player's hands in this block, by thing."""
+        player, left = self.state.player, dict[str, int]()
+        for item in self.fields.items_lost:
+            name, owner = self.names.owner_in(item.name)
+            if owner in (None, player) and (thing := self.names.held_by(player, name)) is not None:
+                left[thing] = left.get(thing, 0) + item.quantity
+        for giver, _, thing, quantity in given:
+            if giver == player:
+                left[thing] = left.get(thing, 0) + quantity
+        return left
+
+    def _judged(self, gained: list[_Owned], left: Mapping[str, int]) -> tuple[frozenset[str], Habits]:
+        """The things whose gains say how many the player has, and the narrator's habits (see ``absolute_gains``)."""
+        player = self.state.player
+        gains = {thing: quantity for owner, thing, quantity in gained if owner == player}
+        carried = {thing: stack.quantity for thing, stack in self.state.belongings.get(player, {}).items()}
+        habits = habits_of(self.state.entities.get(player))
+        return absolute_gains(gains, carried, left, habits, self._is_mentioned)
+
+    def _is_mentioned(self, thing: str) -> bool:
+        """Whether the player's words or the reply name a thing, or a part of its name."""
+        told = self.told.casefold()
+        known = self.state.entities.get(thing)
+        return any(
+            (word[-2:] if caseless(word) else word[:5]) in told
+            for name in (known.names if known is not None else ())
+            for word in words_of_thing(name)
+        )
 
     def _transfer(self, transfer: ItemTransfer) -> _Given:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.

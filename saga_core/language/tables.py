@@ -338,6 +338,10 @@ class NameWords(Table):
     """Familiar prefixes of a family name of one letter, or of a given name."""
     nicknames: Phrases = ()
     """Words between a name and a nickname, or before the nickname alone."""
+    called: Phrases = ()
+    """Words behind a nickname: 라고 부른, と呼ばれ."""
+    name_keys: Phrases = ()
+    """Keys behind which a card's sheet has the name: ``Full name: …``."""
     reveals: Pattern = NEVER
     """A status that reveals who a person really is, with the group ``name``."""
     same: Pattern = NEVER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import fold, is_form_of, is_full_name, is_last_part, remarked, same_name, words_of
-from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in
+from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in, words_of_thing
 
 __all__ = [
     "Evidence",
@@ -20,4 +20,5 @@ __all__ = [
     "told_apart",
     "unmasked_in",
     "words_of",
+    "words_of_thing",
 ]

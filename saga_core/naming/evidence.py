@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 
-from attrs import define
+from attrs import define, field
 
 from saga_core.language import all_of, any_of, caseless, fold_name, is_hangul, particle_stems
+from saga_core.naming.cast import CardEntry, entries_of, entry_of
 from saga_core.naming.forms import remarked
 from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
@@ -47,6 +48,7 @@ class Evidence:
     told: str = ""
     card: str = ""
     notes: str = ""
+    _entries: dict[str, CardEntry | None] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.told, self.card = self.told[:_SEARCHED], self.card[:_SEARCHED]
@@ -84,6 +86,12 @@ class Evidence:
         return any(
             _says_nickname(text, name, known) for text in (self.told, self.card) if name in text and known in text
         )
+
+    def entry(self, name: str) -> CardEntry | None:
+        """The one entry of the card that ``name`` belongs to (see ``entry_of``)."""
+        if name not in self._entries:
+            self._entries[name] = entry_of(self.card, name)
+        return self._entries[name]
 
     def described_as(self, title: str) -> str:
         """The name of the one character whom the card describes as ``title``; "" if none or several fit.
@@ -203,6 +211,7 @@ def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
         if not _group().fullmatch(name) and not _are_names(about):
             found[(remark[0] if (remark := remarked(name)) else name), about] = None
+    found |= dict.fromkeys((name, entry.text) for entry in entries_of(text) for name in entry.names)
     return tuple(found)
 
 

@@ -336,7 +336,7 @@ class Names:
             return self._thing(name)
         if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
             ids = self._bearers(kind, entitled)
-            return self._one_of(ids, entitled) if ids else self._titled(entitled)
+            return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
         found = (self._titled(name) or self._by_title(name)) if kind is Kind.CHARACTER else None
         found = found or (self._mistyped(kind, name) if kind in _FUZZY else None)
         return found or (self._by_evidence(name) if kind is Kind.CHARACTER else None)
@@ -427,9 +427,23 @@ class Names:
         }
         if len(beside) == 1:
             return beside.pop()
+        if not beside and (found := self._in_card(name)) is not None:
+            return found
         described = "" if beside else self.evidence.described_as(plain)
         ids = self._bearers(Kind.CHARACTER, described) if described else []
         return ids[0] if len(ids) == 1 else None
+
+    def _in_card(self, name: str) -> str | None:
+        """The one character whom the card describes in the entry that ``name`` belongs to."""
+        entry = self.evidence.entry(name)
+        if entry is None:
+            return None
+        ids = {
+            each.id
+            for each in self._every(Kind.CHARACTER)
+            if any(self.evidence.entry(known) == entry for known in each.names)
+        }
+        return ids.pop() if len(ids) == 1 else None
 
     def _every(self, kind: Kind) -> Iterator[Entity]:
         known = (*self.state.entities.values(), *self._strangers.values(), *self._fresh.values())

@@ -44,6 +44,8 @@ UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _SLOT = re.compile(r"<[^<>]{0,60}>")
 """A placeholder that a model has copied from the form."""
+_MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
+"""A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
 _MAX_OTHERS = 12
 _MAX_VALUE = 120
@@ -165,7 +167,7 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
-    whole, cut = lines.whole_lines(undressed(nfc(body)), closed=closed)
+    whole, cut = lines.whole_lines(undressed(_MACRO.sub(_filled, nfc(body))), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
     first = 0
@@ -177,6 +179,10 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     else:
         _read_lines(whole, cut, findings, own)
     return _result(findings, closed)
+
+
+def _filled(macro: re.Match[str]) -> str:
+    return "Player" if "user" in macro[0].casefold() else ""
 
 
 def read_reply(text: str, own: Trackers = NO_TRACKERS) -> StateReading:

@@ -17,7 +17,7 @@ from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
 from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
-from saga_core.naming import evidence, forms, names
+from saga_core.naming import cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import questions
 from saga_core.state_block import amounts as quantities
@@ -73,6 +73,7 @@ def call_all() -> None:
     here_and_now._remote()
     here_and_now._calling()
     evidence._mine()
+    cast._called()
     evidence._role()
     debts._patterns(every())
     quantities._amounts()

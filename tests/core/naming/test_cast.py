@@ -1,0 +1,63 @@
+"""The entry of a card that a name belongs to."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.model.entities import Entity, Kind, Placement
+from saga_core.model.world_state import WorldState
+from saga_core.naming import Evidence, Names
+from saga_core.naming.cast import entries_of, entry_of
+
+CARDS = {
+    "in quotation marks": ('[Wren: Wren Calloway, 24. On the bills she is "The Sparrow".]', "The Sparrow", "Wren"),
+    "behind a pronoun": ("Wren: rope walker. Old Tobias calls her Birdie.", "Birdie", "Wren"),
+    "in a sentence": ("Desmond Okafor, whom everybody knows as the cook, goes by Dez.", "Dez", "Desmond Okafor"),
+    "as a sheet": ("Full name: Desmond Okafor\nNickname: Dez, Des\nAge: 24", "Des", "Desmond Okafor"),
+    "a word of the full name": ("Wren: Wren Calloway, 24.", "Calloway", "Wren"),
+    "behind the name": ("- 도윤(강도윤): 24세, 짐꾼.", "강도윤", "도윤"),
+    "before a verb": ("하린: 길드 사람들은 '까마귀'라고 부른다.", "까마귀", "하린"),
+    "as a nickname": ("- 서지완: 22세, 탱커. 별명은 '곰탱이'.", "곰탱이", "서지완"),
+    "a sheet in Korean": ("이름: 강도윤\n별명: 까마귀\n나이: 24", "까마귀", "강도윤"),
+    "under a false name": ("【久世蓮】二十九歳。乗客名簿では「黒田一郎」と名乗っている。", "黒田", "久世蓮"),
+    "the full name first": ("【阿沅】沈知沅，十七岁，新入宫。", "沈知沅", "阿沅"),
+    "a childhood name": ("【阿沅】沈知沅，小名“圆圆”，新入宫。", "圆圆", "阿沅"),
+}
+
+
+@pytest.mark.parametrize(("card", "name", "head"), CARDS.values(), ids=CARDS)
+def test_a_name_belongs_to_the_entry_that_marks_it(card: str, name: str, head: str) -> None:
+    found = entry_of(card, name)
+    assert found is not None
+    assert found.head == head
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("Wren: rope walker. She has a sister, Nell.", "Nell"),
+        ('Sam: the boy.\nSam Pruitt: the captain, "Sam" to her crew.', "Pruit"),
+        ('[Mara: "the Fox"]\n[Tobin: "the Fox" to his men]', "the Fox"),
+        ("【三田村】車掌。蓮を「先生」と呼ぶ。\n【久世蓮】探偵。", "先生"),
+        ('Mara and Tobin: twins, "the Pair".', "Mara"),
+        ("두꺼비 영감: 상인. 본명은 아무도 모른다.", "아무도"),
+        ("", "Wren"),
+    ],
+)
+def test_a_name_that_no_entry_marks_or_several_do_belongs_to_none(card: str, name: str) -> None:
+    assert entry_of(card, name) is None
+
+
+def test_a_name_that_heads_an_entry_is_not_another_persons_nickname() -> None:
+    card = 'Sam: a deckhand.\nSam Pruitt: the captain, "Sam" to her crew.'
+    assert entry_of(card, "Sam") == entries_of(card)[0]
+
+
+def test_the_player_is_known_by_the_nickname_that_only_the_persona_tells() -> None:
+    player = Entity("p", Kind.CHARACTER, "Desmond", (), {"persona": "Desmond"})
+    crew = Entity("n", Kind.CHARACTER, "Nico")
+    state = WorldState(player="p", entities={"p": player, "n": crew}, whereabouts={"p": Placement("s")})
+    card = 'Desmond Okafor, whom the crew calls "Dez", cuts hulls.\nNico: pilot, "Nines" to the crew.'
+    names = Names(state, evidence=Evidence(card=card))
+    assert [names.find(Kind.CHARACTER, each) for each in ("Dez", "Nines", "Okafor", "Rask")] == ["p", "n", "p", None]
+    assert names.ensure(Kind.CHARACTER, "Dez") == "p"
