@@ -31,6 +31,7 @@ from saga_core.jobs import (
     Backfill,
     Background,
     BackgroundBills,
+    CardsJob,
     CollectionJob,
     ExtractionJob,
     ForgettingJob,
@@ -186,10 +187,11 @@ async def _build(base: Foundations) -> Parts:
         clock=clock,
         counters=counters,
     )
+    cards = _cards(base, bills, extraction)
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, base.settings, clock, counters)
     # Ordered by dependency.
-    for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
+    for job in (base.views, extraction, cards, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     if rights is not None:
         rights.listen(_listener(base, memories, silent))
@@ -209,7 +211,7 @@ async def _build(base: Foundations) -> Parts:
         ids=base.ids,
         rights=rights,
         admission=admission,
-        play=_play(base, worlds, matcher, reader, prompting, contexts, silent, TurnJobs(base.views, extraction)),
+        play=_play(base, worlds, matcher, reader, prompting, contexts, silent, TurnJobs(base.views, extraction, cards)),
         sessions=sessions,
         timelines=Timelines(
             sessions=sessions,
@@ -447,6 +449,27 @@ def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
         journal=base.journal,
         views=base.views,
         supervisor=base.supervisor,
+        foreground=base.foreground,
+        ids=base.ids,
+        counters=base.counters,
+        bills=bills,
+    )
+
+
+def _cards(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> CardsJob:
+    """Build the job that has the model of ``extraction`` read the cards of new sessions."""
+    extractor, reader = extraction.extractor, None
+    if extractor is not None and base.settings.config.extraction.cards:
+        from saga_core.extraction import CardReader
+
+        reader = CardReader(extractor.call_for("cards"), extractor.counter.count)
+    return CardsJob(
+        reader=reader,
+        upstream=extractor.chat.name if extractor is not None else "",
+        model=extractor.model if extractor is not None else "",
+        live=base.live,
+        supervisor=base.supervisor,
+        views=base.views,
         foreground=base.foreground,
         ids=base.ids,
         counters=base.counters,

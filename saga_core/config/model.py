@@ -201,6 +201,8 @@ class ExtractionConfig:
     in several replies, and something can read them; else it is asked for a block."""
     automatic: Automatic = field(default="local", validator=OneOf(get_args(Automatic)))
     """Which models may be used automatically: those on this machine or a private network, any, or none."""
+    cards: bool = field(default=True, validator=Flag())
+    """Whether the model that reads replies also reads the card and the persona of each new session, in one call."""
     review: Review = field(default="auto", validator=OneOf(get_args(Review)))
     """Whether changes read from an adopted or imported history take effect at once, or wait for the user."""
 

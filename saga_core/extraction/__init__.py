@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
+    from saga_core.extraction.card import CardReader, CardReading, card_events, doubles
     from saga_core.extraction.counts import count_events
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
+    "CardReader",
+    "CardReading",
     "Extractor",
     "ReportCalls",
     "WindowTurn",
+    "card_events",
     "count_events",
+    "doubles",
     "fits",
     "mention_event",
     "nameless",
@@ -33,6 +38,10 @@ __all__ = [
 # Imported on first access, because the start of the process does not need them.
 __getattr__ = lazy_face(
     {
+        "CardReader": "saga_core.extraction.card:CardReader",
+        "CardReading": "saga_core.extraction.card:CardReading",
+        "card_events": "saga_core.extraction.card:card_events",
+        "doubles": "saga_core.extraction.card:doubles",
         "Extractor": "saga_core.extraction.extractor:Extractor",
         "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
         "report_tool": "saga_core.extraction.tool_reports:report_tool",

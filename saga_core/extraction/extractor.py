@@ -79,6 +79,10 @@ class Extractor:
             refuses="the turn",
         )
 
+    def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
+        """A question to the same model for another purpose, which is counted by itself."""
+        return ModelCall(self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses="the text")
+
     async def extract(
         self,
         turn_user: str,

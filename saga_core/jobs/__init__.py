@@ -5,6 +5,7 @@ from __future__ import annotations
 from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.cards import CardsJob
 from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.extraction import ExtractionJob, TurnJobs
 from saga_core.jobs.personas import PersonasJob
@@ -17,6 +18,7 @@ __all__ = [
     "Backfill",
     "Background",
     "BackgroundBills",
+    "CardsJob",
     "CollectionJob",
     "ExtractionJob",
     "ForgettingJob",

@@ -48,6 +48,7 @@ from saga_core.state_block import StateReading, merged
 
 if TYPE_CHECKING:
     from saga_core.extraction import Extractor, WindowTurn
+    from saga_core.jobs.cards import CardsJob
     from saga_core.model_calls import Paid
 
 
@@ -739,6 +740,7 @@ class TurnJobs:
 
     views: ViewsJob
     extraction: ExtractionJob
+    cards: CardsJob
 
     def adopted(self, session: str, turns: Sequence[str]) -> None:
         """Start the work for turns that were adopted from a history."""
@@ -757,6 +759,10 @@ class TurnJobs:
         """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
         self.views.submit(session, turns)
         self.extraction.kick(session)
+
+    def began(self, session: str, card: str) -> None:
+        """Start the work for a session whose first turn was recorded, with the client's description of it."""
+        self.cards.began(session, card)
 
     def proved(self, session: str, turn: str) -> None:
         """Note that a request's history contains ``turn``."""

@@ -72,7 +72,7 @@ class PersonasJob(Job):
             if turn not in live.tree.nodes or await _second(live, turn) != second:
                 return DONE
             state = await live.state(turn)
-            first, number = await _introduced(live, turn, second), self._ids.new("a")
+            first, number = await introduced(live, turn, second), self._ids.new("a")
             await amend(live, first, Delta((deltas.Merged(second, state.player),), Source.EDIT, id=number), number)
             self._views.submit(session, [first])
         self._counters.add("personas.reunited")
@@ -114,7 +114,7 @@ def _parted(live: LiveSession, second: str, state: WorldState) -> bool:
     return any(merged in delta.events for later in live.amendments.values() for delta in later)
 
 
-async def _introduced(live: LiveSession, turn: str, who: str) -> str:
+async def introduced(live: LiveSession, turn: str, who: str) -> str:
     """The turn of the path that introduced a character. It is found by bisection, because characters stay."""
     low, high = 0, live.tree.get(turn).depth
     while high - low > 1:

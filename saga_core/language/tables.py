@@ -338,8 +338,10 @@ class NameWords(Table):
     """Familiar prefixes of a family name of one letter, or of a given name."""
     nicknames: Phrases = ()
     """Words between a name and a nickname, or before the nickname alone."""
-    called: Phrases = ()
-    """Words behind a nickname: 라고 부른, と呼ばれ."""
+    called: Pattern = ""
+    """A nickname in the group ``name`` and the words behind it that say so: 까마귀라고 부른, 「黒田」と名乗."""
+    subject: Pattern = NEVER
+    """What stands behind the subject with which a sentence begins: " is ", は."""
     name_keys: Phrases = ()
     """Keys behind which a card's sheet has the name: ``Full name: …``."""
     reveals: Pattern = NEVER
@@ -842,9 +844,20 @@ class LearningWords(Table):
     again: str
 
 
+class CardWords(Table):
+    """The texts of the question about a card, with an example of a card and of the answer about it."""
+
+    task: str
+    card: str
+    example: str
+    answer: str
+    result: Mapping[str, Any]
+
+
 class Questions(Table):
     """The texts of all questions to small models."""
 
+    card: CardWords
     extraction: ExtractionWords
     curation: CurationWords
     learning: LearningWords
@@ -855,5 +868,6 @@ class Questions(Table):
 
 
 _TABLES: dict[str, type[Table]] = {
-    each.__name__: each for each in (Sizes, Comparison, Findings, ExtractionWords, CurationWords, LearningWords)
+    each.__name__: each
+    for each in (Sizes, Comparison, Findings, CardWords, ExtractionWords, CurationWords, LearningWords)
 }

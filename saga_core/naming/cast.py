@@ -11,12 +11,13 @@ Nothing is listed in advance. A name that the story uses is looked up, and it ha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from attrs import evolve, frozen
 
-from saga_core.language import all_of, caseless, fold_name
+from saga_core.language import all_of, any_of, caseless, every, fold_name, is_kana
 from saga_core.naming.forms import fold, forms, parts
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
@@ -29,7 +30,6 @@ _QUOTED = re.compile(r"[\"“「『‘'《](?P<inner>[^\"“”「」『』‘'�
 _FIRST = re.compile(r"[ \t*\]】:：,，)）—–-]{1,8}(?P<first>[^,，、.。;；(（:：\n]{1,40})")
 _SENTENCE = re.compile(r"[.。!?！？\n]")
 _KEY = re.compile(r"[ \t>*#•·\-–—\[]{0,12}(?P<key>[^:：\n]{1,20}?)[ \t*]{0,4}[:：][ \t*]{0,4}(?P<value>[^\n]{1,80})")
-_IS = re.compile(r"\s(?:is|was|are|has|plays)\s|(?<=[가-힣])[은는이가](?=\s)|(?<=\S)[はが](?=\S)")
 _LONGEST = 40_000
 _MOST_ENTRIES = 200
 _BESIDE = 12
@@ -101,15 +101,21 @@ def _own(entry: CardEntry, cast: list[CardEntry]) -> Iterator[str]:
     for name in entry.names:
         said = next((each for each in _SENTENCE.split(entry.text) if name in each), "")
         before = said.partition(name)[0].removeprefix(entry.head)
-        if not any(part in (before if caseless(name) else before[-_BESIDE:]) for part in others):
+        near = before if caseless(name) else before[-_BESIDE:]
+        if not any(part in near for part in others) and not (caseless(name) and _given_alone(entry, cast, near)):
             yield name
+
+
+def _given_alone(entry: CardEntry, cast: list[CardEntry], text: str) -> bool:
+    """Whether a text has the last letter of another's name as a word before kana: 蓮を, of 久世蓮."""
+    lasts = {each.head[-1] for each in cast if not is_kana(each.head[-1])} - set(entry.head)
+    return any(one in lasts and is_kana(other) for one, other in pairwise(text))
 
 
 def _ends(head: str) -> Iterator[str]:
     """The parts of a name by which a text may call its bearer."""
     if caseless(head):
         yield head[-2:]
-        yield from (head[-1] + particle for particle in "をにの")
     else:
         yield from (word for word in head.split(" ") if len(word) > 2)
 
@@ -120,7 +126,7 @@ def _of_line(line: str) -> CardEntry | None:
     if matched is None:
         return None
     head = body[: matched.start("remark") - 1 if matched["remark"] else matched.end()].strip(_OPENING + _CLOSING)
-    verb = _IS.search(head)
+    verb = _subject().search(head)
     rest = body[matched.end() :]
     if verb is not None:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
@@ -148,22 +154,12 @@ def _first(head: str, rest: str) -> Iterator[str]:
 
 def _marked_in(text: str) -> list[str]:
     """The names that a text puts in quotation marks, or beside a word for a nickname."""
-    found = [each["inner"].strip() for each in _QUOTED.finditer(text) if _is_called(text, each)]
+    quoted = (each["inner"].strip() for each in _QUOTED.finditer(text))
+    found = [each for each in quoted if not caseless(each)]  # without capitals anything may stand in quotation marks
     for sentence in _SENTENCE.split(text):
         for pattern in _called():
             found += [each["name"].strip() for each in pattern.finditer(sentence)]
     return [each for each in found if _is_name(each)]
-
-
-def _is_called(text: str, quoted: re.Match[str]) -> bool:
-    """Whether a quotation may be a name of the one described. Without capitals it has to stand beside a word for it."""
-    if not caseless(quoted["inner"]):
-        return True
-    before, behind = text[max(0, quoted.start() - _BESIDE) : quoted.start()], text[quoted.end() :]
-    words = all_of(lambda each: each.names.nicknames)
-    return behind.startswith(tuple(all_of(lambda each: each.names.called))) or any(
-        before.rstrip(" :：은는は").endswith(word) or before.endswith(word) for word in words
-    )
 
 
 def _of_sheets(card: str) -> Iterator[CardEntry]:
@@ -208,17 +204,25 @@ def _is_name(text: str) -> bool:
 @cache
 def _called() -> tuple[re.Pattern[str], ...]:
     """Matches the name beside a word for a nickname, before it or behind it."""
-    before = "|".join(sorted(map(re.escape, all_of(lambda each: each.names.nicknames)), key=len, reverse=True))
-    behind = "|".join(sorted(map(re.escape, all_of(lambda each: each.names.called)), key=len, reverse=True))
+    before = _any(all_of(lambda each: each.names.nicknames))
     latin = r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
     return (
         re.compile(rf"(?i:\b(?:{before}))[:：]? ?[\"“']?(?P<name>{latin})"),
         re.compile(
-            rf"(?:{before})[:：은는は]?[ 「『“\"'‘]?(?P<name>[^\s\x00-\x7f、，,「」『』“”‘’（）()]{{2,8}}?)"
-            r"(?=[、，,。.;；」』”’\"')）]|$|이다|이고|이며|だ|である|という)"
+            rf"(?:{before})[:：]? ?[「『“\"'‘]?(?P<name>[^\s\x00-\x7f、，,「」『』“”‘’（）()]{{2,8}}?)"
+            r"(?=[、，,。.;；」』”’\"')）]|$)"
         ),
-        re.compile(rf"(?P<name>[^\s\x00-\x7f、，,「」『』“”（）()をはが]{{2,8}}?)(?:{behind})"),
+        *(re.compile(each.names.called) for each in every() if each.names.called),
     )
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+@cache
+def _subject() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.subject))
 
 
 @cache

@@ -53,6 +53,10 @@ class TurnWork(Protocol):
         """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
         ...
 
+    def began(self, session: str, card: str) -> None:
+        """Start the work for a session whose first turn was recorded, with the client's description of it."""
+        ...
+
     def proved(self, session: str, turn: str) -> None:
         """Note that a request's history contains ``turn``."""
         ...
@@ -162,6 +166,8 @@ class Recorder:
             self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in after.problems))
         live.timelines.update((timeline.name, timeline) for timeline in moved)
         self.work.recorded(session, [entry.turn.id for entry in entries if not entry.settled])
+        if first:
+            self.work.began(session, transcript.system_text)
         if not side:
             try:
                 await self.silent.look(live, entries[0].turn.id)

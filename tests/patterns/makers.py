@@ -74,6 +74,7 @@ def call_all() -> None:
     here_and_now._calling()
     evidence._mine()
     cast._called()
+    cast._subject()
     evidence._role()
     debts._patterns(every())
     quantities._amounts()

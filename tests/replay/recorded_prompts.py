@@ -284,6 +284,7 @@ def config(play: Play) -> dict[str, Any]:
         "curator": {"interval": 6, "backend": "direct", "compress_story_after_turns": 12},
         "memory_strategies": {"facts": {"every": 7}},
         "models": {"extraction": "small", "curator": "small"},
+        "extraction": {"cards": False},
         "recall": {"deadline_ms": 60_000, "extraction_wait_ms": 0},
     }
 

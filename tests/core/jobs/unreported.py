@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from saga_core import Saga
-from saga_core.config import Config
+from saga_core.config import Config, load_config
 from tests.core.extraction.scripted import Answer, Scripted
-from tests.core.frontend import Frontend, memory_config
+from tests.core.frontend import MEMORY, Frontend
 
 SQUARE = "사람들이 북적인다. 약초 냄새가 난다."
 FIGHT = "고블린이 달려든다. 칼날이 팔을 스친다. 뜨거운 피가 흐른다."
@@ -25,7 +25,7 @@ async def playing(
 ) -> AsyncIterator[tuple[Frontend, Scripted]]:
     """``async with playing(*answers) as (chat, model)``."""
     model = Scripted(deque(script), **given)
-    async with Saga.open(config or memory_config(), extractor=model) as saga:
+    async with Saga.open(config or load_config({**MEMORY, "extraction": {"cards": False}}), extractor=model) as saga:
         yield Frontend(saga), model
 
 

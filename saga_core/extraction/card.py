@@ -1,0 +1,181 @@
+"""The card and the persona, read once by a model: who the player is, who is called what, and what the player carries.
+
+Only names and things that stand in the text count, so a model can choose, but not make up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core.extraction.player import nameless, the_player
+from saga_core.extraction.question import quoted
+from saga_core.ids import entity_id
+from saga_core.language import fold_name, language_of
+from saga_core.messages import PromptPlan, question
+from saga_core.model import Event, Introduced, Kind, WorldState, deltas
+from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
+from saga_core.naming import Names, is_word_for_player
+
+LIMIT = 2_500
+"""The maximum number of tokens of a card in the question. Of a longer one the middle is left out."""
+MAX_TOKENS = 600
+"""The maximum number of tokens of an answer."""
+_NAME, _PEOPLE, _OTHERS, _THINGS = 60, 16, 6, 12
+"""The longest name in characters, and the longest lists that an answer may hold."""
+
+
+@frozen
+class CardReading:
+    """What a card says. Everything in it stands in the card."""
+
+    player: str = ""
+    player_also: tuple[str, ...] = ()
+    people: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Everybody who has more than one name: the name, and the others."""
+    carries: tuple[tuple[str, int], ...] = ()
+    """What the player has at the beginning, with quantities."""
+
+
+@define(eq=False)
+class CardReader:
+    """Asks a model about a card."""
+
+    call: ModelCall
+    count: Count
+    _form: Mapping[str, Any] = field(factory=lambda: card_schema())
+
+    async def read(self, card: str, language: str, *, before_call: BeforeCall, paid: Paid) -> CardReading:
+        """What the model reads in ``card``. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does."""
+        plan = ask_about_card(card, language, self.count)
+        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("card", self._form))
+        try:
+            return reading_of(read_object(answer.text), card)
+        except Unusable as problem:
+            raise ModelCallFailed(f"the answer about the card cannot be read: {problem}") from None
+
+
+def card_schema() -> dict[str, Any]:
+    """The JSON schema of an answer. Every key is required; what the card does not say is empty."""
+    name = {"type": "string", "maxLength": _NAME}
+    others = {"type": "array", "items": name, "maxItems": _OTHERS}
+    person = _object({"name": name, "also": others})
+    thing = _object({"thing": name, "count": {"type": "integer"}})
+    return _object(
+        {
+            "player": name,
+            "player_also": others,
+            "people": {"type": "array", "items": person, "maxItems": _PEOPLE},
+            "carries": {"type": "array", "items": thing, "maxItems": _THINGS},
+        }
+    )
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def ask_about_card(card: str, language: str, count: Count) -> PromptPlan:
+    """The question about a card."""
+    words = language_of(language).questions.card
+    example = json.dumps(words.result, ensure_ascii=False, separators=(",", ":"))
+    system = f"{words.task}\n\n{words.card}\n{quoted(words.example, LIMIT, count)}\n{words.answer} {example}"
+    return question(system, f"{words.card}\n{quoted(card, LIMIT, count)}\n{words.answer}")
+
+
+def reading_of(answer: Mapping[str, Any], card: str) -> CardReading:
+    """An answer without what does not stand in the card, and without names that it gives to two people."""
+    folded = fold_name(card)
+
+    def stands(name: object) -> bool:
+        return isinstance(name, str) and 1 < len(name.strip()) <= _NAME and fold_name(name.strip()) in folded
+
+    def names(found: object) -> tuple[str, ...]:
+        listed = found if isinstance(found, list) else []
+        return tuple(dict.fromkeys(each.strip() for each in listed if stands(each) and not is_word_for_player(each)))
+
+    player = str(answer.get("player") or "").strip()
+    player = player if stands(player) and not is_word_for_player(player) else ""
+    told = answer.get("people")
+    people = [
+        (each["name"].strip(), names(each.get("also")))
+        for each in (told if isinstance(told, list) else [])
+        if isinstance(each, dict) and stands(each.get("name")) and not is_word_for_player(each["name"])
+    ]
+    also = names(answer.get("player_also"))
+    bearers = [[player, *also], *([name, *others] for name, others in people)]
+    shared = _shared(bearers)
+    held = answer.get("carries")
+    return CardReading(
+        player,
+        tuple(each for each in also if fold_name(each) not in shared),
+        tuple(
+            (name, kept)
+            for name, others in people
+            if fold_name(name) not in map(fold_name, (player, *also))
+            and (kept := tuple(each for each in others if fold_name(each) not in shared))
+        ),
+        tuple(_things(held if isinstance(held, list) else [], stands)),
+    )
+
+
+def _shared(bearers: Sequence[Sequence[str]]) -> set[str]:
+    """The folded names that more than one person has."""
+    seen, twice = set[str](), set[str]()
+    for names in bearers:
+        own = {fold_name(name) for name in names if name}
+        twice |= own & seen
+        seen |= own
+    return twice
+
+
+def _things(held: Sequence[object], stands: Any) -> Iterator[tuple[str, int]]:
+    for each in held:
+        if isinstance(each, dict) and stands(each.get("thing")):
+            count = each.get("count")
+            yield each["thing"].strip(), count if isinstance(count, int) and 0 < count <= 1_000_000 else 1
+
+
+def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> tuple[Event, ...]:
+    """The events at the beginning of a story for what its card says.
+
+    ``opening`` is the state there, ``now`` the state that the story has reached. Things that the player has or had by
+    then under the same name are left out: the story knows more of them than the card.
+    """
+    events: list[Event] = []
+    player = opening.entities.get(opening.player)
+    if player is None:
+        return ()
+    others = (reading.player, *reading.player_also)
+    if nameless(now) and reading.player:
+        events += the_player(opening, reading.player, sure=False)
+    known = set(map(fold_name, player.names))
+    learned = tuple(name for name in others if name and fold_name(name) not in known)
+    if learned:
+        events.append(Introduced(player.id, Kind.CHARACTER, player.name, learned))
+    opened, reached = Names(opening), Names(now)
+    for name, also in reading.people:
+        who = opened.find(Kind.CHARACTER, name) or reached.find(Kind.CHARACTER, name)
+        if who != opening.player:
+            events.append(Introduced(who or entity_id(Kind.CHARACTER.value, name), Kind.CHARACTER, name, also))
+    for thing, count in reading.carries:
+        if reached.find(Kind.ITEM, thing) is None:
+            id_ = entity_id(Kind.ITEM.value, thing)
+            events += (Introduced(id_, Kind.ITEM, thing), deltas.ItemGained(opening.player, id_, count))
+    return tuple(events)
+
+
+def doubles(reading: CardReading, now: WorldState) -> dict[str, str]:
+    """Characters that are another's under one of the names of the card: the id of each, and of whom it is."""
+    found: dict[str, str] = {}
+    by_name = {fold_name(name): each.id for each in now.of_kind(Kind.CHARACTER) for name in (each.name,)}
+    for who, names in (("", (reading.player, *reading.player_also)), *reading.people):
+        owner = now.player if not who else by_name.get(fold_name(who))
+        for name in names if owner else ():
+            other = by_name.get(fold_name(name))
+            if owner and other and other not in (owner, now.player):
+                found[other] = owner
+    return found

@@ -1,0 +1,135 @@
+"""The cards job: a model reads the card and the persona of a new session once.
+
+What it finds is a change at the root of the session, which is listed, explained and undone like a curator's. Characters
+whom the story had taken for others under these names are merged. Answers are kept by the hash of the text, so that the
+next chat with the same card costs no call.
+"""
+
+from __future__ import annotations
+
+import logging
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from saga_core.background import DONE, Foreground, Job, Step, Supervisor
+from saga_core.counters import Counters
+from saga_core.errors import NotFound, UpstreamError
+from saga_core.ids import IdSource
+from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.personas import introduced
+from saga_core.jobs.views import ViewsJob
+from saga_core.language import detect
+from saga_core.model import Delta, Source, deltas
+from saga_core.model_calls import ModelCallFailed
+from saga_core.ports import UsagePart
+from saga_core.sessions import LiveSession, LiveSessions, amend
+
+if TYPE_CHECKING:
+    from saga_core.extraction import CardReader, CardReading
+
+log = logging.getLogger("saga.jobs")
+
+CARDS = "extraction.cards"
+"""The degraded mode in which cards are not read, because the model cannot be asked or does not answer."""
+_KEPT = 256
+"""Readings and waiting cards that are kept, the oldest of which are dropped."""
+_LEAST = 40
+"""Characters of a text that is worth a question."""
+
+
+@define(eq=False, kw_only=True, slots=False)
+class CardsJob(Job):
+    """Reads the cards of new sessions. Without a ``reader`` it does nothing."""
+
+    kind = "card"
+    counter = "cards"
+    mode = "cards"
+
+    reader: CardReader | None
+    upstream: str
+    """The name of the provider of the model, which waits for narrations there."""
+    model: str
+    live: LiveSessions
+    supervisor: Supervisor
+    views: ViewsJob
+    foreground: Foreground
+    ids: IdSource
+    counters: Counters
+    bills: BackgroundBills
+    _cards: dict[str, str] = field(factory=dict)
+    """Session -> the text that is to be read."""
+    _read: dict[bytes, CardReading] = field(factory=dict)
+
+    def began(self, session: str, card: str) -> None:
+        """Read the card of a session whose first turn was recorded."""
+        if self.reader is None or len(card.strip()) < _LEAST:
+            return
+        while len(self._cards) >= _KEPT:
+            del self._cards[next(iter(self._cards))]
+        self._cards[session] = card
+        self.wake(session)
+
+    async def step(self, session: str) -> Step:
+        """Read the card of one session, and record what it says."""
+        card = self._cards.pop(session, "")
+        if not card or self.reader is None:
+            return DONE
+        try:
+            live = await self.live.get(session)
+            reading = await self._reading(live, card, self.reader)
+            await self._record(session, reading)
+        except NotFound:
+            return DONE  # the session was deleted
+        except (ModelCallFailed, UpstreamError) as error:
+            log.warning("session %s: its card is read by rules alone: %s", session, error)
+            self.counters.add("cards.failures")
+            self.counters.degrade(CARDS, f"{self.model} did not read a card: {error}")
+            return DONE
+        self.counters.recover(CARDS)
+        return Step(done=1)
+
+    async def _reading(self, live: LiveSession, card: str, reader: CardReader) -> CardReading:
+        key = blake2b(card.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        found = self._read.get(key)
+        if found is not None:
+            return found
+
+        async def before_call() -> None:
+            await self.foreground.wait_until_free(self.upstream)
+
+        async def paid(part: UsagePart) -> None:
+            await self.bills.enter("extraction", live.session.id, live.tree.root, part, self.model)
+
+        language = detect(card, live.world.language)
+        found = await reader.read(card, language, before_call=before_call, paid=paid)
+        while len(self._read) >= _KEPT:
+            del self._read[next(iter(self._read))]
+        self._read[key] = found
+        self.counters.add("cards.read")
+        return found
+
+    async def _record(self, session: str, reading: CardReading) -> None:
+        from saga_core.extraction import card_events, doubles  # only needed with a model
+
+        async with self.supervisor.exclusive(session, journal=True):
+            live = await self.live.get(session)
+            root, head = live.tree.root, live.head
+            opening, now = await live.state(root), await live.state(head)
+            events = card_events(reading, opening, now)
+            if not events:
+                return
+            number = self.ids.new("a")
+            await amend(live, root, Delta(events, Source.EDIT, id=number), number)
+            changed = [root]
+            for other, owner in doubles(reading, await live.state(head)).items():
+                first, again = await introduced(live, head, other), self.ids.new("a")
+                await amend(live, first, Delta((deltas.Merged(other, owner),), Source.EDIT, id=again), again)
+                changed.append(first)
+            self.views.submit(session, changed)
+        log.info("session %s: its card was read; change %s", session, number)
+
+    def forget(self, session: str) -> None:
+        """Drop the card of a session that is about to be removed."""
+        self._cards.pop(session, None)

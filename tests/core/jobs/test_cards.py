@@ -1,0 +1,98 @@
+"""A model reads the card of a new session once; only what the card says counts, and it can be undone."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+from saga_core import Saga
+from saga_core.errors import UpstreamError
+from saga_core.model import Kind
+from tests.core.extraction.scripted import Scripted
+from tests.core.frontend import Frontend
+
+CARD = (
+    "The tug Magpie. Desmond Okafor cuts hulls, and he answers to no name but Dezzo among friends. He never lays"
+    " aside his plasma cutter. Brannick Sole flies; on the docks one says the Ox. Do not write Desmond's lines."
+)
+ANSWER = {
+    "player": "Desmond Okafor",
+    "player_also": ["Dezzo", "the Knife"],
+    "people": [{"name": "Brannick Sole", "also": ["the Ox"]}],
+    "carries": [{"thing": "plasma cutter", "count": 1}, {"thing": "jetpack", "count": 1}],
+}
+CONFIG = {"storage": {"profile": "memory"}}
+
+
+def reply(text: str, body: str) -> str:
+    return f"{text}\n\n```state\n{body}\n```"
+
+
+def model(answer: dict[str, Any] | Exception = ANSWER) -> Scripted:
+    return Scripted(deque([answer if isinstance(answer, Exception) else json.dumps(answer)]))
+
+
+async def played(saga: Saga, *turns: str, said: str = "…") -> tuple[str, Any]:
+    chat = Frontend(saga, system=CARD, greeting="", note="")
+    for body in turns:
+        await chat.say(said, reply("Vacuum.", body))
+        await saga.background.drain(20)
+    assert chat.last is not None
+    return chat.last.session.id, await saga.views.state(chat.last.session.id)
+
+
+async def test_other_names_and_what_is_carried_come_from_the_card() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        _, state = await played(
+            saga,
+            "location: tug\npresent: [the Ox]\nitems_transferred: [{item: wrench, from: the Ox, to: Dezzo}]",
+            "present: [Brannick]\nitems_transferred: [{item: wrench, from: Dezzo, to: Brannick Sole}]",
+        )
+        assert len(small.asked) == 1
+        assert len(list(state.of_kind(Kind.CHARACTER))) == 2
+        assert "Dezzo" in state.entities[state.player].names
+        assert "the Knife" not in state.entities[state.player].names, "the card does not say so"
+        assert {state.name(item) for item in state.belongings[state.player]} == {"plasma cutter"}
+
+
+async def test_the_next_chat_of_the_card_costs_no_call() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        first, _ = await played(saga, "location: tug")
+        second, state = await played(saga, "location: dock", said="I dock.")
+        assert first != second
+        assert len(small.asked) == 1
+        assert "Dezzo" in state.entities[state.player].names
+
+
+async def test_the_change_is_listed_and_undone() -> None:
+    async with Saga.open(CONFIG, extractor=model()) as saga:
+        session, _ = await played(saga, "location: tug")
+        (change,) = await saga.memory.changes(session)
+        await saga.memory.undo(session, change["id"])
+        state = await saga.views.state(session)
+        assert not state.belongings.get(state.player)
+
+
+async def test_a_thing_that_the_story_knows_is_not_given_a_second_time() -> None:
+    async with Saga.open(CONFIG, extractor=model()) as saga:
+        _, state = await played(saga, "items_gained: [plasma cutter]")
+        assert [stack.quantity for stack in state.belongings[state.player].values()] == [1]
+
+
+async def test_a_model_that_fails_is_said_and_the_story_goes_on() -> None:
+    async with Saga.open(CONFIG, extractor=model(UpstreamError("no", status=500))) as saga:
+        _, state = await played(saga, "location: tug", "location: dock")
+        status = await saga.status()
+        assert state.location is not None and state.name(state.location) == "dock"
+        assert status["counters"]["cards.failures"] == 1
+        assert "extraction.cards" in json.dumps(status)
+
+
+async def test_the_setting_turns_it_off() -> None:
+    small = model()
+    async with Saga.open({**CONFIG, "extraction": {"cards": False}}, extractor=small) as saga:
+        await played(saga, "location: tug")
+        assert small.asked == []
