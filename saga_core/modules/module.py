@@ -7,6 +7,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from importlib.metadata import EntryPoint
 from typing import Protocol, TypeVar, runtime_checkable
 
 from attrs import define, field, frozen
@@ -87,8 +88,35 @@ class Modules:
 
     modules: tuple[Module, ...] = ()
     counters: Counters | None = None
+    off: frozenset[str] = frozenset()
+    """The names that the configuration switches off."""
+    _of_worlds: dict[tuple[str, ...], Modules] = field(factory=dict)
+    """The names that worlds have -> these modules with those."""
     _failing: dict[str, str] = field(factory=dict)
     """Degraded mode -> the method that failed. The mode ends when that one works again."""
+
+    def of_world(self, names: tuple[str, ...]) -> Modules:
+        """These modules with those that a world names.
+
+        One that is switched off is left out in silence; one that is not installed is said in the status.
+        """
+        have = {each.name for each in self.modules}
+        wanted = tuple(name for name in names if name not in have and name not in self.off)
+        if not wanted:
+            return self
+        if wanted not in self._of_worlds:
+            found = [module for name in wanted if (module := self._installed(name)) is not None]
+            self._of_worlds[wanted] = Modules((*self.modules, *found), self.counters, self.off)
+        return self._of_worlds[wanted]
+
+    def _installed(self, name: str) -> Module | None:
+        try:
+            return _load(name, {point.name: point for point in entry_points(group=GROUP)})
+        except (BadInput, StoreUnavailable) as error:
+            log.warning("a world names the module %s, which its stories do without: %s", name, error)
+            if self.counters is not None:
+                self.counters.degrade(f"module.{name}", f"a world names it, and its stories do without: {error}")
+            return None
 
     def trackers(self, language: str) -> tuple[Tracker, ...]:
         """What the modules declare."""
@@ -175,16 +203,18 @@ def open_modules(enabled: Mapping[str, bool], counters: Counters) -> Modules:
     """Return the enabled modules, found by the entry points ``saga.modules``. Raises ``BadInput`` for unknown names."""
     wanted = [name for name, on in enabled.items() if on]
     points = {point.name: point for point in entry_points(group=GROUP)} if wanted else {}
-    found: list[Module] = []
-    for name in wanted:
-        if name not in points:
-            known = ", ".join(sorted(points)) or "none"
-            raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
-        try:
-            module = points[name].load()
-        except ImportError as error:
-            raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
-        if not isinstance(module, Module):
-            raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")
-        found.append(module)
-    return Modules(tuple(found), counters)
+    off = frozenset(name for name, on in enabled.items() if not on)
+    return Modules(tuple(_load(name, points) for name in wanted), counters, off)
+
+
+def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
+    if name not in points:
+        known = ", ".join(sorted(points)) or "none"
+        raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
+    try:
+        module = points[name].load()
+    except ImportError as error:
+        raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
+    if not isinstance(module, Module):
+        raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")
+    return module

@@ -609,7 +609,7 @@ class LiveSessions:
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
         live = LiveSession(session, prepared, tree, self.journal, amendments, self.checkpoint_every)
-        live.modules = self.modules
+        live.modules = self.modules.of_world(prepared.world.modules)
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)

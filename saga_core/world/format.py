@@ -142,6 +142,7 @@ FRONT_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("front", "greetings", "list"),
     FieldSpec("front", "start_events", "list"),
     FieldSpec("front", "profile", "name"),
+    FieldSpec("front", "modules", "list"),
 )
 
 TYPE_WORDS: dict[str, str] = {word: kind for each in every() for word, kind in each.world.types.items()}

@@ -285,6 +285,8 @@ class World:
     """What stories in this world count."""
     profile: str = field(default="", validator=_one_of(("", *PROFILES)))
     """What sort of stories are told in this world. Without one, it is an adventure."""
+    modules: tuple[str, ...] = field(default=(), converter=_names)
+    """The modules that stories in this world use, unless the configuration switches them off."""
 
     @property
     def player(self) -> CharacterSheet | None:

@@ -27,6 +27,10 @@ class Expected:
     relations: Mapping[str, tuple[str, int]] | None = None
     """All relationships of the player, as (type, strength) by character."""
     dead: frozenset[str] | None = None
+    counts: Mapping[str, str] | None = None
+    """Values of trackers of the world or the player by name, as they are shown. Others may be there."""
+    threads: frozenset[str] | None = None
+    """All open threads."""
     says: tuple[str, ...] = ()
     """Words that the reply must contain."""
     silent: tuple[str, ...] = ()

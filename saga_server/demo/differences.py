@@ -24,6 +24,16 @@ def relations(state: State) -> dict[str, tuple[str, int]]:
     }
 
 
+def counts(state: State) -> dict[str, str]:
+    """Return the trackers of the world and the player, as they are shown."""
+    return {each["name"]: each["text"] for each in state["trackers"] if each["who"] in (None, state["player"])}
+
+
+def threads(state: State) -> list[str]:
+    """Return the names of the open threads."""
+    return [each["name"] for each in state["threads"]]
+
+
 def changes(before: State, after: State, words: Mapping[str, str]) -> list[str]:
     """Return the differences between two states, one per line."""
     found = []
@@ -42,6 +52,9 @@ def changes(before: State, after: State, words: Mapping[str, str]) -> list[str]:
     for name, relation in stands.items():
         if stood.get(name) != relation:
             found.append(f"{state_player(after)} → {name}: {relation[0]} {relation[1]:+d}")
+    was = counts(before)
+    found += [f"{name}: {was.get(name)} → {text}" for name, text in counts(after).items() if was.get(name) != text]
+    found += [f"+ {name}" for name in threads(after) if name not in threads(before)]
     if before["mood"] != after["mood"]:
         found.append(f"{words['mood']}: {before['mood']} → {after['mood']}")
     if len(after["events"]) > len(before["events"]):
@@ -65,7 +78,10 @@ def unmet(expected: Expected, state: State) -> list[str]:
         ("met", expected.met, frozenset(state["npcs_met"])),
         ("relations", expected.relations, relations(state)),
         ("dead", expected.dead, frozenset(state["dead"])),
+        ("threads", expected.threads, frozenset(threads(state))),
     )
+    shown = counts(state)
+    pairs += tuple((name, wanted, shown.get(name)) for name, wanted in (expected.counts or {}).items())
     return [
         f"{name}: {_shown(found)}, not {_shown(wanted)}"
         for name, wanted, found in pairs

@@ -31,6 +31,8 @@ BEFORE: dict[str, Any] = {
     "npcs_present": ["에르겐"],
     "npcs_met": ["에르겐"],
     "dead": [],
+    "trackers": [],
+    "threads": [],
     "relationships": [
         {"from": "아리아", "to": "셀린", "type": "고용주", "strength": 1},
         {"from": "셀린", "to": "아리아", "type": "고용인", "strength": 1},
@@ -47,6 +49,8 @@ AFTER: dict[str, Any] = {
     "npcs_present": ["크룩"],
     "npcs_met": ["에르겐", "크룩"],
     "dead": ["바르가"],
+    "trackers": [],
+    "threads": [],
     "relationships": [
         {"from": "아리아", "to": "셀린", "type": "고용주", "strength": 1},
         {"from": "아리아", "to": "크룩", "type": "hostile", "strength": -2},
