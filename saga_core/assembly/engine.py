@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from attrs import field, frozen
@@ -55,6 +55,7 @@ from saga_core.play import (
     Recorder,
     TurnBills,
 )
+from saga_core.ports import Clock
 from saga_core.sessions import MissingReports, OtherSessions, Perspectives
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import Curator, GraphStore, VectorStore
@@ -189,7 +190,7 @@ async def _build(base: Foundations) -> Parts:
     )
     cards = _cards(base, bills, extraction)
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
-    collection = CollectionJob(sessions.collect, base.settings, clock, counters)
+    collection = CollectionJob(sessions.collect, _emptying(stores, clock), clock, counters)
     # Ordered by dependency.
     for job in (base.views, extraction, cards, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
@@ -270,6 +271,17 @@ async def _build(base: Foundations) -> Parts:
             ),
         ),
     )
+
+
+def _emptying(stores: Stores, clock: Clock) -> Callable[[], Awaitable[int]]:
+    """What removes the sessions for good that were deleted more than a day ago."""
+
+    async def empty() -> int:
+        from saga_core.maintenance.trash import empty_trash
+
+        return await empty_trash(stores.state, clock.now())
+
+    return empty
 
 
 def _listener(base: Foundations, memories: PromptMemories, silent: MissingReports) -> OwnershipListener:

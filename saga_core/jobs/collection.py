@@ -1,4 +1,4 @@
-"""The collection job: at the start and once a day, it deletes fleeting sessions that were not continued."""
+"""The collection job: at the start and once a day, it deletes fleeting sessions, and empties the trash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from attrs import define, field
 
 from saga_core.background import Job, Step, Waiting
-from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.ports import Clock
@@ -24,7 +23,7 @@ _ALL = ""
 
 @define(eq=False, slots=False)
 class CollectionJob(Job):
-    """Calls ``collect`` now, and then once a day."""
+    """Calls ``collect`` now, and then once a day; ``empty_trash`` at each look at the clock."""
 
     kind = "collect"
     counter = "sessions.collect"
@@ -32,15 +31,14 @@ class CollectionJob(Job):
     keeps_loaded = False
 
     collect: Callable[[], Awaitable[int]]
-    settings: Settings
+    empty_trash: Callable[[], Awaitable[int]]
     clock: Clock
     counters: Counters
     _last: float | None = field(default=None, init=False)
 
     async def resume(self) -> None:
-        """Start, if sessions are collected at all."""
-        if self.settings.config.session.collect_after_days:
-            self.wake(_ALL)
+        """Start."""
+        self.wake(_ALL)
 
     async def step(self, session: str) -> Step:
         """Collect, if a day has passed since the last time, or the clock was set back."""
@@ -52,6 +50,11 @@ class CollectionJob(Job):
             except StoreError as error:
                 self.counters.add("sessions.collect_failed")
                 log.warning("fleeting sessions cannot be looked for, tried again in a day: %s", error)
+        try:
+            await self.empty_trash()
+        except StoreError as error:
+            self.counters.add("trash.failed")
+            log.warning("the trash cannot be emptied, tried again in an hour: %s", error)
         return Step(again_in=LOOK)
 
     def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:

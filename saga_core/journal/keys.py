@@ -149,6 +149,11 @@ def timeline(session_id: str, name: str) -> Key:
     return ("timeline", session_id, name)
 
 
+def trash(session_id: str, number: str) -> Key:
+    """A part of a deleted session that can be restored. ``number`` orders them."""
+    return ("trash", session_id, number)
+
+
 def view(scope: str, name: str) -> Key:
     """An entry of the ``world_state`` key-value projection."""
     return ("view", scope, name)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.tools import Tools
     from saga_core.maintenance.transfer import read_file
+    from saga_core.maintenance.trash import TrashedSession
     from saga_core.maintenance.verify import Verification
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "OlderCopy",
     "StoryPath",
     "Tools",
+    "TrashedSession",
     "Verification",
     "add_to_index",
     "begin_move",
@@ -57,6 +59,7 @@ __getattr__ = lazy_face(
         "StoryPath": "saga_core.maintenance.story_path:StoryPath",
         "ImportOptions": "saga_core.maintenance.importing:ImportOptions",
         "Tools": "saga_core.maintenance.tools:Tools",
+        "TrashedSession": "saga_core.maintenance.trash:TrashedSession",
         "read_file": "saga_core.maintenance.transfer:read_file",
         "Verification": "saga_core.maintenance.verify:Verification",
     }

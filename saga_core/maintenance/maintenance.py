@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.importing import ImportOptions, ImportResult
     from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.transfer import SessionFile
+    from saga_core.maintenance.trash import TrashedSession
     from saga_core.maintenance.verify import Verification
 
 
@@ -75,6 +76,36 @@ class Maintenance:
         session = await self.tools.directory.find(session_id)
         async with self.tools.supervisor.exclusive(session.id):
             await self.tools.projector.rebuild(await self.tools.live.get(session.id))
+
+    async def put_in_trash(self, session_id: str) -> TrashedSession:
+        """Delete a session so that the deletion can be undone for a day. Raises ``NotFound`` and ``StoreError``."""
+        from saga_core.maintenance.trash import put_in_trash
+
+        return await put_in_trash(self.tools, session_id)
+
+    async def trash(self) -> list[TrashedSession]:
+        """The deleted sessions that can be restored, the latest deletion first."""
+        from saga_core.maintenance.trash import list_trash
+
+        return await list_trash(self.tools)
+
+    async def restore(self, session_id: str) -> Session:
+        """Restore a deleted session. Raises ``NotFound`` if it is not in the trash."""
+        from saga_core.maintenance.trash import restore
+
+        return await restore(self.tools, session_id)
+
+    async def discard(self, session_id: str) -> None:
+        """Remove a deleted session for good. Raises ``NotFound`` if it is not in the trash."""
+        from saga_core.maintenance.trash import discard
+
+        await discard(self.tools.stores.state, session_id)
+
+    async def empty_trash(self, owner: str | None = None) -> int:
+        """Remove what was deleted more than a day ago, or all of an owner's, for good."""
+        from saga_core.maintenance.trash import empty_trash
+
+        return await empty_trash(self.tools.stores.state, self.tools.clock.now(), owner)
 
     def export_session(self, session_id: str) -> AsyncIterator[bytes]:
         """Yield the lines of a session's export file. Turns that are recorded meanwhile are left out.

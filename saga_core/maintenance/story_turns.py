@@ -12,6 +12,7 @@ from saga_core.errors import StoreError
 from saga_core.extraction import the_player
 from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
 from saga_core.journal import AT_ONCE, TurnEntry, keys, make_root, write_turns
+from saga_core.language import clean_name
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import SessionFile, import_session
 from saga_core.model import (
@@ -99,7 +100,10 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     tree.add(root_node)
     entries = await _entries(tools, story, {ROOT: root.id}, tree, opening_state(world, root.id), world, now)
     ids = {ROOT: root.id} | {number: entry.turn.id for number, entry in entries.items()}
-    session = Session(root.session, root.id, owner, label, world.name, world.digest, now, ids[story.head])
+    player = next((turn.player for turn in story.turns if turn.player), "")
+    title = " · ".join(each for each in (clean_name(story.character)[:80], player) if each)
+    head = ids[story.head]
+    session = Session(root.session, root.id, owner, label, world.name, world.digest, now, head, title=title)
     file = SessionFile(session, world)
     file.turns = [(root, root_node), *((entry.turn, tree.get(entry.turn.id)) for entry in entries.values())]
     file.beside = [(("amend", turn, delta.id), delta) for turn, delta in _told(tools, story, entries)]

@@ -121,7 +121,10 @@ def check_names(number: int, value: Session | Turn | TurnNode | Timeline) -> Non
     ids: tuple[str, ...]
     names: tuple[str, ...]
     if isinstance(value, Session):
-        ids, names = (value.id, value.root, value.head or value.root), (value.owner, value.label, value.world)
+        ids, names = (
+            (value.id, value.root, value.head or value.root),
+            (value.owner, value.label, value.world, value.title),
+        )
     elif isinstance(value, Turn):
         ids, names = (value.id, value.session, value.parent or value.id), (value.model, value.finish)
     elif isinstance(value, TurnNode):

@@ -224,6 +224,8 @@ class Session:
     """The turn recorded last: the active head."""
     standing: tuple[StandingRule, ...] = ()
     """The standing rules, one for each proposer and kind."""
+    title: str = ""
+    """What the story is called where nobody gave it a name (see ``story_title``)."""
 
 
 # -- the tree --------------------------------------------------------------------------------------------------

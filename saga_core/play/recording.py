@@ -27,7 +27,7 @@ from saga_core.play.places import OpenCalls
 from saga_core.play.prompt_memories import PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import Clock
-from saga_core.projection import render_episode, witnesses
+from saga_core.projection import render_episode, story_title, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, MissingReports
 from saga_core.state_block import thinks_only
 from saga_core.stores import Batch
@@ -145,9 +145,10 @@ class Recorder:
         # A continued reply becomes a sibling of the reply that it continues, maybe under words that were edited since.
         has_words = transcript.words or place.kind is TurnKind.CONTINUATION
         first = has_words and made[0][1].depth == 1
+        titled = live.session if side else evolve(live.session, title=story_title(made[0][2], live.world))
         try:
             live.session = await self.journal.append(
-                live.session,
+                titled,
                 entries,
                 head="" if side else entries[0].turn.id,
                 opening=opening_key(transcript) if first else "",

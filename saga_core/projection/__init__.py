@@ -19,6 +19,7 @@ from saga_core.projection.lines import (
 )
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
+from saga_core.projection.title import story_title
 
 __all__ = [
     "BOND",
@@ -50,6 +51,7 @@ __all__ = [
     "render_world",
     "spoken_day",
     "state_lines",
+    "story_title",
     "touched",
     "weight",
     "witnesses",

@@ -163,6 +163,7 @@ class SessionRecord:
 
     id: str
     label: str
+    title: str
     world: str
     owner: str
     created: float
@@ -204,9 +205,20 @@ class Sessions:
 
 @frozen(eq=False, repr=False)
 class Deleted:
-    """The id of the deleted session."""
+    """The id of the deleted session.
+
+    ``until`` is the time until which it can be restored, in seconds since the epoch; null if it is gone for good.
+    """
 
     deleted: str
+    until: float | None = None
+
+
+@frozen(eq=False, repr=False)
+class Trash:
+    """The deleted sessions that can be restored, the latest deletion first."""
+
+    sessions: Rows
 
 
 @frozen(eq=False, repr=False)

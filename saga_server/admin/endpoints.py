@@ -217,6 +217,18 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         tags=_SESSIONS, reach="own",
     ),
     Endpoint(
+        "GET", "/api/trash", session_handlers.list_trash, "List the deleted sessions that can be restored",
+        tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
+        "POST", "/api/trash/{deleted}", session_handlers.restore_session, "Restore a deleted session",
+        tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
+        "DELETE", "/api/trash/{deleted}", session_handlers.discard_session, "Remove a deleted session for good",
+        tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
         "GET", "/api/memory/search", memory_handlers.search, "Search the turns that best answer a question",
         tags=_MEMORY, reach="own",
     ),

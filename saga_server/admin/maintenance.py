@@ -167,6 +167,8 @@ async def forgotten(
     if name is not None and session is None:
         raise BadInput("name: a name is forgotten in a session; give the session too")
     data = saga.config.data_dir
+    if owner is not None:
+        await saga.maintenance.empty_trash(owner)
     doomed = (
         await saga.maintenance.sessions_of(owner) if owner is not None else [await saga.sessions.get(session or "")]
     )

@@ -134,6 +134,7 @@ _IN_PATH = {
     "id": "The id of a session, or its name if no other session has that name",
     "name": "The name of a timeline",
     "change": "The id of a change",
+    "deleted": "The id of a deleted session",
     "rule": "The id of a standing rule",
     "key": "The id of a key",
     "entity": "The id of an entity, as listed by GET /api/sessions/{id}/entities",

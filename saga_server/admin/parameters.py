@@ -28,6 +28,20 @@ class OfSession:
 
 
 @frozen(eq=False, repr=False)
+class DeleteSession(OfSession):
+    """A session to delete. With ``undo``, it is kept for a day, so that it can be restored."""
+
+    undo: bool = in_query(False)
+
+
+@frozen(eq=False, repr=False)
+class OfTrash:
+    """A deleted session, by its id."""
+
+    deleted: str = in_path()
+
+
+@frozen(eq=False, repr=False)
 class OfChat:
     """A chat, by the id that its frontend gave with the last request."""
 

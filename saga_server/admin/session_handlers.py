@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from aiohttp import web
 from attrs import asdict, evolve
@@ -15,9 +15,13 @@ from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
 from saga_server.admin import answers, parameters
+from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, EXCHANGES, SAGA, read_name
+
+if TYPE_CHECKING:
+    from saga_core.maintenance import TrashedSession
 
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
@@ -71,11 +75,48 @@ async def rename_session(request: web.Request, asked: parameters.RenameSession) 
     return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
 
 
-async def delete_session(request: web.Request, asked: parameters.OfSession) -> answers.Deleted:
-    """Delete a session from every store."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    await to_its_end(request, request.app[SAGA].sessions.delete(session.id))
+async def delete_session(request: web.Request, asked: parameters.DeleteSession) -> answers.Deleted:
+    """Delete a session from every store. With ``undo``, it can be restored for a day."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    if asked.undo:
+        kept = await to_its_end(request, saga.maintenance.put_in_trash(session.id))
+        return answers.Deleted(session.id, until=kept.until)
+    await to_its_end(request, saga.sessions.delete(session.id))
     return answers.Deleted(session.id)
+
+
+async def list_trash(request: web.Request, asked: NoParams) -> answers.Trash:
+    """List the deleted sessions of the caller that can be restored."""
+    return answers.Trash([_trashed(each) for each in await _trash(request)])
+
+
+async def restore_session(request: web.Request, asked: parameters.OfTrash) -> answers.SessionRecord:
+    """Restore a deleted session of the caller."""
+    restoring = request.app[SAGA].maintenance.restore(await _in_trash(request, asked))
+    return answers.SessionRecord(**_record(await to_its_end(request, restoring)))
+
+
+async def discard_session(request: web.Request, asked: parameters.OfTrash) -> answers.Deleted:
+    """Remove a deleted session of the caller for good."""
+    gone = await _in_trash(request, asked)
+    await to_its_end(request, request.app[SAGA].maintenance.discard(gone))
+    return answers.Deleted(gone)
+
+
+async def _trash(request: web.Request) -> Sequence[TrashedSession]:
+    owner = request[BEARER].scope
+    return [each for each in await request.app[SAGA].maintenance.trash() if owner is None or each.owner == owner]
+
+
+async def _in_trash(request: web.Request, asked: parameters.OfTrash) -> str:
+    if asked.deleted not in {each.id for each in await _trash(request)}:
+        raise NotFound(f"deleted: the trash has no session {asked.deleted[:80]!r}; a session is kept there for a day")
+    return asked.deleted
+
+
+def _trashed(session: TrashedSession) -> dict[str, Any]:
+    return {**asdict(session), "until": session.until}
 
 
 async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
@@ -107,6 +148,7 @@ def _record(session: Session) -> dict[str, Any]:
     return {
         "id": session.id,
         "label": session.label,
+        "title": session.title,
         "world": session.world,
         "owner": session.owner,
         "created": session.created,

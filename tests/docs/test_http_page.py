@@ -124,6 +124,10 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
             continue  # these are the worlds of the checkout; tests/server/admin/test_library.py writes others
         if path.endswith("/reset") or path.startswith("/api/forget") or (method == "DELETE" and path.endswith("{id}")):
             filled = filled.replace(session, (await chat(client, "/s/doomed/v1")).headers["X-SAGA-Session"])
+        if path.endswith("/{deleted}"):
+            doomed = (await chat(client, "/s/deleted/v1")).headers["X-SAGA-Session"]
+            await client.delete(f"/api/sessions/{doomed}?undo=1")
+            filled = filled.replace("{deleted}", doomed)
         if path.endswith("/prune"):
             await chat(client, f"/s/{session}/v1", "I look away.")
         bodies = {"fork": {"name": "dark"}, "{name}": {"name": "dark"}, "prune": {"turn": turn}}

@@ -16,6 +16,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
+from tests.web.test_pages import PAGES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -53,7 +54,7 @@ async def test_no_text_is_obeyed(browser: Browser, hostile: tuple[Server, str], 
     server, session = hostile
     async with visiting(browser, server, size) as visit:
         found = {}
-        for name in ("start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health"):
+        for name in PAGES:
             await visit.open(name, session=session)
             await visit.page.wait_for_timeout(150)
             harmed = await visit.page.evaluate("Boolean(window.harmed) || document.querySelectorAll('img,b').length")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from saga_core.background import Supervisor
-from saga_core.config import Settings, load_config
 from saga_core.counters import Counters
 from saga_core.errors import StoreUnavailable
 from saga_core.jobs.collection import DAY, LOOK, CollectionJob
@@ -17,18 +14,21 @@ from tests.bench.cache.play import PlayClock
 class Desk:
     """A job, and how often it collected."""
 
-    def __init__(self, **session: Any) -> None:
-        self.collected = 0
+    def __init__(self) -> None:
+        self.collected = self.emptied = 0
         self.error: Exception | None = None
         self.clock = PlayClock()
         self.counters = Counters()
-        settings = Settings(load_config({"session": session}))
-        self.job = CollectionJob(self.collect, settings, self.clock, self.counters)
+        self.job = CollectionJob(self.collect, self.empty_trash, self.clock, self.counters)
 
     async def collect(self) -> int:
         self.collected += 1
         if self.error is not None:
             raise self.error
+        return 0
+
+    async def empty_trash(self) -> int:
+        self.emptied += 1
         return 0
 
     async def after(self, seconds: float) -> int:
@@ -59,13 +59,12 @@ async def test_a_store_that_fails_is_counted_and_asked_again_in_a_day() -> None:
         await desk.after(DAY)
 
 
-@pytest.mark.parametrize(("days", "runs"), [(0, 0), (30, 1)])
-async def test_it_begins_only_where_sessions_are_collected_at_all(days: int, runs: int) -> None:
-    desk = Desk(collect_after_days=days)
+async def test_it_begins_by_itself_and_empties_the_trash_too() -> None:
+    desk = Desk()
     supervisor = Supervisor(desk.counters)
     supervisor.add(desk.job)
     await desk.job.resume()
     await supervisor.drain(5)
     await supervisor.aclose(5)
-    assert desk.collected == runs
+    assert (desk.collected, desk.emptied) == (1, 1)
     assert desk.job.waiting({"": "resting"}) == ()

@@ -59,7 +59,8 @@ def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint
     """What takes no session, or may be asked without one, is listed here: its handler goes by ``scope``."""
     by_itself = {
         "GET /api/sessions", "POST /api/sessions", "GET /api/jobs", "POST /api/jobs/retry", "GET /api/events",
-        "GET /api/me", "GET /api/chats/{chat}",
+        "GET /api/me", "GET /api/chats/{chat}", "GET /api/trash",
+        "POST /api/trash/{deleted}", "DELETE /api/trash/{deleted}",
     }  # fmt: skip
     needed = [each for each in params_of(endpoint.params) if each.attribute.name == "session" and each.needed]
     if endpoint.reach == "own":

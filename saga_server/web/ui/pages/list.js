@@ -6,6 +6,11 @@ export const PAGES = [
     load: () => import("./start.js"),
   },
   {
+    id: "stories",
+    title: { en: "Stories", ko: "이야기 목록", ja: "物語の一覧", zh: "故事列表" },
+    load: () => import("./stories.js"),
+  },
+  {
     id: "now",
     title: { en: "Now", ko: "지금", ja: "現在", zh: "现在" },
     session: true,

@@ -7,22 +7,35 @@ import { brief, Text } from "../lib/text.js";
 import { Failed, useRun } from "./common.js";
 import words from "../words/shell.js";
 
+/** What a story is called: the name that somebody gave it, its title, or the day on which it began. */
+export function sessionName(session, t, chosen) {
+  if (session.label || session.title) return brief(session.label || session.title, 60);
+  const date = new Date(session.created * 1000).toLocaleString(chosen, { dateStyle: "medium", timeStyle: "short" });
+  return t("untitled", { date });
+}
+
+/** The sessions in which something was told, the latest first; of the others only `chosen`: a request that failed leaves no story. */
+export function played(sessions, chosen) {
+  return sessions.filter((each) => each.turns || each.id === chosen).sort((a, b) => b.updated - a.updated);
+}
+
 export function SessionName({ session }) {
   const t = useWords(words);
   const known = useRead(path`api/sessions/${session}`);
   const [editing, edit] = useState(null); // The name that was there when the form was opened.
   useLive(session, known.reload);
   const label = known.data?.label ?? "";
+  const name = label || known.data?.title;
   const done = async () => {
     edit(null);
     await known.reload();
   };
-  return known.data && html`<div class="line" data-item="session-name"><span class="says">${label ? html`<strong><${Text} value=${label} most=${120} /></strong>` : html`<span class="none">${t("unnamed")}</span>`}</span>
+  return known.data && html`<div class="line" data-item="session-name"><span class="says">${name ? html`<strong><${Text} value=${name} most=${120} /></strong>` : html`<span class="none">${t("unnamed")}</span>`}</span>
       <span class="from"><button type="button" class="quiet" data-action="rename-session" aria-expanded=${editing !== null} onClick=${() => edit(editing === null ? label : null)}>${t("rename")}</button></span></div>
     ${editing !== null && html`<${Rename} session=${session} was=${editing} done=${done} />`}`;
 }
 
-function Rename({ session, was, done }) {
+export function Rename({ session, was, done }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const box = useRef(null);

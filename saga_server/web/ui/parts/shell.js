@@ -7,19 +7,13 @@ import { connection, useLive } from "../lib/live.js";
 import { observable, useObservable } from "../lib/observable.js";
 import { useRole } from "../lib/role.js";
 import { go, leaving, keep, place, to } from "../lib/router.js";
-import { brief, harmless } from "../lib/text.js";
+import { harmless } from "../lib/text.js";
 import { PAGES } from "../pages/list.js";
 import { Failed } from "./common.js";
+import { played, sessionName } from "./session_name.js";
 import words from "../words/shell.js";
 
 const theme = observable(taste.read("theme") ?? "auto");
-
-/** What a session is called: its label, or the day on which it began. */
-export function sessionName(session, t, chosen) {
-  if (session.label) return brief(session.label, 40);
-  const date = new Date(session.created * 1000).toLocaleString(chosen, { dateStyle: "medium", timeStyle: "short" });
-  return t("untitled", { date });
-}
 
 export function Shell() {
   const t = useWords(words);
@@ -28,7 +22,7 @@ export function Shell() {
   const [all, showAll] = useState(false);
   const sessions = useRead("api/sessions", { fleeting: all ? "all" : "0" });
   useLive(null, sessions.reload);
-  const rows = [...(sessions.data?.sessions ?? [])].sort((a, b) => b.updated - a.updated);
+  const rows = played(sessions.data?.sessions ?? [], params.session);
   const chosen = rows.find((each) => each.id === params.session || (each.label && each.label === params.session));
   useEffect(() => {
     if (leaving(page)) return; // nobody is led away from where she goes

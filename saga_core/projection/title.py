@@ -1,0 +1,37 @@
+"""The title of a story, from the card and the persona: "Hana · Dez"."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from saga_core.language import every, fold_name
+from saga_core.model import WorldState
+from saga_core.world import EMPTY_WORLD, World
+
+_LONGEST = 80
+
+
+def story_title(state: WorldState, world: World) -> str:
+    """Return a title of at most 163 characters; "" as long as neither a character nor the player has a name.
+
+    The character is that of the world's only sheet beside the player's; a world with several gives its own title. A
+    story without a world is named after the character who was met first.
+    """
+    sheets = [sheet for sheet in world.characters if not sheet.player]
+    if len(sheets) == 1:
+        subject = sheets[0].name
+    elif world.name != EMPTY_WORLD.name:
+        subject = world.title or world.name
+    else:
+        subject = next((state.name(who) for who in (*state.met, *state.present)), "")
+    player = state.name(state.player) if state.player in state.entities else ""
+    if fold_name(player) in _unnamed() or fold_name(player) == fold_name(subject):
+        player = ""
+    return " · ".join(name[:_LONGEST] for name in (subject, player) if name)
+
+
+@cache
+def _unnamed() -> frozenset[str]:
+    """The names of a player whose name is not known, in every language."""
+    names = ((each.texts.player, *each.names.player) for each in every())
+    return frozenset(fold_name(name) for own in names for name in own)
