@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import define, field, frozen
@@ -122,6 +122,12 @@ class WorldLibrary:
             return await asyncio.to_thread(self.choose, explicit, system_text, default)
         await self.read_changes()
         return self.choose(explicit, system_text, default)
+
+    def portraits(self, names: Collection[str]) -> dict[str, Path]:
+        """The pictures of those worlds among ``names`` that came with a card. May be called in another thread."""
+        folders = self.folders()
+        pictures = ((name, _portrait(folders[name])) for name in names if name in folders)
+        return {name: picture for name, picture in pictures if picture is not None}
 
     def read(self, folder: Path) -> None:
         """Read one world now, so that no request waits for it later. May be called in another thread."""
@@ -353,6 +359,20 @@ def _shown(folder: Path) -> str:
 
 NOTE = "IMPORTED.json"
 _ASSETS = "assets"
+PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
+"""The endings of pictures, and their media types."""
+_PORTRAITS = frozenset({"icon", "main", "avatar", "portrait"})
+
+
+def _portrait(folder: Path) -> Path | None:
+    """The picture of an imported card: the one with a card's name for it, else the first one."""
+    assets = folder / _ASSETS
+    if not (folder / NOTE).is_file() or not assets.is_dir():
+        return None
+    found = [path for path in assets.iterdir() if path.suffix.lower() in PICTURES and path.is_file()]
+    return min(found, key=lambda path: (path.stem.lower() not in _PORTRAITS, path.name), default=None)
+
+
 _LARGEST_FOLDER = 16 << 20
 """Largest note that is read, in bytes. It is more than SAGA writes."""
 

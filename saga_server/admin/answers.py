@@ -179,6 +179,7 @@ class SessionSummary(SessionRecord):
     depth: int
     updated: float
     fleeting: bool
+    portrait: bool
     dollars: float | None
     saved: float | None
     spent: Mapping[str, float | None]

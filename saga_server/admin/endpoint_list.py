@@ -16,7 +16,7 @@ from attrs import fields
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.openapi import document_text
-from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
+from saga_server.admin.parameters import ANY_BYTES, JSON_LINES, PICTURE
 from saga_server.admin.read_params import params_of
 
 PAGE: Final = Path("docs/http.md")
@@ -60,7 +60,7 @@ def _query(endpoint: Endpoint[Any, Any]) -> str:
 
 def _answer(endpoint: Endpoint[Any, Any]) -> str:
     if endpoint.media != JSON:
-        return {JSON_LINES: "JSON lines", ANY_BYTES: "a file"}.get(endpoint.media, "")
+        return {JSON_LINES: "JSON lines", ANY_BYTES: "a file", PICTURE: "a picture"}.get(endpoint.media, "")
     return ", ".join(f"`{each.name}`" for each in fields(endpoint.answer))
 
 

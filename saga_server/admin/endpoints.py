@@ -17,7 +17,7 @@ from saga_server.admin import (
     session_handlers,
 )
 from saga_server.admin.endpoint import Endpoint
-from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
+from saga_server.admin.parameters import ANY_BYTES, JSON_LINES, PICTURE
 
 _ONE: Final = "/api/sessions/{id}"
 _HEALTH: Final = ("health",)
@@ -63,6 +63,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/api/chats/{chat}", session_handlers.show_chat, "Find the session of a frontend's chat",
         tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/portrait", session_handlers.show_portrait, "Get the picture of the session's card",
+        tags=_SESSIONS, reach="own", media=PICTURE,
     ),
     Endpoint("GET", f"{_ONE}/state", memory_handlers.show_state, "Get the state at a turn", tags=_MEMORY, reach="own"),
     Endpoint(

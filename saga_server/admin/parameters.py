@@ -12,6 +12,7 @@ from saga_server.admin.endpoint import body_fields, in_body, in_path, in_query, 
 JSON_LINES: Final = "application/jsonl"
 MULTIPART: Final = "multipart/form-data"
 ANY_BYTES: Final = "application/octet-stream"
+PICTURE: Final = "image/*"
 
 
 def _fields_of_corrections() -> Collection[str]:

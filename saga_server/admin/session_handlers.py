@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from aiohttp import web
@@ -14,6 +15,7 @@ from saga_core.catalog import Comparison, SessionSummary, Side
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
+from saga_core.world import PICTURES
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
@@ -40,9 +42,15 @@ async def listed_sessions(
     """
     found, costs = await saga.sessions.list(owner=owner), await saga.sessions.costs()
     listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
+    pictured = await _pictured(saga, listed)
     return answers.Sessions(
-        [_summary(each, costs.get(each.session.id)) for each in listed], sum(each.fleeting for each in found)
+        [_summary(each, pictured, costs.get(each.session.id)) for each in listed], sum(each.fleeting for each in found)
     )
+
+
+async def _pictured(saga: Saga, listed: Sequence[SessionSummary]) -> Collection[str]:
+    """Return the worlds of the sessions that have a portrait."""
+    return await asyncio.to_thread(saga.worlds.portraits, {each.session.world for each in listed})
 
 
 async def create_session(request: web.Request, asked: parameters.NewSession) -> answers.SessionRecord:
@@ -55,8 +63,21 @@ async def create_session(request: web.Request, asked: parameters.NewSession) -> 
 
 async def show_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionSummary:
     """Return one session with its cost."""
-    sessions = request.app[SAGA].sessions
-    return _summary(await sessions.summary(asked.session), Account.of(await sessions.cost(asked.session)))
+    saga = request.app[SAGA]
+    found = await saga.sessions.summary(asked.session)
+    return _summary(found, await _pictured(saga, [found]), Account.of(await saga.sessions.cost(asked.session)))
+
+
+async def show_portrait(request: web.Request, asked: parameters.OfSession) -> web.StreamResponse:
+    """Return the picture of the card that the session's world was imported from."""
+    saga = request.app[SAGA]
+    world = (await saga.sessions.get(asked.session)).world
+    picture = (await asyncio.to_thread(saga.worlds.portraits, {world})).get(world)
+    if picture is None:
+        raise NotFound(f"the world {world!r} of this session has no portrait; a card that is a picture brings one")
+    raw = await asyncio.to_thread(picture.read_bytes)
+    headers = {"Content-Security-Policy": "default-src 'none'"}
+    return web.Response(body=raw, content_type=PICTURES[picture.suffix.lower()], headers=headers)
 
 
 async def show_chat(request: web.Request, asked: parameters.OfChat) -> answers.PlayedChat:
@@ -132,7 +153,7 @@ async def reextract(request: web.Request, asked: parameters.Reextract) -> answer
     return answers.RequestedReadings(await to_its_end(request, asking))
 
 
-def _summary(summary: SessionSummary, cost: Account | None = None) -> answers.SessionSummary:
+def _summary(summary: SessionSummary, pictured: Collection[str], cost: Account | None = None) -> answers.SessionSummary:
     """Return a session with its ``cost`` so far; the fields are null if the cost is not known."""
     return answers.SessionSummary(
         **_record(summary.session),
@@ -140,6 +161,7 @@ def _summary(summary: SessionSummary, cost: Account | None = None) -> answers.Se
         depth=summary.depth,
         updated=summary.updated,
         fleeting=summary.fleeting,
+        portrait=summary.session.world in pictured,
         **_spent(cost),
     )
 

@@ -16,8 +16,9 @@ from saga_server.web.files import Files, Sent
 PREFIX: Final = "/ui/"
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'"
 )
 """The pages may only run and load files of this server, and send requests to it. Trusted Types are required and none is
 allowed, so that no text can become markup or a script."""

@@ -56,14 +56,16 @@ class Visit:
         page = self.page
         page.on("console", lambda said: said.type in ("error", "warning") and self._note(f"console: {said.text}"))
         page.on("pageerror", lambda error: self._note(f"error: {error}"))
-        page.on(
-            "request", lambda asked: urlsplit(asked.url).netloc != own and self._note(f"left the host: {asked.url}")
-        )
+        page.on("request", lambda asked: self._asked(asked.url, own))
         page.on("response", lambda got: got.status >= 400 and self._note(f"{got.status}: {got.url}"))
         page.on("requestfailed", lambda asked: self._failed(asked.url, asked.failure))
 
     def _note(self, text: str) -> None:
         self.wrong.append(text)
+
+    def _asked(self, url: str, own: str) -> None:
+        if urlsplit(url.removeprefix("blob:")).netloc != own:
+            self._note(f"left the host: {url}")
 
     def _failed(self, url: str, why: str | None) -> None:
         if why != "net::ERR_ABORTED":  # a page that is left ends what it was reading

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.web.chromium import MISSING
@@ -10,15 +12,33 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.config import load_config
 from saga_core.errors import NotFound
+from saga_core.maintenance import ImportOptions
 from saga_core.maintenance.trash import KEPT, empty_trash
 from saga_server.server import Server
 from tests.core.frontend import Frontend
+from tests.core.imports import samples
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CARD = "Write Hana's next reply in a fictional chat between Hana and Dez.\nHana keeps a small bakery."
+
+
+async def test_a_story_shows_the_picture_of_its_card(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        files = [("Ysolde.png", samples.card_png(samples.card_v2())), ("chat.jsonl", samples.st_chat())]
+        await server.saga.maintenance.import_files(files, ImportOptions())
+        await visit.open("stories")
+        await visit.page.wait_for_selector("[data-item=portrait]")
+        assert await visit.page.eval_on_selector(
+            "[data-item=portrait]", "each => each.decode().then(() => each.naturalWidth)"
+        )
+        await visit.page.click("[data-action=open]")
+        await visit.page.wait_for_selector("[data-item=session-name] [data-item=portrait]")
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])

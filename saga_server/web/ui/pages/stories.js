@@ -6,6 +6,7 @@ import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Few, Part, Read, useRun } from "../parts/common.js";
+import { Portrait } from "../parts/portrait.js";
 import { played, Rename, sessionName } from "../parts/session_name.js";
 import words from "../words/stories.js";
 import shell from "../words/shell.js";
@@ -44,7 +45,7 @@ function Story({ story, reload }) {
     rename(false);
     await reload();
   };
-  return html`<li data-item="story" data-session=${story.id}><div class="line long"><span class="says"><a href=${to("now", { session: story.id })} data-action="open"><strong><${Text} value=${story.name} most=${120} /></strong></a>
+  return html`<li data-item="story" data-session=${story.id}><div class="line"><${Portrait} story=${story} /><span class="says"><a href=${to("now", { session: story.id })} data-action="open"><strong><${Text} value=${story.name} most=${120} /></strong></a>
       <small>${t("size", { n: story.depth, when: moment(story.updated) })}</small></span>
     <span class="from"><button type="button" class="quiet" data-action="rename" aria-expanded=${renaming} aria-label=${`${t("rename")}: ${brief(story.name)}`} onClick=${() => rename(!renaming)}>${t("rename")}</button>
       <button type="button" class="quiet" data-action="delete" disabled=${running} aria-label=${`${t("delete")}: ${brief(story.name)}`} onClick=${remove}>${t("delete")}</button></span></div>

@@ -5,6 +5,7 @@ import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, useRun } from "./common.js";
+import { Portrait } from "./portrait.js";
 import words from "../words/shell.js";
 
 /** What a story is called: the name that somebody gave it, its title, or the day on which it began. */
@@ -30,7 +31,7 @@ export function SessionName({ session }) {
     edit(null);
     await known.reload();
   };
-  return known.data && html`<div class="line" data-item="session-name"><span class="says">${name ? html`<strong><${Text} value=${name} most=${120} /></strong>` : html`<span class="none">${t("unnamed")}</span>`}</span>
+  return known.data && html`<div class="line" data-item="session-name"><${Portrait} story=${known.data} /><span class="says">${name ? html`<strong><${Text} value=${name} most=${120} /></strong>` : html`<span class="none">${t("unnamed")}</span>`}</span>
       <span class="from"><button type="button" class="quiet" data-action="rename-session" aria-expanded=${editing !== null} onClick=${() => edit(editing === null ? label : null)}>${t("rename")}</button></span></div>
     ${editing !== null && html`<${Rename} session=${session} was=${editing} done=${done} />`}`;
 }
