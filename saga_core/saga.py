@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
@@ -15,7 +16,7 @@ from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
 from saga_core.context import ContextSource
 from saga_core.counters import Counters
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, Closed
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
@@ -40,6 +41,7 @@ class Saga:
 
     _parts: Parts
     _closed: bool = field(default=False, init=False)
+    _loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop, init=False)
 
     @staticmethod
     def open(
@@ -201,7 +203,12 @@ class Saga:
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
+        Raises ``Closed`` after ``aclose``, and ``BadInput`` on another event loop than the one that opened the engine.
         """
+        if self._closed:
+            raise Closed("this engine is closed; open another one with Saga.open")
+        if asyncio.get_running_loop() is not self._loop:
+            raise BadInput("this engine was opened on another event loop; open one on each loop that uses it")
         request = Request(
             messages=messages,
             session=session,

@@ -6,13 +6,17 @@ history) are out of reach.
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from attrs import evolve, frozen
 
 from saga_core import codec
 from saga_core.capabilities import Capability
+from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.journal import delete_below, entries_of, keys, pages
 from saga_core.language import nfc, normalized
@@ -20,7 +24,7 @@ from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
 from saga_core.recall import lore_scope
 from saga_core.sessions import amend
-from saga_core.storage import SelfHealingStore
+from saga_core.storage import FALLBACK, PROFILES, SelfHealingStore, path_of
 from saga_core.stores import Batch, Compacting, Key
 
 _PAGE = 256
@@ -35,6 +39,8 @@ class Gone:
     """The ids of the sessions that were deleted, or from which a name was removed."""
     places: int = 0
     """The number of records that contained the name."""
+    remains: tuple[str, ...] = ()
+    """Files that may still hold the deleted bytes, each with the reason and the remedy."""
 
 
 async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
@@ -57,19 +63,18 @@ async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
                 pass  # another server has deleted it
             gone.append(session)
     finally:  # what was deleted so far leaves no trace, even after an error
-        if gone:
-            await _without_trace(tools, gone)
+        remains = await _without_trace(tools, gone) if gone else ()
     if elsewhere:
         raise elsewhere[0]
-    return Gone(tuple(session.id for session in gone))
+    return Gone(tuple(session.id for session in gone), remains=remains)
 
 
-async def _without_trace(tools: Tools, gone: Sequence[Session]) -> None:
+async def _without_trace(tools: Tools, gone: Sequence[Session]) -> tuple[str, ...]:
     used = {each.digest for each in await tools.journal.sessions()}
     for digest in {session.digest for session in gone} - used:
         await tools.stores.state.commit(Batch(deletes=frozenset({keys.world(digest)})))
         await tools.stores.vector.drop(lore_scope(digest))
-    await leave_no_trace(tools)
+    return await leave_no_trace(tools)
 
 
 async def sessions_of(tools: Tools, owner: str) -> list[Session]:
@@ -114,8 +119,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         tools.live.forget(session.id)
         await tools.projector.drop(await tools.live.get(session.id))
         await tools.projector.rebuild(await tools.live.get(session.id))
-    await leave_no_trace(tools)
-    return Gone((session.id,), count)
+    return Gone((session.id,), count, await leave_no_trace(tools))
 
 
 async def _redact(tools: Tools, session: Session, name: str) -> int:
@@ -172,17 +176,42 @@ async def _find_again(tools: Tools, session: Session, nodes: dict[str, TurnNode]
         await tools.stores.state.commit(Batch(puts))
 
 
-async def leave_no_trace(tools: Tools) -> None:
+async def leave_no_trace(tools: Tools) -> tuple[str, ...]:
     """Rewrite every store's files without the deleted data, and drop that data from memory.
 
-    Stores of views that cannot compact themselves are emptied, and rendered again from the journal.
+    Stores of views that cannot compact themselves are emptied, and rendered again from the journal. Returns what may
+    still hold the data: the file of a journal that cannot compact itself, and files of engines that are no longer used.
     """
     tools.forget_at_hand()
-    for store in tools.stores.all().values():
+    remains: list[str] = []
+    for kind, store in tools.stores.all().items():
         if Capability.COMPACTS in store.info.capabilities:
             await cast(Compacting, store).compact()
         elif isinstance(store, SelfHealingStore) and store.kind != "cache":
             await store.renew()
+        elif kind == "state" and store.info.location:
+            move = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
+            remains.append(f"{store.info.location}: {store.info.name} cannot rewrite its file; {move}")
+    old = await asyncio.to_thread(superseded, tools.settings.config)
+    return (
+        *remains,
+        *(f"{path}: no store of the configuration uses it; delete it if you need it no more" for path in old),
+    )
+
+
+_OF_STORES = re.compile(r"(?:state|graph|vectors|pages)(?:\.|\Z)")
+_BESIDE = re.compile(r"(?:-(?:wal|shm|journal)|\.(?:wal|lock|shadow|tmp))\Z")
+
+
+def superseded(config: Config) -> list[Path]:
+    """The files and folders of stores in the data folder that the configuration does not use."""
+    used = {path.name for kind in PROFILES["lite"] if (path := path_of(config, kind)) is not None}
+    used |= {choice.place for choice in FALLBACK.values() if choice.place}
+    try:
+        found = sorted(config.data_dir.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [each for each in found if _OF_STORES.match(each.name) and _BESIDE.sub("", each.name) not in used]
 
 
 def _holds(value: Any, name: str) -> bool:

@@ -168,8 +168,8 @@ class Maintenance:
 
         return await sessions_of(self.tools, owner)
 
-    async def leave_no_trace(self) -> None:
-        """Rewrite every store's files without the deleted data, and drop that data from memory."""
+    async def leave_no_trace(self) -> tuple[str, ...]:
+        """Rewrite the files of all stores without the deleted data; return what may still hold it."""
         from saga_core.maintenance.forget import leave_no_trace
 
-        await leave_no_trace(self.tools)
+        return await leave_no_trace(self.tools)

@@ -385,12 +385,14 @@ class HeldBackup:
 class Forgotten:
     """The sessions that were forgotten, or that held a forgotten name in ``places`` records.
 
-    ``backups`` are those that still hold the data.
+    ``backups`` are those that still hold the data. ``remains`` are files that may hold it as well, each with the reason
+    and the remedy.
     """
 
     sessions: Sequence[str]
     places: int
     backups: Sequence[HeldBackup]
+    remains: Sequence[str]
 
 
 # -- Answers of the admin API about the memory of a session ----------------------------------------------------

@@ -181,17 +181,19 @@ async def forgotten(
     elif name is None:
         gone = await saga.maintenance.forget_sessions(doomed)
     held = await asyncio.to_thread(_held, data, gone)
-    return answers.Forgotten(gone.sessions, gone.places, held)
+    return answers.Forgotten(gone.sessions, gone.places, held, gone.remains)
 
 
 async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhere: Elsewhere) -> Gone:
     """Forget an owner's sessions, each on the server that owns it."""
     from saga_core.maintenance import Gone
 
+    remains: dict[str, None] = {}
     gone, deadline = {each.id: None for each in doomed}, asyncio.get_running_loop().time() + longest_wait(saga)
     while doomed:
         try:
-            await saga.maintenance.forget_sessions(doomed)
+            done = await saga.maintenance.forget_sessions(doomed)
+            remains |= dict.fromkeys(done.remains)
         except OwnedElsewhere as error:
             if not await elsewhere(error):
                 if asyncio.get_running_loop().time() > deadline:
@@ -202,7 +204,7 @@ async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhe
         except NotFound:
             doomed = ()
         gone |= {each.id: None for each in doomed}
-    return Gone(tuple(gone))
+    return Gone(tuple(gone), remains=tuple(remains))
 
 
 def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable
+from saga_core.errors import BadInput, Closed, NotFound, StoreError, StoreUnavailable
 from saga_core.model.tree import TurnKind
 from saga_core.state_block import ItemAmount, RelationChange
 from tests.core.frontend import Frontend, answer, memory_config
@@ -411,3 +412,22 @@ async def test_a_restart_loses_nothing_and_goes_on(tmp_path: Path) -> None:
         assert await hp(saga, after) == 55
         await saga.drain(20)
         assert await saga.maintenance.differences(turn.session.id) == []
+
+
+async def test_a_closed_engine_begins_no_turn() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        await saga.aclose()
+        with pytest.raises(Closed, match="open another one"):
+            await saga.begin([{"role": "user", "content": "Hm."}])
+
+
+def test_an_engine_belongs_to_the_loop_that_opened_it() -> None:
+    async def opened() -> Saga:
+        return await Saga.open({"storage": {"profile": "memory"}})
+
+    async def begun(saga: Saga) -> None:
+        await saga.begin([{"role": "user", "content": "Hm."}])
+
+    saga = asyncio.run(opened())
+    with pytest.raises(BadInput, match="another event loop"):
+        asyncio.run(begun(saga))

@@ -79,7 +79,8 @@ def forget(
 ) -> None:
     """Delete a session, a name in it, or all sessions of an API key, completely.
 
-    SESSION is an id or a name. Backups are not changed. Those that still contain the deleted data are listed.
+    SESSION is an id or a name. Backups are not changed. Those that still contain the deleted data are listed. If
+    a file of a store may still hold it, that file is named, and the exit status is 1.
     """
     if (session is None) == (owner is None) or (name is not None and session is None):
         raise click.UsageError("give a SESSION, with or without --name, or --owner alone")
@@ -105,6 +106,10 @@ def forget(
     say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:
         say(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")
+    for remains in answer["remains"]:
+        say(f"may still be in      {remains}", err=True)
+    if answer["remains"]:
+        raise SystemExit(1)
 
 
 async def _forgotten_there(config: Config, asking: Asking, error: OwnedElsewhere) -> bool:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from saga_backends.memory import MemoryState
 from saga_core import Saga
+from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
 from saga_core.model.tree import BLANK
+from saga_core.stores import StoreInfo
 from tests.core.frontend import Frontend
 
 SECRET = "자색고래"
@@ -159,3 +163,36 @@ async def test_names_that_are_refused(tmp_path: Path, name: str, told: str) -> N
         with pytest.raises(BadInput, match=told):
             await saga.maintenance.forget_name(session, name)
         assert await saga.describe(session) == before
+
+
+class Keeping(MemoryState):
+    """A journal store on a file that it cannot rewrite."""
+
+    @property
+    def info(self) -> StoreInfo:
+        found = super().info
+        return evolve(found, location="/data/state.mine", capabilities=found.capabilities - {Capability.COMPACTS})
+
+
+async def test_what_a_journal_that_cannot_compact_keeps_is_said() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}, stores={"state": Keeping()}) as saga:
+        chat = Frontend(saga)
+        await chat.say("가자.", f"{SECRET}.")
+        await saga.drain(30)
+        assert chat.last is not None
+        gone = await saga.maintenance.forget_sessions([chat.last.session])
+        assert [each.partition(":")[0] for each in gone.remains] == ["/data/state.mine"]
+        assert "saga move --to state=sqlite" in gone.remains[0]
+
+
+async def test_files_of_engines_that_are_used_no_more_are_named(tmp_path: Path) -> None:
+    config = {"storage": {"path": str(tmp_path)}}
+    async with Saga.open(config) as saga:
+        chat = Frontend(saga)
+        await chat.say("가자.", f"{SECRET}.")
+        await saga.drain(30)
+        assert chat.last is not None
+        for name in ("graph.adjacency", "state.duckdb", "notes.txt"):
+            (tmp_path / name).write_text(SECRET)
+        gone = await saga.maintenance.forget_sessions([chat.last.session])
+        assert [Path(each.partition(":")[0]).name for each in gone.remains] == ["graph.adjacency", "state.duckdb"]
