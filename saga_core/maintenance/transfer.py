@@ -126,7 +126,7 @@ def check_names(number: int, value: Session | Turn | TurnNode | Timeline) -> Non
             (value.owner, value.label, value.world, value.title),
         )
     elif isinstance(value, Turn):
-        ids, names = (value.id, value.session, value.parent or value.id), (value.model, value.finish)
+        ids, names = (value.id, value.session, value.parent or value.id), (value.model, value.finish, value.speaker)
     elif isinstance(value, TurnNode):
         ids, names = (value.id,), (value.user_key, value.reply_key)
     else:

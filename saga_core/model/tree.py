@@ -203,6 +203,8 @@ class Turn:
     """A distant ancestor. It makes ancestry queries logarithmic."""
     missing: int | None = None
     """The depth up to which turns were missing from the history of its request. None: unknown."""
+    speaker: str = ""
+    """Who says the reply, if the frontend named the speaker, as in a group."""
 
 
 @frozen

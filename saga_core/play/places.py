@@ -15,7 +15,7 @@ from saga_core.errors import NotFound
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry
-from saga_core.language import detect, language_of
+from saga_core.language import clean_name, detect, language_of
 from saga_core.model import Delta, ReportStatus, Session, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
@@ -166,6 +166,7 @@ async def adopt(
             delta=delta,
             kind=TurnKind.ADOPTED,
             jump=live.tree.jump_for(parent),
+            speaker=clean_name(reply.speaker),
         )
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)

@@ -239,6 +239,7 @@ class _Records:
             finish=finish or reply.ended_by,
             jump=live.tree.jump_for(place.parent),
             missing=self.context.missing,
+            speaker=self.start.member,
         )
         if kind is TurnKind.NARRATION or above.parent is None:
             return [self._made(child, words_key(transcript.words), self.state)]

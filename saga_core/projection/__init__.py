@@ -19,7 +19,7 @@ from saga_core.projection.lines import (
 )
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
-from saga_core.projection.title import story_title
+from saga_core.projection.title import player_name, story_title, subject_of
 
 __all__ = [
     "BOND",
@@ -41,6 +41,7 @@ __all__ = [
     "difference_words",
     "due_lines",
     "graph_words",
+    "player_name",
     "portions",
     "render_episode",
     "render_graph",
@@ -52,6 +53,7 @@ __all__ = [
     "spoken_day",
     "state_lines",
     "story_title",
+    "subject_of",
     "touched",
     "weight",
     "witnesses",

@@ -12,22 +12,31 @@ _LONGEST = 80
 
 
 def story_title(state: WorldState, world: World) -> str:
-    """Return a title of at most 163 characters; "" as long as neither a character nor the player has a name.
+    """Return a title of at most 163 characters; "" as long as neither a character nor the player has a name."""
+    subject, player = subject_of(state, world), player_name(state)
+    if fold_name(player) == fold_name(subject):
+        player = ""
+    return " · ".join(name[:_LONGEST] for name in (subject, player) if name)
+
+
+def subject_of(state: WorldState, world: World) -> str:
+    """Return whom or what the story is about; "" if that is not known.
 
     The character is that of the world's only sheet beside the player's; a world with several gives its own title. A
     story without a world is named after the character who was met first.
     """
     sheets = [sheet for sheet in world.characters if not sheet.player]
     if len(sheets) == 1:
-        subject = sheets[0].name
-    elif world.name != EMPTY_WORLD.name:
-        subject = world.title or world.name
-    else:
-        subject = next((state.name(who) for who in (*state.met, *state.present)), "")
-    player = state.name(state.player) if state.player in state.entities else ""
-    if fold_name(player) in _unnamed() or fold_name(player) == fold_name(subject):
-        player = ""
-    return " · ".join(name[:_LONGEST] for name in (subject, player) if name)
+        return sheets[0].name
+    if world.name != EMPTY_WORLD.name:
+        return world.title or world.name
+    return next((state.name(who) for who in (*state.met, *state.present)), "")
+
+
+def player_name(state: WorldState) -> str:
+    """Return the name of the player's character; "" if it is not known."""
+    name = state.name(state.player) if state.player in state.entities else ""
+    return "" if fold_name(name) in _unnamed() else name
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 from saga_core.config import load_config
 from saga_core.imports import read_file
 from saga_server.server import Server
+from tests.core.frontend import Frontend, answer
 from tests.core.imports import samples
 from tests.web.chromium import MISSING
 
@@ -106,3 +107,33 @@ async def test_lore_is_told_as_one_chooses(browser: Browser, tmp_path: Path, mon
         await page.wait_for_selector("[data-action=confirm]", state="detached")
         (entry,) = server.saga.worlds.get("salt").lore
         assert entry.rule is not None and entry.name == "Gate"
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+async def test_an_exported_chat_names_its_speakers_and_carries_the_title(browser: Browser, size: str) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
+        page, system = visit.page, "Write Hana's next reply in a fictional chat between Hana, Mina and Dez."
+        chat = Frontend(server.saga, greeting="", system=system, note="")
+        for words, speaker, reply in (
+            ("Dez: I come in.", "Hana", "Hana: You are early."),
+            ("Dez: Am I?", "Mina", "He always is."),
+            ("Dez: Well.", "Hana", "Sit down, then."),
+        ):
+            begun = await chat.begin(words, member=speaker)
+            shown = await answer(begun, reply, npc_met=("Hana", "Mina"))
+            chat.history += [{"role": "user", "content": words}, {"role": "assistant", "content": shown}]
+        await server.saga.drain(10)
+        await visit.open("transfer", session=begun.session.id)
+        async with page.expect_download() as waiting:
+            await page.click("[data-action=export-chat]")
+        saved = await waiting.value
+        assert saved.suggested_filename == "Hana · Dez.jsonl"
+        header, *rows = [json.loads(line) for line in (await saved.path()).read_text(encoding="utf-8").splitlines()]
+        assert (header["user_name"], header["character_name"]) == ("Dez", "Hana")
+        assert [(row["name"], row["mes"]) for row in rows] == [
+            ("Dez", "I come in."), ("Hana", "You are early."), ("Dez", "Am I?"), ("Mina", "He always is."),
+            ("Dez", "Well."), ("Hana", "Sit down, then."),
+        ]  # fmt: skip
+        assert await page.locator("[data-action=export-card], [data-action=export-lorebook]").count() == 0
+        await page.wait_for_timeout(300)
+        assert await page.locator("[data-action=export-card]").count() == 0, "this story has no card"

@@ -159,7 +159,7 @@ def chat_of(path: StoryPath) -> bytes:
     for turn in path.turns:
         if turn.user:
             rows.append({**_message(path.user, turn.user, turn.at), "is_user": True})
-        row = _message(path.character, turn.replies[turn.taken], turn.at)
+        row = _message(turn.speaker, turn.replies[turn.taken], turn.at)
         if len(turn.replies) > 1:
             row |= {"swipe_id": turn.taken, "swipes": list(turn.replies)}
         if turn.checkpoint:

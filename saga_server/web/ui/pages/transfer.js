@@ -9,6 +9,8 @@ import { brief, Text } from "../lib/text.js";
 import { Failed, Part, useRun } from "../parts/common.js";
 import { chosen, dropped } from "../parts/dropped.js";
 import { Sentence } from "../parts/sentence.js";
+import { sessionName } from "../parts/session_name.js";
+import shell from "../words/shell.js";
 import words from "../words/transfer.js";
 
 const NAMED = 8; // Files whose names are shown.
@@ -103,10 +105,18 @@ function Outcome({ found }) {
     ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Sentence} value=${each.why} /></li>`)}</ul>`}`;
 }
 
+/** A name as every operating system takes it for a file. */
+const fileName = (name) => name.replace(/[\\/:*?"<>|]/g, "_").replace(/^[. ]+|[. ]+$/g, "").slice(0, 80) || "story";
+
 function Export({ session }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
-  const world = useRead(path`api/sessions/${session}`).data?.world;
+  const named = useWords(shell);
+  const known = useRead(path`api/sessions/${session}`).data;
+  const world = known?.world;
+  const library = useRead(useRole() === "admin" ? "api/library" : null).data;
+  const has = (file) => library?.worlds.some((each) => each.name === world && each.files.includes(file));
+  const name = known ? fileName(sessionName(known, named, language.get())) : session;
   const save = (where, format, name) => run(async () => {
     const blob = await (await send("GET", where, { query: { format } })).blob();
     download(blob, name);
@@ -114,10 +124,10 @@ function Export({ session }) {
   const own = path`api/sessions/${session}/export`;
   const there = world && path`api/library/${world}/export`;
   return html`<${Part} name="export" title=${t("export")}><p>${t("exportHelp")}</p>
-    <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${() => save(own, "saga", `${session}.saga.jsonl`)}>${t("save")}</button></p>
+    <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${() => save(own, "saga", `${name}.saga.jsonl`)}>${t("save")}</button></p>
     <p>${t("exportOthers")}</p>
-    <div class="actions"><button type="button" data-action="export-chat" disabled=${running} onClick=${() => save(own, "sillytavern", `${session}.jsonl`)}>${t("saveChat")}</button>
-      ${world && html`<button type="button" data-action="export-card" disabled=${running} onClick=${() => save(there, "card", `${world}.card.json`)}>${t("saveCard")}</button>
-        <button type="button" data-action="export-lorebook" disabled=${running} onClick=${() => save(there, "lorebook", `${world}.lorebook.json`)}>${t("saveLorebook")}</button>`}</div>
+    <div class="actions"><button type="button" data-action="export-chat" disabled=${running} onClick=${() => save(own, "sillytavern", `${name}.jsonl`)}>${t("saveChat")}</button>
+      ${has("CHARACTERS.md") && html`<button type="button" data-action="export-card" disabled=${running} onClick=${() => save(there, "card", `${world}.card.json`)}>${t("saveCard")}</button>`}
+        ${has("LOREBOOK.md") && html`<button type="button" data-action="export-lorebook" disabled=${running} onClick=${() => save(there, "lorebook", `${world}.lorebook.json`)}>${t("saveLorebook")}</button>`}</div>
     <${Failed} error=${error} /><p class="hint"><a href=${to("health")}>${t("backups")}</a></p><//>`;
 }
