@@ -45,7 +45,9 @@ from saga_core.world import (
     LaidOut,
     MacroRoom,
     TooManyMacros,
+    UnknownWorld,
     World,
+    WorldError,
     WorldLibrary,
     imported_from,
     lay_out,
@@ -272,7 +274,7 @@ class _Work:
             found, plan = each.found, each.plan
             if self._stopped(found.file):
                 continue
-            known = self.made_from.get(each.source)
+            known = self.made_from.get(each.source) or self._same_card(plan.world)
             name = self.made_from[each.source] = free.take(plan.world.name) if known is None else known
             free.use(name)
             world = evolve(plan.world, name=name)
@@ -305,6 +307,19 @@ class _Work:
                     losses=(*found.losses, *each.losses),
                 ),
             )
+
+    def _same_card(self, world: World) -> str | None:
+        """The name of the world that an earlier import made of this card, if it holds all lore of this one.
+
+        The same card is often exported again without its lorebook; it makes no second character.
+        """
+        try:
+            known = self.made.get(world.name) or self.worlds.get(world.name)
+        except (UnknownWorld, WorldError):
+            return None
+        persons = [[(each.name, each.body) for each in one.characters] for one in (world, known)]
+        lore = [{(each.name, each.text) for each in one.lore} for one in (world, known)]
+        return known.name if world.characters and persons[0] == persons[1] and lore[0] <= lore[1] else None
 
     # -- chats ---------------------------------------------------------------------------------------------------
 
@@ -354,7 +369,7 @@ class _Work:
                     raise
         for number, file in enumerate(dict.fromkeys(story.files)):
             each = by_file[file].pop(0)
-            counts = {"turns": len(story.turns), "swipes": story.swipes, "branches": len(story.branches)}
+            counts = {"turns": len(story.turns) - story.swipes, "swipes": story.swipes, "branches": len(story.branches)}
             self._add(
                 each,
                 ImportedItem(
@@ -376,7 +391,8 @@ class _Work:
         The label is chosen before the story is looked up. If two servers both find no session, only one gets the label.
         """
         owner, dry_run = self.how.owner, self.how.dry_run
-        label = f"{story.character} - {story.title}" if story.character else story.title
+        named = fold_name(story.title).startswith(fold_name(story.character))
+        label = story.title if named else f"{story.character} - {story.title}"
         free = await free_label(self.tools, owner, label[:200])
         place = await find_story(self.tools, story, owner)
         if place is not None:

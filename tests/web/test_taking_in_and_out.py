@@ -137,3 +137,40 @@ async def test_an_exported_chat_names_its_speakers_and_carries_the_title(browser
         assert await page.locator("[data-action=export-card], [data-action=export-lorebook]").count() == 0
         await page.wait_for_timeout(300)
         assert await page.locator("[data-action=export-card]").count() == 0, "this story has no card"
+
+
+@pytest.mark.parametrize(("size", "language"), [("desktop", "en-US"), ("phone", "ko-KR")])
+async def test_an_import_says_what_became_of_it_and_how_to_play(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str, language: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    card = samples.card_v2(name="Elio Marchetti")
+    bare = {**card, "data": {name: value for name, value in card["data"].items() if name != "character_book"}}
+    async with (
+        Server(load_config(SETTINGS, environ={}), {}) as server,
+        visiting(browser, server, size, language=language) as visit,
+    ):
+        page = visit.page
+
+        async def take_in(*files: tuple[str, bytes]) -> list[str]:
+            await visit.open("transfer")
+            await page.reload()
+            sent = [{"name": name, "mimeType": "application/octet-stream", "buffer": raw} for name, raw in files]
+            await page.set_input_files("[data-action=files]", sent)  # type: ignore[arg-type]
+            await page.wait_for_selector("[data-item=thing]")
+            return [
+                str(await each.get_attribute("data-state")) for each in await page.locator("[data-item=thing]").all()
+            ]
+
+        chat = ("Ysolde - 2026-01-01.jsonl", samples.st_chat(turns=5))
+        assert await take_in(("Elio.png", samples.card_png(card)), chat) == ["new", "new"]
+        shown = " ".join(await visit.texts("[data-item=thing] > .hint"))
+        assert ("5 turns · 5 other replies" if size == "desktop" else "5턴 · 다른 답변(스와이프) 5개") in shown
+        assert await page.locator("[data-item=became][data-name=frontend]").count() == 1
+        await page.click("[data-action=confirm]")
+        await page.wait_for_selector("[data-item=play] li >> nth=3")
+        assert f"{server.url}/v1" in (await visit.texts("[data-item=play] code"))[0]
+        assert await visit.too_wide() == 0 and await visit.findings() == []
+        assert [each.session.label for each in await server.saga.sessions.list()] == ["Ysolde - 2026-01-01"]
+        assert await take_in(("Elio again.png", samples.card_png(bare))) == ["known"]
+        assert [path.name for path in (tmp_path / "worlds").iterdir()] == ["Elio Marchetti"]

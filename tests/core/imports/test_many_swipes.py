@@ -44,7 +44,7 @@ async def asked(swipes: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
             patched.setattr(Tree, name, counting(name, getattr(Tree, name)))
         async with Saga.open({"storage": {"profile": "memory"}}) as saga:
             found = await saga.maintenance.import_files([("one.jsonl", chat(swipes))], ImportOptions())
-            assert found.things[0].counts["turns"] == LEVELS * (swipes + 1)
+            assert found.things[0].counts == {"turns": LEVELS, "swipes": LEVELS * swipes, "branches": 0}
             assert (await saga.drain(60)).waiting == ()
             session = found.things[0].session
             assert session is not None

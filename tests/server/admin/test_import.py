@@ -64,7 +64,7 @@ async def test_a_chat_is_played_on_at_once(client: Client) -> None:
     raw = samples.st_chat(turns=5)
     found = await take(client, {"one.jsonl": raw})
     (thing,) = found["things"]
-    assert thing["counts"] == {"turns": 10, "swipes": 5, "branches": 0}
+    assert thing["counts"] == {"turns": 5, "swipes": 5, "branches": 0}
     session = thing["session"]
     before = (await client.get(f"/api/sessions/{session}")).json
     reply = await play_on(client, raw, "And what now?")

@@ -1,12 +1,12 @@
 // Import and export: drop a file, see what would come of it and what is left out, confirm; and take a session along.
 import { html, useState } from "../lib/dom.js";
-import { download, path, send, useRead, write } from "../lib/api.js";
+import { BASE, download, path, send, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useEvent } from "../lib/live.js";
 import { useRole } from "../lib/role.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
-import { Failed, Part, useRun } from "../parts/common.js";
+import { Copy, Failed, Part, useRun } from "../parts/common.js";
 import { chosen, dropped } from "../parts/dropped.js";
 import { Sentence } from "../parts/sentence.js";
 import { sessionName } from "../parts/session_name.js";
@@ -89,6 +89,11 @@ function Import() {
   <//>`;
 }
 
+/** What became of a file that a player should know, by how the engine says it. The rest stands in the list of fields. */
+const NOTES = [
+  ["frontend", /^kept in CHARACTERS\.md for the author/], ["place", /^kept for export/], ["script", /^SAGA runs no scripts/],
+  ["pattern", /^a pattern that cannot be/], ["network", /^SAGA fetches nothing/], ["thoughts", /^what a model thought/],
+];
 const TAGS = { new: "good", grown: "good", known: "", read: "" };
 
 function Outcome({ found }) {
@@ -97,12 +102,29 @@ function Outcome({ found }) {
       <div class="line"><span class="says"><strong><${Text} value=${each.title || (`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what)} most=${120} /></strong> <small>${`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what} · <${Text} value=${each.file} most=${120} /></small></span>
         <span class="from"><span class=${`tag ${TAGS[each.state]}`}>${t(each.state)}</span>${!found.dry_run && each.session && html`<a href=${to("now", { session: each.session })} data-action="open">${t("open")}</a>`}</span></div>
       <p class="hint">${[
-        ...Object.entries(each.counts).map(([name, n]) => `${`c_${name}` in words.en ? t(`c_${name}`) : name}: ${n.toLocaleString(language.get())}`),
-        ...(each.world ? [`${t("inWorld")}: ${brief(each.world, 60)}`] : []), ...(each.label ? [`${t("inSession")}: ${brief(each.label, 60)}`] : []),
+        ...Object.entries(each.counts).filter(([, n]) => n).map(([name, n]) => (`c_${name}` in words.en ? t(`c_${name}`, { n }) : `${name}: ${n}`)),
+        ...(each.world && each.world !== "empty" ? [`${t("inWorld")}: ${brief(each.world, 60)}`] : []), ...(each.label && each.label !== each.title ? [`${t("inSession")}: ${brief(each.label, 60)}`] : []),
       ].join(" · ")}</p>
+      ${NOTES.filter(([, said]) => each.losses.some((loss) => said.test(loss.why))).map(([name]) => html`<p class="hint" key=${name} data-item="became" data-name=${name}>${t(`n_${name}`)}</p>`)}
       ${each.losses.length > 0 && html`<details><summary>${t("losses", { n: each.losses.length })}</summary><ul>${each.losses.map((loss, number) => html`<li key=${number} data-item="loss"><code>${brief(loss.field, 60)}</code>${loss.count > 1 && ` ${t("times", { n: loss.count })}`}
         <span class=${`tag ${loss.verdict === "dropped" ? "warn" : ""}`}>${loss.verdict === "dropped" ? t("dropped") : t("mapped")}</span> <${Sentence} value=${loss.why} />${loss.where && html` <span class="hint"><${Text} value=${loss.where} most=${80} /></span>`}</li>`)}</ul></details>`}</li>`)}</ul>
+    ${!found.dry_run && found.things.length > 0 && html`<${Play} things=${found.things} />`}
     ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Sentence} value=${each.why} /></li>`)}</ul>`}`;
+}
+
+/** How what was taken in is played: from the frontend, which finds it by the card's name or the chat's words. */
+function Play({ things }) {
+  const t = useWords(words);
+  const chats = things.some((each) => each.session);
+  const worlds = [...new Set(things.filter((each) => each.kind === "card" || "entries" in each.counts).map((each) => each.world))].filter(Boolean);
+  const root = BASE.href.replace(/\/$/, "");
+  if (!chats && !worlds.length) return null;
+  return html`<${Part} name="play" title=${t("play")}><ol>
+      <li>${t("playConnect")} <${Copy} name="base" value=${`${root}/v1`} /> <a href=${to("start")}>${t("playStart")}</a></li>
+      ${worlds.length > 0 && html`<li>${t("playCard")}</li>`}
+      ${chats && html`<li>${t("playChat")}</li>`}
+      ${worlds.slice(0, 3).map((each) => html`<li key=${each}>${t("playWorld", { name: brief(each, 60) })} <${Copy} name=${each} value=${`${root}/w/${encodeURIComponent(each)}/v1`} /></li>`)}
+    </ol><//>`;
 }
 
 /** A name as every operating system takes it for a file. */
