@@ -9,6 +9,7 @@ from attrs import fields
 
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
+from saga_core.language import match_name, match_text
 from saga_core.model import Delta, Entity, Event, WorldState
 from saga_core.sessions import LiveSession
 
@@ -74,11 +75,11 @@ async def entity_page(live: LiveSession, turn: str, entity_id: str) -> dict[str,
 def _knowledge(state: WorldState, entity: Entity) -> list[dict[str, Any]]:
     texts = [(record.id, record.text) for record in state.memories.values()]
     texts += [("", text) for text in state.learned.values()]
-    names = [name.casefold() for name in entity.names if len(name) > 1]
+    names = [match_name(name) for name in entity.names if len(name) > 1]
     return [
         {"memory": memory or None, "text": text}
         for memory, text in texts
-        if any(name in text.casefold() for name in names)
+        if any(name in match_text(text) for name in names)
     ]
 
 

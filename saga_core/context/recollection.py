@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.context.model import Piece, ReadRequest, Section, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words, language_of, match_text, mentions_folded, standing
+from saga_core.language import Labels, content_words, language_of, match_name, match_text, mentions_folded, standing
 from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,
@@ -209,7 +209,7 @@ class _Named:
     """Whether a turn is one of those who are named: of an utterance its speaker counts, else whoever is told of."""
 
     def __init__(self, names: Sequence[str], episodes: PathEpisodes) -> None:
-        self._names = {match_text(name) for name in names}
+        self._names = set(map(match_name, names))
         # Folding a text takes longer than finding a name in it; Korean names have no case.
         self._folds = any(map(str.islower, self._names)) or any(map(standing, self._names))
         self._episodes = episodes

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from saga_core.capabilities import Capability
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
-from saga_core.language import caseless
+from saga_core.language import caseless, match_name
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
@@ -239,7 +239,7 @@ class Scene:
         """The aliases of the entities that the player's words mention, except those in the words themselves."""
         entities, spoken = self.state.entities, self.spoken.folded
         found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
-        return tuple(dict.fromkeys(name for each in found for name in each.aliases if name.casefold() not in spoken))
+        return tuple(dict.fromkeys(name for each in found for name in each.aliases if match_name(name) not in spoken))
 
     def ask_graph(self) -> None:
         """Start the walk that ``walked`` waits for."""

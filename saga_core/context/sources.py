@@ -33,7 +33,7 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words
+from saga_core.language import Labels, content_words, fold_name
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
 from saga_core.projection import counted_values, counts_of
 from saga_core.recall import (
@@ -909,8 +909,8 @@ def may_tell(request: ReadRequest, entry: LoreEntry) -> bool:
     if not entry.secret or request.member is None:
         return True
     member = request.state.entities.get(request.member)
-    names = {name.casefold() for name in member.names} if member is not None else set()
-    return not names.isdisjoint(name.casefold() for name in entry.known_by)
+    names = set(map(fold_name, member.names)) if member is not None else set()
+    return not names.isdisjoint(map(fold_name, entry.known_by))
 
 
 def _dead_entries(scene: Scene) -> set[str]:

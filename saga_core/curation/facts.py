@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from saga_core.language import Texts, language_of
+from saga_core.language import Texts, language_of, match_name, match_text
 from saga_core.model import CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 from saga_core.stores import CurationView
@@ -113,14 +113,14 @@ def facts_in(parts: Sequence[StoryPart]) -> list[Fact]:
 def lost(text: str, facts: Sequence[Fact], least: int = EVENT) -> list[Fact]:
     """Return the facts of at least the weight ``least`` that ``text`` lacks: those of whose names it has none, and
     those without names of whose words it has less than half."""
-    folded = text.casefold()
+    folded = match_text(text)
     return [fact for fact in facts if fact.weight >= least and not _told(folded, fact)]
 
 
 def _told(folded: str, fact: Fact) -> bool:
     if fact.names:
-        return any(name.casefold() in folded for name in fact.names)
-    words: list[str] = re.findall(r"\w{2,}", fact.text.casefold())
+        return any(match_name(name) in folded for name in fact.names)
+    words: list[str] = re.findall(r"\w{2,}", match_text(fact.text))
     stems = [word[: max(2, len(word) - 1)] for word in words]
     return bool(stems) and sum(stem in folded for stem in stems) * 2 >= len(stems)
 

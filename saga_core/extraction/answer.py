@@ -17,7 +17,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_core.errors import QUOTES
-from saga_core.language import all_of, every, normalized, terms
+from saga_core.language import all_of, every, normalized, squash, terms
 from saga_core.model import Kind, WorldState
 from saga_core.state_block import (
     THINK_END,
@@ -31,7 +31,6 @@ from saga_core.state_block import (
     is_nothing,
     parse_block,
     read_hidden,
-    squash,
 )
 from saga_core.trackers import NO_TRACKERS, Trackers
 

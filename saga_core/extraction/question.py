@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from saga_core.extraction.answer import REPORTS, empty_answer
-from saga_core.language import ExtractionWords, language_of, mentions
+from saga_core.language import ExtractionWords, language_of, match_name, match_text, mentions
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import Count, cut_middle, without_injected
@@ -129,7 +129,7 @@ def short_state(state: WorldState, told: str, names: tuple[str, ...], language: 
     """A short version of the state: the player and the place, then the company, and of belongings and known names those
     that ``told`` uses. What a small model is shown besides comes back as news."""
     words = words_of(language)
-    folded = told.casefold()
+    folded = match_text(told)
     player = state.entities.get(state.player)
     facts = []
     if player is not None:
@@ -164,7 +164,7 @@ def _fitting(label: str, names: list[str], room: int, count: Count) -> str:
 
 def _known(state: WorldState, told: str, names: tuple[str, ...]) -> Iterator[str]:
     """The known names that the turn's text uses, then those of the given names that it uses."""
-    folded = told.casefold()
+    folded = match_text(told)
     seen = {state.name(who) for who in (*state.present, state.player) if who in state.entities}
     known = (each for each in state.entities.values() if each.kind in (Kind.CHARACTER, Kind.LOCATION))
     for entity in known:
@@ -184,4 +184,4 @@ def _parts(name: str) -> Iterator[str]:
 
 
 def _uses(told: str, folded: str, name: str) -> bool:
-    return name.casefold() in folded and mentions(told, name)
+    return match_name(name) in folded and mentions(told, name)

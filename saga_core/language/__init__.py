@@ -25,6 +25,7 @@ from saga_core.language.language import (
 )
 from saga_core.language.normal_forms import (
     LONG,
+    alike,
     caseless,
     caseless_letter,
     clean_name,
@@ -33,7 +34,10 @@ from saga_core.language.normal_forms import (
     nfc,
     normalized,
     pieces,
+    spoken_name,
+    squash,
     without_empty_lines,
+    without_needless_marks,
     without_signs,
 )
 from saga_core.language.tables import (
@@ -55,6 +59,7 @@ from saga_core.language.tokens import (
     function_terms,
     hangs_on,
     languages_in,
+    match_name,
     match_text,
     mentions,
     mentions_folded,
@@ -86,6 +91,7 @@ __all__ = [
     "StoryWords",
     "Table",
     "Texts",
+    "alike",
     "all_of",
     "any_of",
     "as_it_stands",
@@ -113,6 +119,7 @@ __all__ = [
     "language_of_files",
     "languages_in",
     "looked_through",
+    "match_name",
     "match_text",
     "maybe_noun",
     "mentions",
@@ -128,11 +135,14 @@ __all__ = [
     "settled",
     "short_nouns",
     "simplified",
+    "spoken_name",
+    "squash",
     "standing",
     "telling",
     "telling_nothing",
     "terms",
     "without_empty_lines",
+    "without_needless_marks",
     "without_signs",
 ]
 

@@ -1,4 +1,4 @@
-"""Unicode normalisation of all text that enters SAGA."""
+"""Unicode normalisation of all text that enters SAGA, and the two forms of a name: as stored and as compared."""
 
 from __future__ import annotations
 
@@ -10,12 +10,23 @@ from typing import Final, Literal
 
 _SPACES = re.compile(r"\s+")
 _ODD = re.compile(r"[^\w\s]")
-_UNSEEN = "[\\u00ad\\u034f\\u061c\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]*"
+_UNSEEN = (
+    "[\\u00ad\\u034f\\u061c\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff"
+    "\\U000e0000-\\U000e01ef]"
+)
 """Characters that show nothing, so that a model reads over them."""
+_SHOWS_NOTHING = re.compile(_UNSEEN)
+_MEANS_NOTHING = re.compile("[\u00ad\u034f\u200b\u2060-\u2064\ufeff]")
+"""Those that change nothing of the letters beside them either: where a word may break, and marks of byte order."""
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_JOINS = re.compile("(?<![\u0300-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u0300-\U0010ffff])")
+"""A joiner that joins nothing."""
+_WIDE = {**{ord("\uff10") + n: ord("0") + n for n in range(10)}, **{ord("\uff41") + n: ord("a") + n for n in range(26)}}
+_UNLIKE = re.compile(_UNSEEN[:-1] + "\uff10-\uff19\uff41-\uff5a]")
 _A = "[A\uff21\uff41\u0391\u0410\u0430\u03b1]"
 _LOOKALIKE = ("[/\uff0f\u2044\u2215]?", "[S\uff33\uff53\u0405\u0455]", _A, "[G\uff27\uff47\u0262\u050c\u050d]", _A)
 """The slash and the letters of SAGA, with what looks like them in other scripts."""
-_SIGN = re.compile(r"[\[\uff3b](?=[ _*]?" + "".join(_UNSEEN + each for each in _LOOKALIKE) + ")", re.IGNORECASE)
+_SIGN = re.compile(r"[\[\uff3b](?=[ _*]?" + "".join(_UNSEEN + "*" + each for each in _LOOKALIKE) + ")", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
 """The first character of a token in a model's template, such as ``<|im_end|>``."""
 _RUN = 30
@@ -86,8 +97,44 @@ def nfc(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name in the form in which it is stored: NFC, inner white space collapsed to one space, ends stripped."""
-    return " ".join(nfc(text).split())
+    """A name in the form in which it is stored: NFC, inner white space collapsed to one space, ends stripped.
+
+    It is kept as it was written, with joiners, direction marks, pictures and full-width letters. Only soft hyphens,
+    zero-width spaces and marks of byte order go, which nobody wrote on purpose. Names are compared by ``fold_name``.
+    """
+    text = nfc(text)
+    if not text.isascii():
+        text = _MEANS_NOTHING.sub("", text)
+    return " ".join(text.split())
+
+
+def spoken_name(name: str) -> str:
+    """A name as a story calls its bearer: without pictures beside letters and without characters that show nothing."""
+    return " ".join(_said_aloud(name).split()) if not name.isascii() and _ODD.search(name) is not None else name
+
+
+def without_needless_marks(text: str) -> str:
+    """``text`` without characters that show nothing, except the joiners within words and pictures."""
+    if text.isascii():
+        return text
+    return _JOINS.sub("", _DIRECTION.sub("", _MEANS_NOTHING.sub("", text)))
+
+
+def alike(folded: str) -> str:
+    """A case-folded text without characters that show nothing, with plain letters and digits for full-width ones."""
+    if folded.isascii() or _UNLIKE.search(folded) is None:
+        return folded
+    return _SHOWS_NOTHING.sub("", folded).translate(_WIDE)
+
+
+def squash(text: str) -> str:
+    """A key or word of a report in the form used for comparison: NFKC, case folded, letters with their marks and digits
+    only. In some scripts the vowels are marks."""
+    plain = normalized("NFKC", text).casefold()
+    if plain.isascii():
+        return "".join(filter(str.isalnum, plain))
+    plain = _SHOWS_NOTHING.sub("", plain)
+    return "".join(char for char in plain if char.isalnum() or unicodedata.category(char) in ("Mn", "Mc"))
 
 
 @lru_cache(maxsize=16_384)
@@ -105,13 +152,14 @@ def fold_name(text: str) -> str:
 
 
 def _said_aloud(text: str) -> str:
-    heard = "".join(char for char in text if unicodedata.category(char) != "Cf" and not _is_selector(char))
-    letters = "".join(char for char in heard if unicodedata.category(char) not in ("So", "Sk"))
+    heard = "".join(char for char in _SHOWS_NOTHING.sub("", text) if unicodedata.category(char) != "Cf")
+    letters = "".join(char for char in heard if not _is_picture(char))
     return letters if any(map(str.isalnum, letters)) else heard or text
 
 
-def _is_selector(char: str) -> bool:
-    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef" or char == "\u034f"
+def _is_picture(char: str) -> bool:
+    """Whether a character is a picture, and not a letter in a circle or box."""
+    return unicodedata.category(char) in ("So", "Sk") and not unicodedata.decomposition(char)
 
 
 @lru_cache(maxsize=16_384)

@@ -13,7 +13,7 @@ from itertools import chain
 from saga_core.language.grammar import Grammar
 from saga_core.language.han import simplified
 from saga_core.language.language import DEFAULT, Language, every
-from saga_core.language.normal_forms import nfc
+from saga_core.language.normal_forms import alike, nfc, spoken_name
 from saga_core.language.tables import NEVER
 
 _SHORT = 1_000
@@ -61,8 +61,14 @@ def content_words(text: str) -> list[str]:
 
 
 def match_text(text: str) -> str:
-    """``text`` in the form in which words are searched: case folded, with simplified Han characters."""
-    return simplified(text.casefold())
+    """``text`` in the form in which words are searched: case folded, with simplified Han characters, without
+    characters that show nothing. The length may change."""
+    return simplified(alike(text.casefold()))
+
+
+def match_name(name: str) -> str:
+    """``name`` in the form in which it is searched in a ``match_text``: ``mara`` for ``Mara❤``."""
+    return match_text(spoken_name(name))
 
 
 def languages_in(text: str) -> tuple[Language, ...]:
@@ -175,11 +181,11 @@ def mentions(text: str, name: str) -> bool:
     spaces, the language of the name decides. 'party' does not mention 'art'; 'Mara가' mentions 'Mara'. Both arguments
     must be in NFC. Case is ignored, and traditional and simplified Han characters are equal.
     """
-    return mentions_folded(match_text(text), match_text(name))
+    return mentions_folded(match_text(text), match_name(name))
 
 
 def mentions_folded(text: str, name: str) -> bool:
-    """``mentions`` for a text and a name that were passed through ``match_text``."""
+    """``mentions`` for the ``match_text`` of a text and the ``match_name`` of a name."""
     stands = standing(name) or _apart
     start = text.find(name) if name else -1
     while start >= 0:

@@ -19,7 +19,7 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.journal import delete_below, entries_of, keys, pages
-from saga_core.language import nfc, normalized
+from saga_core.language import alike, clean_name, normalized, spoken_name
 from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
 from saga_core.recall import lore_scope
@@ -92,7 +92,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
     their fingerprints are kept. Raises ``NotFound``, and ``BadInput`` if the name is too short, does not occur, or is
     part of the world, which belongs to its author.
     """
-    name = nfc(name).strip()
+    name = spoken_name(clean_name(name))
     if len(name) < _SHORTEST:
         raise BadInput(
             f"name: {name!r} is too short: it would be taken out of other words; give {_SHORTEST} letters or more"
@@ -216,7 +216,7 @@ def superseded(config: Config) -> list[Path]:
 
 def _holds(value: Any, name: str) -> bool:
     if isinstance(value, str):
-        return name.casefold() in normalized("NFC", value).casefold()
+        return alike(name.casefold()) in alike(normalized("NFC", value).casefold())
     if isinstance(value, list):
         return any(_holds(each, name) for each in value)
     if isinstance(value, dict):
@@ -235,8 +235,9 @@ def _without(value: Any, name: str) -> Any:
 
 
 def _cut(text: str, name: str) -> str:
-    """``text`` with the blank in place of every occurrence of ``name``, ignoring case."""
-    found, folded, at = [], name.casefold(), 0
+    """``text`` with the blank in place of every occurrence of ``name``, ignoring case, characters that show nothing and
+    full width."""
+    found, folded, at = [], alike(name.casefold()), 0
     while at < len(text):
         end = _match(text, at, folded)
         if end:
@@ -252,8 +253,8 @@ def _match(text: str, at: int, folded: str) -> int:
     """The end of an occurrence of ``folded`` that begins at ``at``; 0 if none does. Case folding may change lengths."""
     seen = ""
     for end in range(at, len(text)):
-        seen += text[end].casefold()
-        if not folded.startswith(seen):
+        seen += alike(text[end].casefold())
+        if not seen or not folded.startswith(seen):
             return 0
         if seen == folded:
             return end + 1

@@ -30,7 +30,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import greeting_key
-from saga_core.language import detect
+from saga_core.language import detect, fold_name
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
@@ -502,9 +502,9 @@ def _lore_moment(start: TurnStart) -> LoreMoment | None:
             for name in node.told:
                 shown.setdefault(name, PER_TURN * node.depth)
     last = [utterance.text for utterance in transcript.utterances[-kept.deepest :]] if kept.deepest else []
-    names = {sheet.name.casefold() for sheet in live.world.characters if not sheet.player}
-    names |= {utterance.speaker.casefold() for utterance in transcript.utterances if utterance.speaker}
-    names |= {transcript.speaker.casefold()} if transcript.speaker else set()
+    names = {fold_name(sheet.name) for sheet in live.world.characters if not sheet.player}
+    names |= {fold_name(utterance.speaker) for utterance in transcript.utterances if utterance.speaker}
+    names |= {fold_name(transcript.speaker)} if transcript.speaker else set()
     return LoreMoment(
         messages=last[::-1],
         count=PER_TURN * (depth + 1),

@@ -7,11 +7,11 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, language_of
+from saga_core.language import DEFAULT, language_of, squash
 from saga_core.model import ALIVE, Entity, Event, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
-from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value, spelling
+from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
 
 # -- counts ----------------------------------------------------------------------------------------------------
 #
@@ -264,7 +264,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             deltas.TrackerSet(tracker=name, subject=who, other=target)
             | deltas.TrackerChanged(tracker=name, subject=who, other=target)
         ):
-            return ((f"tracker:{spelling(name)}", who, target),)
+            return ((f"tracker:{squash(name)}", who, target),)
         case deltas.EventScheduled(event=name) | deltas.EventAdvanced(event=name):
             return (("event", name, ""),)
         case _:

@@ -11,6 +11,7 @@ from saga_core.language import (
     Says,
     fold_name,
     languages_in,
+    match_name,
     match_text,
     mentions_folded,
     sentences_of,
@@ -79,7 +80,7 @@ def _named(sentence: str, people: Iterable[tuple[str, str]]) -> frozenset[str]:
 @lru_cache(maxsize=4_096)
 def _called(names: tuple[str, ...]) -> frozenset[str]:
     """Return names and their single words, folded for searching in texts."""
-    return frozenset(match_text(part) for name in names for part in (name, *name.split()) if len(part) > 1)
+    return frozenset(match_name(part) for name in names for part in (name, *name.split()) if len(part) > 1)
 
 
 def _without(text: str, sentences: set[str]) -> str:

@@ -297,7 +297,7 @@ def _sentences(text: str) -> tuple[list[int], list[int]]:
 
 def _folded(text: str) -> str:
     """Return ``text`` in lower case with unchanged offsets: a letter that folds to several ("ß") stays as it is."""
-    folded = match_text(text)
+    folded = simplified(text.casefold())
     if len(folded) == len(text):
         return folded
     return simplified("".join(lower if len(lower := char.casefold()) == 1 else char for char in text))

@@ -34,7 +34,7 @@ from attrs import define, field, frozen
 
 from saga_core.config import LorebookConfig
 from saga_core.ids import entity_id
-from saga_core.language import caseless, fold_name, hangs_on, match_text, mentions_folded, nfc, standing
+from saga_core.language import caseless, fold_name, hangs_on, match_name, match_text, mentions_folded, nfc, standing
 from saga_core.world import KEEP, READ, USER, KeySearch, LoreEntry, LoreRule, draw, is_pattern, key_search
 
 # -- many names in a text --------------------------------------------------------------------------------------
@@ -42,11 +42,6 @@ from saga_core.world import KEEP, READ, USER, KeySearch, LoreEntry, LoreRule, dr
 _WORD = re.compile(r"[^\W_]+")
 
 K = TypeVar("K", bound=Hashable)
-
-
-def fold_text(text: str) -> str:
-    """Return a text normalized for name search: NFC, folded by ``match_text``, runs of white space as one space."""
-    return " ".join(match_text(nfc(text)).split())
 
 
 @frozen
@@ -102,7 +97,7 @@ _SINGLE, _SEVERAL, _SHORT, _ODD, _UNSPACED = range(5)
 def _filed(name: str) -> tuple[tuple[int, str, str], ...]:
     """Return how a name is looked up, under which beginning, and the folded name. Cached: a story's names are indexed
     again whenever one of them changes."""
-    folded = fold_text(name)
+    folded = " ".join(match_name(nfc(name)).split())
     if not folded:
         return ()
     first = _WORD.match(folded)
@@ -400,10 +395,10 @@ class _Firing:
         rule, moment = _rule(entry), self.moment
         if not rule.enabled or (rule.triggers and not moment.triggers & set(rule.triggers)):
             return False
-        named = {name.casefold() for name in rule.only_characters}
+        named = set(map(fold_name, rule.only_characters))
         if named and not named & moment.characters:
             return False
-        if {name.casefold() for name in rule.not_characters} & moment.characters:
+        if set(map(fold_name, rule.not_characters)) & moment.characters:
             return False
         last = moment.told.get(entry.name)
         if last is not None and rule.not_after_match:

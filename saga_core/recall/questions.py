@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, Language, PastWords, every, languages_in
+from saga_core.language import DEFAULT, Language, PastWords, every, languages_in, match_name, match_text
 from saga_core.recall.episodes import PathEpisodes
 
 _LOOKED_AT = 4_000
@@ -216,7 +216,7 @@ def _passed(text: str) -> int:
 @cache
 def _met() -> tuple[str, ...]:
     """Return the labels of met characters in an episode's line of facts, one per language."""
-    return tuple(f"{each.texts.episode['met']}: ".casefold() for each in every())
+    return tuple(match_text(f"{each.texts.episode['met']}: ") for each in every())
 
 
 def _by_story(episodes: PathEpisodes, days: int) -> range | None:
@@ -266,11 +266,11 @@ def _by_date(episodes: PathEpisodes, date: Dated, now: float) -> range:
 def _first_meeting(episodes: PathEpisodes, names: Sequence[str]) -> range:
     """Return the turn in which a named character was met, or the first turn that mentions one. Only turns whose line
     of facts has a turn number count, which excludes plain conversations."""
-    folded = [name.casefold() for name in names]
+    folded = list(map(match_name, names))
     first = 0
     for depth in range(1, min(episodes.last, _LOOKED_THROUGH * 4) + 1):
         turn = episodes.at(depth)
-        text = episodes.text(turn).casefold() if turn is not None else ""
+        text = match_text(episodes.text(turn)) if turn is not None else ""
         if not any(name in text for name in folded):
             continue
         facts = text.partition("\n")[0]

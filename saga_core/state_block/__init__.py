@@ -31,7 +31,6 @@ from saga_core.state_block.parser import (
     read_reply,
 )
 from saga_core.state_block.prose import prose_of
-from saga_core.state_block.spelling import squash
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
 from saga_core.state_block.values import is_nothing
 
@@ -65,7 +64,6 @@ __all__ = [
     "read_hidden",
     "read_reply",
     "render_block",
-    "squash",
     "thinks_only",
     "unscanned",
     "without_thoughts",

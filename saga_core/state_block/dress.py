@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import re
 
+from saga_core.language import without_needless_marks
 from saga_core.state_block.markup import unmarked
 
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u00ad]")
 _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 _LINE_END = re.compile(r"\r\n?")
 _MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|/\*|!!| [-–—] ")
@@ -15,8 +15,8 @@ _MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|
 
 
 def undressed(body: str) -> str:
-    """``body`` without invisible characters and markup, with HTML entities decoded."""
-    body = _INVISIBLE.sub("", body)
+    """``body`` without needless invisible characters and markup, with HTML entities decoded."""
+    body = without_needless_marks(body)
     if _MARKED.search(body):
         body = unmarked(_LINE_END.sub("\n", body))
     if "&" in body and _ENTITY.search(body):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from saga_core.language import squash
 from saga_core.state_block.fields import Kind, record_key
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import nothing_in_list
 
 LONGEST = 1_000

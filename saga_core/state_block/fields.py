@@ -7,10 +7,9 @@ from functools import lru_cache
 
 from attrs import frozen
 
-from saga_core.language import all_of, every, normalized
+from saga_core.language import all_of, every, normalized, squash
 from saga_core.state_block.form import SLOTS
 from saga_core.state_block.placeholders import NONE, Placeholders
-from saga_core.state_block.spelling import squash
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 

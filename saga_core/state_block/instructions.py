@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from attrs import fields as attributes
 
-from saga_core.language import DEFAULT, known, language_of, primary
+from saga_core.language import DEFAULT, known, language_of, primary, squash
 from saga_core.state_block.amounts import split_amount
 from saga_core.state_block.fields import (
     FIELDS,
@@ -25,7 +25,6 @@ from saga_core.state_block.flow import Scalar
 from saga_core.state_block.form import FORM
 from saga_core.state_block.parser import parse_block
 from saga_core.state_block.placeholders import Placeholders
-from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
     NO_WORDS,
     YES_WORDS,

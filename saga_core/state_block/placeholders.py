@@ -6,8 +6,7 @@ import re
 
 from attrs import frozen
 
-from saga_core.language import all_of, every, normalized
-from saga_core.state_block.spelling import squash
+from saga_core.language import all_of, every, normalized, squash
 
 _LONGEST = 60
 _BRACKETED = re.compile(

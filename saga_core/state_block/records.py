@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeVar
 
-from saga_core.language import DEFAULT, Language, all_of, any_of, as_it_stands, every
+from saga_core.language import DEFAULT, Language, all_of, any_of, as_it_stands, every, squash
 from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
@@ -21,7 +21,6 @@ from saga_core.state_block.fields import (
 )
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.placeholders import NONE, Placeholders
-from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
     MAX_NAME,
     Unreadable,

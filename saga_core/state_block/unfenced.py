@@ -27,11 +27,10 @@ from string import ascii_letters, digits
 
 from attrs import define, evolve, field
 
-from saga_core.language import all_of, any_of, every, normalized
+from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, JOINTS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
-from saga_core.state_block.spelling import squash
 
 # -- the lines of a report -------------------------------------------------------------------------------------
 #

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from attrs import define, frozen
 
+from saga_core.language import fold_name
 from saga_core.messages import Frame
 
 _ROLES = {
@@ -76,7 +77,7 @@ class Template:
 def role_of(name: str, player: str = "") -> str:
     """Return the role of a header's name. Names other than the player's and the system's are the model's."""
     plain = name.strip("#[]: \r\n").lower()
-    if player and plain == player.lower():
+    if player and fold_name(plain) == fold_name(player):
         return "user"
     return _ROLES.get(plain.partition(" ")[0], "assistant")
 

@@ -26,7 +26,6 @@ from saga_core.trackers.tracker import (
     Whose,
     ends,
     pair,
-    spelling,
 )
 
 __all__ = [
@@ -54,7 +53,6 @@ __all__ = [
     "read_threads",
     "read_value",
     "shown_value",
-    "spelling",
     "start_value",
     "time_in",
     "tracker_in_line",

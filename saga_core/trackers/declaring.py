@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from saga_core.errors import BadInput
-from saga_core.language import clean_name, normalized
+from saga_core.language import clean_name, normalized, squash
 from saga_core.trackers.reading import start_value
 from saga_core.trackers.tracker import (
     LONGEST_NAME,
@@ -18,7 +18,6 @@ from saga_core.trackers.tracker import (
     Tracker,
     TrackerKind,
     Whose,
-    spelling,
 )
 
 DECLARED_FIELDS = (
@@ -63,10 +62,10 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
     if unknown is not None:
         raise BadInput(f"{unknown}: a tracker has no such field; it has {', '.join(DECLARED_FIELDS)}")
     name = clean_name(said.get("name", ""))
-    if not spelling(name) or len(name) > LONGEST_NAME or re.search(r"[:：=|{}\[\]<>,\n]", name):
+    if not squash(name) or len(name) > LONGEST_NAME or re.search(r"[:：=|{}\[\]<>,\n]", name):
         remedy = f"give one of at most {LONGEST_NAME} letters, without : = | , or brackets"
         raise BadInput(f"name: {name!r} is no name for a tracker; {remedy}")
-    if spelling(name) in _reserved():
+    if squash(name) in _reserved():
         raise BadInput(f"name: {name!r} is a field that every state block has; choose another name")
     kind = TrackerKind(_one_of(said, "kind", TrackerKind, TrackerKind.NUMBER))
     whose = Whose(_one_of(said, "for", Whose, _USUALLY.get(kind, Whose.PLAYER)))
@@ -138,7 +137,7 @@ def declaration_of(tracker: Tracker) -> dict[str, str]:
 
 
 def _reserved() -> frozenset[str]:
-    return frozenset(map(spelling, RESERVED))
+    return frozenset(map(squash, RESERVED))
 
 
 def _one_of(said: Mapping[str, str], name: str, kinds: type[StrEnum], usual: StrEnum) -> str:
@@ -181,7 +180,7 @@ def _steps(text: str, kind: TrackerKind) -> tuple[tuple[int, str], ...]:
         found.append(
             (int(number) if number is not None else at if kind is not TrackerKind.MONEY else 1, step[2].strip())
         )
-    names = [spelling(name) for _, name in found]
+    names = [squash(name) for _, name in found]
     if len(set(names)) < len(names):
         raise BadInput(f"steps: {text!r} has a name twice; {_REMEDIES['steps']}")
     if kind is TrackerKind.MONEY and any(worth < 1 for worth, _ in found):

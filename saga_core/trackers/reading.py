@@ -8,9 +8,9 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import all_of, clean_name, every, normalized
+from saga_core.language import all_of, clean_name, every, normalized, squash
 from saga_core.trackers import clock
-from saga_core.trackers.tracker import LONGEST_TEXT, Tracker, TrackerKind, spelling
+from saga_core.trackers.tracker import LONGEST_TEXT, Tracker, TrackerKind
 from saga_core.values import Value
 
 MOST_ITEMS = 32
@@ -47,7 +47,7 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
         return _items(parts)
     text = " ".join(part.strip() for part in parts if part.strip())
     text = re.split(r"\s{0,4}(?:->|=>|→|⇒)\s{0,4}", text)[-1].strip()
-    if not text or spelling(text) in _unchanged():
+    if not text or squash(text) in _unchanged():
         return Reading()
     if tracker.kind is TrackerKind.CLOCK:
         now = before if isinstance(before, int) else 0
@@ -58,13 +58,13 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     if tracker.numeric:
         return _number(tracker, text)
     if tracker.kind is TrackerKind.FLAG:
-        flag = _flags().get(spelling(text.partition("(")[0]))
+        flag = _flags().get(squash(text.partition("(")[0]))
         if flag is None:
             raise UnreadableValue(f"{text[:40]!r} is neither yes nor no")
         return Reading(flag)
     if tracker.kind is TrackerKind.CHOICE:
-        wanted = (spelling(text), spelling(text.partition("(")[0]))
-        option = next((name for _, name in tracker.steps if spelling(name) in wanted), None)
+        wanted = (squash(text), squash(text.partition("(")[0]))
+        option = next((name for _, name in tracker.steps if squash(name) in wanted), None)
         if option is None:
             options = ", ".join(name for _, name in tracker.steps)
             raise UnreadableValue(f"{text[:40]!r} is none of {options}")
@@ -151,7 +151,7 @@ def _number(tracker: Tracker, text: str) -> Reading:
     plain = _plain(text)
     if tracker.kind is TrackerKind.MONEY and tracker.steps:
         return _money(tracker, plain)
-    step = next((number for number, name in tracker.steps if spelling(name) == spelling(plain.lstrip("="))), None)
+    step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
     if step is not None:
         return Reading(step)
     found = _NUMBER.search(plain)
@@ -164,10 +164,10 @@ def _number(tracker: Tracker, text: str) -> Reading:
 
 
 def _money(tracker: Tracker, plain: str) -> Reading:
-    names = sorted(((spelling(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
+    names = sorted(((squash(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
     total, sign, relative, seen = 0, 1, False, False
     for found in re.finditer(r"(?P<sign>[+\-])?\s{0,4}(?P<digits>\d[\d,]{0,14})\s{0,4}(?P<coin>[^\d+\-,;]*)", plain):
-        coin = spelling(found["coin"].partition("(")[0])
+        coin = squash(found["coin"].partition("(")[0])
         worth = next((worth for name, worth in names if coin.startswith(name)), None)
         if worth is None and (coin and seen):
             continue
@@ -204,8 +204,8 @@ def _items(parts: Sequence[str]) -> Reading:
             continue
         (added if text[0] == "+" else removed if text[0] in "-−" else whole).append(name)
     if not added and not removed:
-        said = [name for name in whole if spelling(name) not in _nothing()]
-        if whole and all(spelling(name) in _unchanged() - _nothing() for name in whole):
+        said = [name for name in whole if squash(name) not in _nothing()]
+        if whole and all(squash(name) in _unchanged() - _nothing() for name in whole):
             return Reading()
         return Reading(tuple(dict.fromkeys(said))[:MOST_ITEMS]) if items else Reading()
     return Reading(added=(*added, *whole), removed=tuple(removed))
@@ -215,15 +215,15 @@ def _items(parts: Sequence[str]) -> Reading:
 def _flags() -> dict[str, bool]:
     yes = all_of(lambda each: each.values.yes) | all_of(lambda each: each.values.true)
     no = all_of(lambda each: each.values.no) | all_of(lambda each: each.values.false)
-    return {**dict.fromkeys(map(spelling, no), False), **dict.fromkeys(map(spelling, yes), True)}
+    return {**dict.fromkeys(map(squash, no), False), **dict.fromkeys(map(squash, yes), True)}
 
 
 @cache
 def _unchanged() -> frozenset[str]:
     words = {word for each in every() for word in (*each.values.unchanged, *each.values.nothing)}
-    return frozenset(map(spelling, words)) | _nothing()
+    return frozenset(map(squash, words)) | _nothing()
 
 
 @cache
 def _nothing() -> frozenset[str]:
-    return frozenset(word for each in every() for word in map(spelling, (each.labels.nothing, *each.values.nobody)))
+    return frozenset(word for each in every() for word in map(squash, (each.labels.nothing, *each.values.nobody)))

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from saga_core.errors import BadInput
+from saga_core.language import squash
 from saga_core.trackers.declaring import DECLARED_FIELDS, declaration_of, tracker_of
-from saga_core.trackers.tracker import MOST, Tracker, spelling
+from saga_core.trackers.tracker import MOST, Tracker
 
 HEADING = "## Trackers"
 _HEADING = re.compile(r"##[ \t]+trackers?[ \t]*$", re.IGNORECASE)
@@ -63,7 +64,7 @@ def _read(rows: list[tuple[int, str]], rest: str) -> TrackerTable:
     (number, header), *body = rows
     columns: list[str] = []
     for cell in _cells(header):
-        name = _OTHER_NAMES.get(spelling(cell), spelling(cell))
+        name = _OTHER_NAMES.get(squash(cell), squash(cell))
         if name not in DECLARED_FIELDS or name in columns:
             why = "stands twice" if name in columns else "is not known"
             faults.append(TableFault(number, f'column "{cell}" {why}', f"use some of {', '.join(DECLARED_FIELDS)}"))

@@ -9,8 +9,8 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import clean_name, every
-from saga_core.trackers.tracker import LONGEST_TEXT, spelling
+from saga_core.language import clean_name, every, squash
+from saga_core.trackers.tracker import LONGEST_TEXT
 
 _REMARK = re.compile(r"(?P<name>.*?\S)\s*[(（](?P<remark>[^()（）]*)[)）]\s*(?P<rest>.*)", re.DOTALL)
 _NEWS = re.compile(r"(?P<name>[^:：]*[^:：\s])\s*[:：]\s*(?P<news>\S.*)", re.DOTALL)
@@ -61,9 +61,9 @@ def _read(text: str) -> ThreadReport | None:
     if (parts := _NEWS.fullmatch(said)) is not None:
         said, news = parts["name"], parts["news"]
     name = clean_name(said)[:LONGEST_NAME]
-    if not spelling(name) or spelling(name) in _nothing():
+    if not squash(name) or squash(name) in _nothing():
         return None
-    if sign in ("-", "−") or (not sign and spelling(news) in _ended()):
+    if sign in ("-", "−") or (not sign and squash(news) in _ended()):
         return ThreadReport(name, Move.CLOSE, clean_name(news or remark)[:LONGEST_TEXT])
     whens, one, other = [], "", ""
     for piece in (each.strip() for each in re.split(r"[,，、]", remark)):
@@ -78,9 +78,9 @@ def _read(text: str) -> ThreadReport | None:
 
 @cache
 def _ended() -> frozenset[str]:
-    return frozenset(spelling(word) for each in every() for word in each.values.ended)
+    return frozenset(squash(word) for each in every() for word in each.values.ended)
 
 
 @cache
 def _nothing() -> frozenset[str]:
-    return frozenset(spelling(word) for each in every() for word in (*each.values.nothing, *each.values.unchanged))
+    return frozenset(squash(word) for each in every() for word in (*each.values.nothing, *each.values.unchanged))

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from attrs import evolve, field, frozen
 
-from saga_core.language import clean_name, normalized
+from saga_core.language import clean_name, normalized, squash
 from saga_core.trackers.profiles import UNASKED
 from saga_core.values import Value
 
@@ -84,11 +84,6 @@ _LIMITS: Mapping[TrackerKind, tuple[int | None, int | None]] = {
 }
 
 
-def spelling(name: str) -> str:
-    """A tracker's name in the form used for comparison: letters and digits only, case folded."""
-    return "".join(filter(str.isalnum, normalized("NFKC", name).casefold()))
-
-
 @frozen(kw_only=True)
 class Tracker:
     """One thing that is counted. ``tracker_of`` makes and validates it from the texts of a declaration."""
@@ -120,7 +115,7 @@ class Tracker:
     @property
     def key(self) -> str:
         """The name in the form used for comparison."""
-        return spelling(self.name)
+        return squash(self.name)
 
     @property
     def limits(self) -> tuple[int | None, int | None]:
@@ -166,7 +161,7 @@ class Trackers:
         if not self.declared:
             return None
         head = normalized("NFKC", name).partition("(")[0]
-        return self._by_key.get(spelling(name)) or self._by_key.get(spelling(head))
+        return self._by_key.get(squash(name)) or self._by_key.get(squash(head))
 
     def with_more(self, more: Iterable[Tracker]) -> Trackers:
         """These trackers and ``more``. One of a known name replaces the earlier one in its place."""
@@ -177,7 +172,7 @@ class Trackers:
 
     def without(self, name: str) -> Trackers:
         """These trackers but the one of that name."""
-        key = spelling(name)
+        key = squash(name)
         gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST:]
         return evolve(self, declared=tuple(each for each in self.declared if each.key != key), gone=gone)
 

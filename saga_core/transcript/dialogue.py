@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from attrs import evolve, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import LONG, Language, languages_in, looked_through, nfc, without_empty_lines
+from saga_core.language import LONG, Language, clean_name, languages_in, looked_through, nfc, without_empty_lines
 from saga_core.messages import flatten
 from saga_core.state_block import SCANNED, unscanned, without_thoughts
 from saga_core.transcript.identities import (
@@ -374,7 +374,7 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
     if _is_system(message):
         return []
     name = message.get("name")
-    said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
+    said = Utterance(role, text, index, clean_name(str(name)) if name else "", images)
     return _unwrapped(said) if WRAPPER in text else [said]
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts, TurnContext, lines_of
-from saga_core.language import detect
+from saga_core.language import detect, fold_name
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
 from saga_core.projection import due_lines
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
@@ -116,7 +116,7 @@ async def _lore_moment(live: LiveSession, turn_id: str, words: str) -> LoreMomen
         replies=path[0].depth,
         seed=turn_id,
         triggers=frozenset({"normal"}),
-        characters=frozenset(sheet.name.casefold() for sheet in live.world.characters if not sheet.player),
+        characters=frozenset(fold_name(sheet.name) for sheet in live.world.characters if not sheet.player),
         told=told,
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput, StoreError
-from saga_core.language import fold_name, looked_through, match_text, mentions_folded, nfc
+from saga_core.language import fold_name, looked_through, match_name, match_text, mentions_folded, nfc
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World
@@ -179,7 +179,7 @@ class WorldLibrary:
         best, chosen = 0, None
         for world in self._readable():
             for name in world.match:
-                if len(name) > best and mentions_folded(told, match_text(name)):
+                if len(name) > best and mentions_folded(told, match_name(name)):
                     best, chosen = len(name), world
         if chosen is not None:
             return chosen

@@ -20,6 +20,7 @@ Header values and key suffixes may be percent-encoded UTF-8, for clients that ca
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -37,8 +38,10 @@ from saga_server.http.errors import RequestError
 
 TRACKER = "tracker"
 LONGEST_NAME = 200
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible although Unicode calls them printable: a name with one can look like another name."""
+_WRITTEN = re.compile("[\u061c\u200c-\u200f\U000e0020-\U000e007f]")
+"""Invisible characters that names are written with: joiners, marks of direction, and the letters of a flag."""
 
 _COUNTED = {"all": ("user", *SYSTEM_ROLES), "player": ("user",), "off": ()}
 """Roles whose markers count, by ``session.markers``."""
@@ -145,10 +148,10 @@ def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, 
 
 def read_name(text: str | None, where: str) -> str | None:
     """Return a name in normal form, None if it is empty. Raises ``RequestError`` for an invalid name."""
-    raw = " ".join((text or "").split())
-    if len(raw) > LONGEST_NAME or not raw.isprintable() or not _INVISIBLE.isdisjoint(raw):
+    name = clean_name(text or "")
+    if len(name) > LONGEST_NAME or not _WRITTEN.sub("", name).isprintable() or not _INVISIBLE.isdisjoint(name):
         raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters, all visible", param=where)
-    return clean_name(raw) or None
+    return name or None
 
 
 def _configured(identify: Identify, user: str | None, messages: Sequence[Any]) -> str | None:

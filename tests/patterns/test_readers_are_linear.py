@@ -17,13 +17,12 @@ from saga_backends.chat.offline import OfflineNarrator
 from saga_core.context.model import one_field, one_line
 from saga_core.curation import rules
 from saga_core.errors import SagaError
-from saga_core.language import clean_name, mentions, terms
+from saga_core.language import clean_name, match_text, mentions, terms
 from saga_core.messages import question
 from saga_core.model_calls import read_object, without_injected
 from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
-from saga_core.recall.lorebook import fold_text
 from saga_core.recall.questions import looks_back, time_named
 from saga_core.state_block import BlockFilter, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript
@@ -102,7 +101,7 @@ def narrated_offline(text: str) -> None:
 
 def told(text: str) -> None:
     one_line(text), one_field(text), clauses(text), weight(text), without_injected(text)
-    mentions(text, "Mara"), fold_text(text), list(terms(text)), excerpt(text, {"mara": 1.0}, 200)
+    mentions(text, "Mara"), match_text(text), list(terms(text)), excerpt(text, {"mara": 1.0}, 200)
 
 
 def body(text: str) -> None:

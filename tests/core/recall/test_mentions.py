@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.language import is_hangul, mentions
+from saga_core.language import is_hangul, match_name, mentions, nfc
 from saga_core.language.ko.grammar import PARTICLES
-from saga_core.recall.lorebook import NameIndex, Passage, fold_text
+from saga_core.recall.lorebook import NameIndex, Passage
 
 PIECES = [*"성 여성 숲 어둠 의 에서 은 이 크룩 문 King king the Goblin . , ' _ - 『 』 \n 3".split(" "), " ", "  "]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
@@ -24,10 +24,10 @@ def found(text: str, *several: str) -> list[str]:
 
 @given(texts, st.lists(names, max_size=8, unique=True))
 def test_equals_the_rule_name_by_name(text: str, several: list[str]) -> None:
-    folded = fold_text(text)
+    folded = Passage.of(text).folded
     expected = set()
     for name in several:
-        form = fold_text(name)
+        form = " ".join(match_name(nfc(name)).split())
         joined = form.replace(" ", "")
         forms = {form, joined} if is_hangul(joined[0]) and joined.isalnum() else {form}
         if any(mentions(folded, each) for each in forms):

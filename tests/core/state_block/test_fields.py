@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from attrs import fields as attributes
 
+from saga_core.language import squash
 from saga_core.state_block import BlockFields, parse_block
 from saga_core.state_block.fields import FIELDS, LIST_KINDS, Field, Kind, field_of, record_key
-from saga_core.state_block.spelling import squash
 from saga_core.trackers import RESERVED
 
 ALIASES = [
