@@ -200,7 +200,8 @@ async def leave_no_trace(tools: Tools) -> tuple[str, ...]:
 
 
 _OF_STORES = re.compile(r"(?:state|graph|vectors|pages)(?:\.|\Z)")
-_BESIDE = re.compile(r"(?:-(?:wal|shm|journal)|\.(?:wal|lock|shadow|tmp))\Z")
+_BESIDE = re.compile(r"(?:\.damaged-\d{1,6})?(?:-(?:wal|shm|journal)|\.(?:wal|lock|shadow|tmp))?\Z")
+"""What stands beside a file in use. Damaged files that were put aside are looked through with the backups."""
 
 
 def superseded(config: Config) -> list[Path]:
