@@ -25,6 +25,8 @@ _MODULES = (
     "saga_core.curation.validation",
     "saga_core.curation.corrections",
     "saga_core.strategies.consolidation",
+    "saga_core.modules.map",
+    "saga_core.modules.rpg",
 )
 _RECORDS = (Session, Turn, TurnNode, WorldState, World, Bill, StoredMemory, StoredVolatile, PinnedPage)
 """The records that a turn reads and writes."""

@@ -20,7 +20,7 @@ DOORS = Doors.load()
 
 
 def test_the_doors_of_saga_are_installed() -> None:
-    assert set(DOORS.loaded) == {"chat", "gemini", "messages", "ollama", "passthrough", "responses", "text"}
+    assert set(DOORS.loaded) == {"chat", "gemini", "mcp", "messages", "ollama", "passthrough", "responses", "text"}
     assert DOORS.failed == {}
 
 
@@ -123,7 +123,7 @@ def point(name: str, value: str) -> EntryPoint:
 def test_doctor_says_which_doors_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     examination._doors(examination.DoctorReport(lines.append))
-    assert lines == ["ok  doors: chat, gemini, messages, ollama, passthrough, responses, text"]
+    assert lines == ["ok  doors: chat, gemini, mcp, messages, ollama, passthrough, responses, text"]
     monkeypatch.setattr(door, "entry_points", lambda group: [point("broken", "no_such_package:DOOR")])
     report = examination.DoctorReport(lines.append)
     examination._doors(report)

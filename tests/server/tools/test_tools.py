@@ -6,18 +6,21 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from saga_core import Saga
 from saga_core.errors import BadInput
 from saga_server.cli.saga_command import main
-from saga_server.process.running_server import READY_AT
+from saga_server.process.running_server import READY_AT, address_of
 from saga_server.tools import FORMATS, offered
 from saga_server.tools.catalog import TOOLS, Tool
 from tests.core.frontend import Frontend
@@ -44,6 +47,14 @@ def here(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def address(here: Path, served: subprocess.Popen[str]) -> str:
+    """The address of the server."""
+    found = address_of(here / "data")
+    assert found is not None
+    return found
+
+
+@pytest.fixture
 def served(here: Path) -> Iterator[subprocess.Popen[str]]:
     """``saga serve`` on a free port."""
     process = subprocess.Popen(
@@ -67,6 +78,16 @@ def client(here: Path, *options: str) -> Client:
     return Client(StdioServerParameters(command=command, args=arguments, cwd=here))
 
 
+@asynccontextmanager
+async def over_http(address: str, path: str = "/mcp") -> AsyncIterator[Client]:
+    """A client of the server's address."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": "Bearer first"}) as http,
+        Client(streamable_http_client(address + path, http_client=http)) as to,
+    ):
+        yield to
+
+
 async def call(to: Client, name: str, /, **arguments: Any) -> Any:
     """What a tool returns, as data."""
     result = await to.call_tool(name, arguments)
@@ -82,25 +103,52 @@ async def refusal(to: Client, name: str, /, **arguments: Any) -> str:
 
 @pytest.mark.parametrize("session", ["나의 모험/1", "Harbour"])
 async def test_every_tool_answers_the_official_client(here: Path, served: subprocess.Popen[str], session: str) -> None:
-    everything = ("--allow", "read", "--allow", "note", "--allow", "change")
-    async with client(here, *everything) as to:
-        listed = await to.list_tools()
-        assert [each.name for each in listed.tools] == [each.name for each in TOOLS]
-        assert len((await call(to, "sessions"))["sessions"]) == 2
-        word = "은열쇠" if session != "Harbour" else "boat"
-        assert word in json.dumps(await call(to, "recall", session=session, query=word, limit=3), ensure_ascii=False)
-        people = await call(to, "people_places_things", session=session)
-        await call(to, "who_is", session=session, entity=people["entities"][0]["id"])
-        for name in ("state", "timeline", "explain", "lore", "changes"):
-            assert await call(to, name, session=session)
-        assert await call(to, "who_knows", session=session, about=1)
-        await call(to, "remember", session=session, text=f"{word}: a note / 메모")
-        await call(to, "fork", session=session, name="if/만약")
-        await call(to, "correct", session=session, kind="hp", hp="7")
-        changes = await call(to, "changes", session=session)
-        assert len(changes["changes"]) == 2
-        for each in changes["changes"]:
-            await call(to, "undo", session=session, change=each["id"])
+    async with client(here, "--allow", "read", "--allow", "note", "--allow", "change") as to:
+        await _uses_every_tool(to, session)
+
+
+@pytest.mark.parametrize("session", ["나의 모험/1", "Harbour"])
+async def test_every_tool_answers_the_official_client_over_http(address: str, session: str) -> None:
+    async with over_http(address, "/mcp?allow=read&allow=note&allow=change") as to:
+        await _uses_every_tool(to, session)
+
+
+async def test_over_http_a_base_url_keeps_a_model_in_its_session(address: str) -> None:
+    async with over_http(address, "/s/Harbour/mcp") as to:
+        listed = {each.name: each for each in (await to.list_tools()).tools}
+        assert not {"sessions", "correct", "undo"} & set(listed)
+        assert "no such argument" in await refusal(to, "recall", session="나의 모험/1", query="은열쇠")
+        assert "says the sign" in json.dumps(await call(to, "recall", query="sign"))
+
+
+async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    async with httpx2.AsyncClient() as http:
+        assert (await http.post(f"{address}/mcp", json=message)).status_code == 401
+        refused = await http.post(f"{address}/mcp?allow=erase", json=message, headers={"Authorization": "Bearer first"})
+        assert refused.status_code == 400
+        assert "'erase' is no risk; give read, note or change" in refused.text
+        assert (await http.get(f"{address}/mcp", headers={"Authorization": "Bearer first"})).status_code == 405
+
+
+async def _uses_every_tool(to: Client, session: str) -> None:
+    listed = await to.list_tools()
+    assert [each.name for each in listed.tools] == [each.name for each in TOOLS]
+    assert len((await call(to, "sessions"))["sessions"]) == 2
+    word = "은열쇠" if session != "Harbour" else "boat"
+    assert word in json.dumps(await call(to, "recall", session=session, query=word, limit=3), ensure_ascii=False)
+    people = await call(to, "people_places_things", session=session)
+    await call(to, "who_is", session=session, entity=people["entities"][0]["id"])
+    for name in ("state", "timeline", "explain", "lore", "changes"):
+        assert await call(to, name, session=session)
+    assert await call(to, "who_knows", session=session, about=1)
+    await call(to, "remember", session=session, text=f"{word}: a note / 메모")
+    await call(to, "fork", session=session, name="if/만약")
+    await call(to, "correct", session=session, kind="hp", hp="7")
+    changes = await call(to, "changes", session=session)
+    assert len(changes["changes"]) == 2
+    for each in changes["changes"]:
+        await call(to, "undo", session=session, change=each["id"])
 
 
 async def test_what_was_answered_outlives_a_kill(here: Path, served: subprocess.Popen[str]) -> None:

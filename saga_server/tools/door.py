@@ -1,0 +1,31 @@
+"""The door ``/mcp``: the tools over MCP's streamable HTTP, for hosts that speak to an address.
+
+Behind a base URL (``/s/SESSION/mcp``) the tools are those of that session alone. Each call asks the admin API of this
+very server with the caller's own key, so that access, quotas, the audit log and the owner of a session count as they
+do everywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import Any
+
+from aiohttp import web
+
+from saga_server.http import Door, RequestError
+
+
+async def over_http(request: web.Request) -> web.StreamResponse:
+    """Answer one message. The package ``mcp`` is imported when the first one arrives."""
+    try:
+        module: Any = await asyncio.to_thread(import_module, "saga_server.tools.over_http")
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            f"mcp: {error.name} is not installed; run pip install 'saga-rp[mcp]' where SAGA runs", status=501
+        ) from error
+    answered: web.StreamResponse = await module.answered(request)
+    return answered
+
+
+DOOR = Door(paths={"/mcp": {"POST": over_http}})

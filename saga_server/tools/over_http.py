@@ -1,0 +1,121 @@
+"""One message over MCP's streamable HTTP, stateless: what answers it lives as long as the request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import MutableMapping
+from functools import partial
+from typing import Any, Final, get_args
+
+import aiohttp
+from aiohttp import web
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from saga_core.errors import BadInput, NotFound, StoreUnavailable
+from saga_server.http import BODY, PLACE, RequestError
+from saga_server.tools.catalog import Call, Risk, offered
+from saga_server.tools.over_mcp import mcp_server
+
+_DEFAULT: Final[tuple[Risk, ...]] = ("read", "note")
+_SECONDS: Final = 60.0
+"""The most seconds that a call may take."""
+_CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+"""SAGA has looked at the Host and the Origin before."""
+
+
+async def answered(request: web.Request) -> web.StreamResponse:
+    """Return the answer to the message in the body. ``RequestError`` for an unknown risk in ``allow``."""
+    place = request.get(PLACE)
+    said = request.query.getall("allow", list[str](_DEFAULT))
+    for each in said:
+        if each not in get_args(Risk):
+            raise RequestError(f"allow: {each[:40]!r} is no risk; give read, note or change", param="allow")
+    allowed: frozenset[Risk] = frozenset(each for each in get_args(Risk) if each in said)
+    tools = offered(allowed, (place.session if place is not None else "") or None)
+    server = mcp_server(tools, partial(_ask, request))
+    manager = StreamableHTTPSessionManager(
+        server, json_response=True, stateless=True, security_settings=_CHECKED_BY_SAGA
+    )
+    exchange = _Exchange(request)
+    async with manager.run():
+        await manager.handle_request(exchange.scope, exchange.receive, exchange.send)
+    return exchange.response()
+
+
+class _Exchange:
+    """A request of aiohttp as an ASGI server would pass it on, and the response that comes back."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._body: bytes | None = request[BODY]
+        self._status = 500
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._parts: list[bytes] = []
+        self.scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.scheme,
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "root_path": "",
+            "query_string": b"",
+            "headers": [
+                (name.lower().encode("latin-1"), value.encode("utf-8", "surrogateescape"))
+                for name, value in request.headers.items()
+                if name.lower() not in ("content-encoding", "content-length", "transfer-encoding")
+            ],
+            "client": None,
+            "server": None,
+            "state": {},
+        }
+
+    async def receive(self) -> dict[str, Any]:
+        if self._body is None:
+            await asyncio.Event().wait()  # nothing more comes; the request ends with its answer
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self._status, self._headers = message["status"], list(message["headers"])
+        elif message["type"] == "http.response.body":
+            self._parts.append(message.get("body", b""))
+
+    def response(self) -> web.Response:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in self._headers}
+        headers.pop("content-length", None)
+        return web.Response(status=self._status, body=b"".join(self._parts), headers=headers)
+
+
+async def _ask(request: web.Request, call: Call) -> Any:
+    """Send a call to this server's own API as the caller. Raises ``SagaError`` with the API's reason."""
+    transport = request.transport
+    if transport is None:
+        raise StoreUnavailable("the client has gone away")
+    address = transport.get_extra_info("sockname")
+    local = aiohttp.UnixConnector(path=address) if isinstance(address, str) else None
+    host, port = ("localhost", 80) if isinstance(address, str) else address[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{call.path}"
+    kept = ("Authorization", "X-Api-Key", "Host")
+    headers = {name: request.headers[name] for name in kept if name in request.headers}
+    try:
+        async with (
+            aiohttp.ClientSession(connector=local, timeout=aiohttp.ClientTimeout(total=_SECONDS)) as client,
+            client.request(
+                call.method,
+                url,
+                params=call.query,
+                data=call.body,
+                headers={**headers, "Content-Type": "application/json"},
+            ) as answer,
+        ):
+            found = json.loads(await answer.read() or b"null")
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise StoreUnavailable(f"SAGA's API did not answer: {type(error).__name__}: {error}") from error
+    if answer.status < 400:
+        return found
+    words = found.get("error", {}).get("message", "") if isinstance(found, dict) else ""
+    raise (NotFound if answer.status == 404 else BadInput)(words or f"SAGA's API answered {answer.status}")
