@@ -60,7 +60,7 @@ async def begin_move(target: StateKV) -> None:
     if await target.scan((), limit=1):
         raise BadInput(
             f"{target.info.location or target.info.name}: holds something already; give an empty database, schema or "
-            "file"
+            "file, or move that away"
         )
     await target.commit(Batch({keys.MOVING_KEY: b"1"}), expected={keys.MOVING_KEY: None})
 

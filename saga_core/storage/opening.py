@@ -15,7 +15,15 @@ from saga_core import registry
 from saga_core.capabilities import Capability
 from saga_core.config import Config, StoreConfig
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from saga_core.errors import (
+    BadInput,
+    NewerSchema,
+    SagaError,
+    StoreCorrupt,
+    StoreError,
+    StoreLocked,
+    StoreUnavailable,
+)
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.external import StoreKind, check_store, external_stores
@@ -65,6 +73,8 @@ FALLBACK = {"graph": ProfileBackend("networkx", None), "vector": ProfileBackend(
 
 _KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
 _VIEWS = ("graph", "vector", "cache")
+_MOST_OF_ERROR = 300
+"""Characters of an engine's own message that are quoted."""
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
 """Graph engines whose query language must be enabled by the option ``raw_query``."""
 
@@ -275,7 +285,11 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         if not inspect.isawaitable(opening):
             raise BadInput(f"storage.{kind}.backend: what opens {name} is not asynchronous; write it with async def")
         store = await opening
-    except (ImportError, StoreUnavailable) as error:
+    except Exception as error:
+        if isinstance(error, SagaError) and not isinstance(error, StoreUnavailable):
+            raise
+        if not isinstance(error, (ImportError, StoreUnavailable)):
+            raise _foreign(config, kind, name, error) from error
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):
             raise
@@ -289,6 +303,23 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
     check_store(f"storage.{kind}.backend: {name}", kind, store)
     return await _fitted(config, kind, store)
+
+
+def _foreign(config: Config, kind: StoreKind, name: str, error: Exception) -> StoreError:
+    """Return the ``StoreError`` for an exception of the engine itself, which says nothing of what is to be done."""
+    path, why = path_of(config, kind), f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
+    if isinstance(error, (OSError, MemoryError)) or path is None or not _holds_data(path):
+        return StoreUnavailable(
+            f"storage.{kind}: {name} cannot be opened at {path or 'its address'} ({why}); check the options, rights "
+            "and space there, or name another backend"
+        )
+    remedy = (
+        "restore a backup with `saga restore FILE --force`" if kind == "state" else "move it away and `saga rebuild`"
+    )
+    return StoreCorrupt(
+        f"storage.{kind}: {path} cannot be opened by {name} ({why}); if another engine wrote it, give another "
+        f"storage.{kind}.path; if it is damaged, {remedy}"
+    )
 
 
 async def _fitted(config: Config, kind: StoreKind, store: Any) -> Any:

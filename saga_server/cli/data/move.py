@@ -1,4 +1,4 @@
-"""``saga move``: copies the journal into PostgreSQL or back into a file, even while servers are running."""
+"""``saga move``: copies the journal into a database, a folder or another engine, even while servers are running."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 from attrs import evolve
 
+from saga_core import registry
 from saga_core.capabilities import Capability
-from saga_core.config import Config, load_config
+from saga_core.config import Config, StoreConfig, load_config
 from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.storage import backend_of, path_of
 from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import fail, find_config, settings
 from saga_server.counted import counted
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from saga_core.stores import Key, StateKV
 
 _DATABASE = ("postgresql://", "postgres://")
+_ENGINE = "state="
 _PAUSE = 1.0
 """Seconds between two passes, at least. After a slow pass the pause is three times as long as the pass."""
 _FEW = 100
@@ -35,7 +38,8 @@ _FEW = 100
     "target",
     required=True,
     metavar="TARGET",
-    help="Target: postgresql://… for a database, or a folder, which becomes the data directory.",
+    help="Target: postgresql://… for a database, a folder, which becomes the data directory, or state=BACKEND for "
+    "another engine in the same data directory.",
 )
 @click.option("--schema", default="saga", show_default=True, help="Schema in the database.")
 @click.option("--follow", is_flag=True, help="Copy while the servers run, and finish after they have stopped.")
@@ -53,7 +57,7 @@ def move(file: Path | None, data: Path | None, target: str, schema: str, follow:
         config = find_config(file, data)
         log_errors_only(config)
         check_there(config)
-        moved = _configured(target, schema)
+        moved = _configured(config, target, schema)
         count = asyncio.run(_move(config, moved, follow))
     except (SagaError, OSError) as error:
         fail(error)
@@ -62,19 +66,39 @@ def move(file: Path | None, data: Path | None, target: str, schema: str, follow:
         say("storage:\n  profile: scale\n  url: (the address that you gave)")
         if schema != "saga":
             say("  # and for each of state, graph, vector and cache\n  state:\n    options: {schema: " + schema + "}")
+    elif target.startswith(_ENGINE):
+        say(f"storage:\n  state: {{backend: {moved.storage.state.backend!r}}}")
+        if (old := path_of(config, "state")) is not None:
+            say(f"The old journal stays at {old}; delete it when you need it no more.")
     else:
         say(f"storage:\n  profile: lite\n  path: {Path(target).absolute()}")
 
 
-def _configured(target: str, schema: str) -> Config:
+def _configured(config: Config, target: str, schema: str) -> Config:
     if target.startswith(_DATABASE):
         return load_config(
             {"storage": {"profile": "scale", "url": target, "state": {"options": {"schema": schema}}}}, environ={}
         )
     if "://" in target:
         raise BadInput("--to: is no address that is known; give postgresql://… or a folder")
+    kind, equals, backend = target.partition("=")
+    if equals and kind in ("graph", "vector", "cache"):
+        raise BadInput(f"--to: only the journal is moved; {kind} is rendered from it: saga rebuild --to {target}")
+    if target.startswith(_ENGINE):
+        return _other_engine(config, backend)
+    if target in registry.names("state"):
+        raise BadInput(f"--to: {target} is the name of a backend; give state={target}, or ./{target} for a folder")
     plain = load_config({}, environ={})
     return evolve(plain, storage=evolve(plain.storage, path=str(Path(target).absolute())))
+
+
+def _other_engine(config: Config, backend: str) -> Config:
+    """The configuration with the journal in ``backend``, at the place of that engine in the same data directory."""
+    if not backend:
+        raise BadInput("--to: state= names no backend; give one, such as state=sqlite")
+    if backend == backend_of(config, "state"):
+        raise BadInput(f"--to: the journal is kept by {backend} already; give another backend, or a folder")
+    return evolve(config, storage=evolve(config.storage, state=StoreConfig(backend=backend)))
 
 
 async def _move(config: Config, moved: Config, follow: bool) -> int:
@@ -84,6 +108,8 @@ async def _move(config: Config, moved: Config, follow: bool) -> int:
 
     target = await open_journal_store(moved, Counters())
     try:
+        if Capability.DURABLE not in target.info.capabilities:
+            raise BadInput(f"--to: {target.info.name} promises no durable writes; give a backend that is durable")
         if follow:
             await begin_move(target)
             source = await _followed(config, target)
@@ -133,9 +159,10 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
 async def _pass_beside(config: Config, target: StateKV) -> int:
     """Copy once from a file that a server has open."""
     from saga_backends.state_kv.sqlite import open_beside
-    from saga_core.storage import path_of
 
-    path = path_of(config, "state")
+    engine, path = backend_of(config, "state"), path_of(config, "state")
+    if engine != "sqlite":
+        raise BadInput(f"--follow: {engine} cannot be read while a server has it open; stop the server, then move")
     assert path is not None, "what is locked is a file"
     source = await open_beside(path)
     try:

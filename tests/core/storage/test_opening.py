@@ -118,6 +118,33 @@ async def test_a_damaged_store_is_no_missing_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "written", "raised"),
+    [
+        (ValueError("bad magic"), True, StoreCorrupt),
+        (ValueError("bad magic"), False, StoreUnavailable),
+        (PermissionError(13, "denied"), True, StoreUnavailable),
+        (MemoryError(), True, StoreUnavailable),
+    ],
+)
+async def test_an_exception_of_an_engine_at_its_opening_becomes_an_error_with_a_remedy(
+    error: Exception, written: bool, raised: type[Exception], tmp_path: Path
+) -> None:
+    async def broken(options: OpenOptions) -> Any:
+        raise error
+
+    if written:
+        (tmp_path / "state.broken").write_bytes(b"another engine's")
+    registry.register("state.broken", broken)
+    try:
+        with pytest.raises(raised, match=r"state\.broken.*(another backend|another storage\.state\.path)") as caught:
+            await Saga.open(config(tmp_path, state={"backend": "broken"}))
+    finally:
+        registry.unregister("state.broken")
+    assert type(error).__name__ in str(caught.value)
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
     ("kind", "here", "there"),
     [("vector", "chroma", "lancedb"), ("vector", "lancedb", "chroma"), ("graph", "ladybug", "kuzu")],
 )

@@ -1,0 +1,150 @@
+"""``saga move --to state=…``: a journal goes to another engine and back, and a move that is killed goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+from click.testing import CliRunner
+
+from saga_core import Saga
+from saga_core.config import Config, load_config
+from saga_core.counters import Counters
+from saga_core.storage import open_journal_store, path_of
+from saga_core.stores import Batch
+from saga_server.cli.saga_command import main
+from tests.core.frontend import Frontend
+
+pytest.importorskip("lmdb", reason="the worked example of docs/write-a-backend.md is the second engine")
+
+LMDB = "docs.examples.lmdb_state:BACKEND"
+MOVES = """
+import asyncio, sys
+from saga_core.config import load_config
+from saga_server.cli.data import move
+from saga_core.maintenance import move_journal
+import docs.examples.lmdb_state, lmdb, saga_backends.state_kv.sqlite
+config = load_config({"storage": {"path": sys.argv[1]}}, environ={})
+print("ready", flush=True)
+asyncio.run(move._move(config, move._configured(config, "state=" + sys.argv[2], "saga"), False))
+"""
+
+
+def moved(*given: str) -> str:
+    done = CliRunner().invoke(main, ["move", *given])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+async def played(data: Path, chat: list[dict[str, Any]], words: str, **state: str) -> int:
+    storage = {"path": str(data), "state": state}
+    async with Saga.open({"storage": storage, "session": {"default_world": "ersia"}}) as saga:
+        await Frontend(saga, session="the tale", history=chat).say(words, f"So it is: {words}", hp_change=-5)
+        await saga.drain(20)
+        (summary,) = await saga.sessions.list()
+        assert await saga.maintenance.differences(summary.session.id) == []
+        turn: int = (await saga.describe(summary.session.id))["turn"]
+        return turn
+
+
+def test_a_story_goes_to_another_engine_and_back(tmp_path: Path) -> None:
+    data, file, chat = tmp_path / "data", tmp_path / "saga.yaml", list[dict[str, Any]]()
+    first = asyncio.run(played(data, chat, "I sit down by the fire."))
+    output = moved("--data", str(data), "--to", f"state={LMDB}")
+    assert LMDB in output
+    assert str(data / "state.db") in output, "the old file is named"
+    assert asyncio.run(played(data, chat, "I ask for the way.", backend=LMDB)) == first + 1
+
+    file.write_text(f"storage:\n  path: {data}\n  state: {{backend: '{LMDB}'}}\n", encoding="utf-8")
+    refused = CliRunner().invoke(main, ["move", "--config", str(file), "--to", "state=sqlite"])
+    assert refused.exit_code == 2
+    assert "state.db: holds something already" in refused.output
+    for old in data.glob("state.db*"):
+        old.rename(tmp_path / old.name)
+    moved("--config", str(file), "--to", "state=sqlite")
+    assert asyncio.run(played(data, chat, "I thank her and go.")) == first + 2
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("sqlite", "give state=sqlite, or ./sqlite for a folder"),
+        ("state=sqlite", "the journal is kept by sqlite already"),
+        ("state=memory", "promises no durable writes"),
+        ("state=", "names no backend"),
+        ("state=nothing", "no state backend 'nothing'"),
+        ("graph=kuzu", "saga rebuild --to graph=kuzu"),
+        ("ftp://there", "is no address that is known"),
+    ],
+)
+def test_other_targets_are_refused_with_the_remedy(target: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    done = CliRunner().invoke(main, ["move", "--data", str(tmp_path / "data"), "--to", target])
+    assert done.exit_code == 2
+    assert why in done.output
+    assert not (Path.cwd() / "sqlite").exists()
+
+
+@frozen
+class Move:
+    """``saga move`` in a process of its own."""
+
+    data: Path
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start it, and return when everything is imported."""
+        given = [sys.executable, "-c", MOVES, str(self.data), LMDB]
+        process = subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    def config(self, **state: str) -> Config:
+        return load_config({"storage": {"path": str(self.data), "state": state}}, environ={})
+
+    async def entries(self, **state: str) -> list[Any]:
+        store = await open_journal_store(self.config(**state), Counters())
+        try:
+            return await store.scan((), limit=100_000)
+        finally:
+            await store.aclose()
+
+    async def fill(self) -> None:
+        store = await open_journal_store(self.config(), Counters())
+        for start in range(0, 12_000, 1_000):
+            await store.commit(Batch({("turn", "s", f"{n:06}"): b"%d" % n * 40 for n in range(start, start + 1_000)}))
+        await store.aclose()
+
+
+@pytest.mark.deep
+def test_a_move_killed_twenty_times_loses_nothing(tmp_path: Path) -> None:
+    move, chance = Move(tmp_path / "data"), random.Random(20)
+    asyncio.run(move.fill())
+    before = asyncio.run(move.entries())
+    process = move.start()
+    began = time.monotonic()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    whole = time.monotonic() - began
+    target = path_of(move.config(backend=LMDB), "state")
+    assert target is not None
+    target.rename(tmp_path / "first")
+    kills = 0
+    while kills < 20:
+        process = move.start()
+        time.sleep(chance.uniform(0, 0.6 * whole))
+        process.kill()
+        process.communicate(timeout=60)
+        kills += process.returncode != 0
+    process = move.start()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert asyncio.run(move.entries()) == before
+    assert asyncio.run(move.entries(backend=LMDB)) == before
