@@ -25,12 +25,11 @@ from saga_core.state_block import (
     BlockFields,
     BlockStatus,
     ItemAmount,
-    Scalar,
     StateReading,
     hide,
-    is_nothing,
     parse_block,
     read_hidden,
+    says_nothing,
 )
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -174,12 +173,12 @@ def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
     """
     hidden = hide(text)
     blocks = [block for block in hidden.blocks if not block.thinking and not block.unfenced]
-    if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
+    if blocks and blocks[-1].closed and says_nothing(blocks[-1].body):
         return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
     if not blocks:
         ends = list(THINK_END.finditer(text))
         body = _unfenced(text[ends[-1].end() :] if ends else text)
-        if body and (_says_nothing(body) or squash(body) in _NOTHING):
+        if body and (says_nothing(body) or squash(body) in _NOTHING):
             return StateReading("", BlockStatus.OK, BlockFields())
         answer = _object_in(body)
         if answer is not None:
@@ -187,16 +186,11 @@ def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
             if parsed.status is not BlockStatus.FALLBACK:
                 return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)
         parsed = parse_block(body, own=own)
-        if parsed.status is BlockStatus.OK and not parsed.problems:
+        if body and parsed.status is BlockStatus.OK and not parsed.problems:
             return StateReading("", BlockStatus.OK, parsed.fields)
     found = read_hidden(hidden, own)
     # The answer was to be data, so that its missing fence is no problem.
     return evolve(found, problems=tuple(each for each in found.problems if each != UNFENCED))
-
-
-def _says_nothing(body: str) -> bool:
-    text = body.strip()
-    return not text or text == "{}" or is_nothing(Scalar(text))
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from saga_core.extraction.question import ask, ask_again
 from saga_core.extraction.window import WindowTurn, ask_window, read_window, window_schema, window_turn
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
-from saga_core.model_calls import LONGEST, BeforeCall, ModelCall, ModelCallFailed, Paid, Report
+from saga_core.model_calls import LONGEST, BeforeCall, ModelAnswer, ModelCall, ModelCallFailed, Paid, Report
 from saga_core.ports import ChatModel, TokenCounter, UsagePart
 from saga_core.state_block import BlockStatus, StateReading
 
@@ -102,12 +102,16 @@ class Extractor:
         Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names, brief=self.brief)
-        reading = read_answer(await self._ask(plan, state, before_call, paid), state.trackers)
+        answer = await self._ask(plan, state, before_call, paid)
+        reading = read_answer(answer.text[:LONGEST], state.trackers)
         if reading.status is BlockStatus.FALLBACK and not self.once:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
-            reading = read_answer(await self._ask(repair, state, before_call, paid), state.trackers)
+            answer = await self._ask(repair, state, before_call, paid)
+            reading = read_answer(answer.text[:LONGEST], state.trackers)
         if reading.status is BlockStatus.FALLBACK:
+            if answer.silence:
+                raise ModelCallFailed(f"{self.model} did not read the turn: {answer.silence}", answered=True)
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"{QUOTES}{said!r}" if said else ""
             raise ModelCallFailed(
@@ -149,7 +153,6 @@ class Extractor:
         """The number of tokens of the question about a window. Makes no call."""
         return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 
-    async def _ask(self, plan: PromptPlan, state: WorldState, before_call: BeforeCall, paid: Paid) -> str:
+    async def _ask(self, plan: PromptPlan, state: WorldState, before_call: BeforeCall, paid: Paid) -> ModelAnswer:
         schema = answer_schema(brief=self.brief, counted=state.trackers)
-        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", schema))
-        return answer.text[:LONGEST]
+        return await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", schema))

@@ -336,6 +336,8 @@ WINDOWS = "extraction.windows"
 _HISTORY = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _TOO_MUCH = (400, 413, 422)
 """HTTP statuses with which a provider refuses a prompt that is too long for its model."""
+UNREAD = "extraction.unread"
+"""The degraded mode from a turn that the model refused or did not answer for, until it reads one."""
 CUT = "block.cut"
 """The degraded mode in which the missing rest of a state block that was cut off is lost."""
 
@@ -521,6 +523,16 @@ class ExtractionJob(Job):
             for turn, each in backlog.failed()
         ]
 
+    def why_unread(self, live: LiveSession, parent: str) -> tuple[str, str] | None:
+        """The turn to continue or the one before it, if it could not be read, and the reason."""
+        backlog = self._backlogs.get(live.session.id)
+        if backlog is None:
+            return None
+        for turn in (parent, live.tree.get(parent).parent):
+            if turn and (each := backlog.wanted.get(turn)) is not None and each.failed:
+                return turn, each.reason
+        return None
+
     def progress(self) -> dict[str, dict[str, int]]:
         """How many turns of each session were read since the start, and how many wait. JSON-able."""
         found = {}
@@ -570,6 +582,7 @@ class ExtractionJob(Job):
             known = self.is_expected(error)
             log.warning("session %s: turn %s: %s", session, turn, error, exc_info=None if known else error)
             self.counters.add("extraction.failures")
+            self.counters.degrade(UNREAD, f"a turn could not be read, and what it changed is not known: {error}")
             return Step(more=True)
         finally:
             backlog.turn = ""
@@ -679,6 +692,7 @@ class ExtractionJob(Job):
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])
         backlog.done += 1
+        self.counters.recover(UNREAD)
         self.counters.add("extraction.done")
         self.counters.emit("extracted", session=live.session.id, turn=turn)
 
@@ -771,3 +785,7 @@ class TurnJobs:
     async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
         """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
         return await self.extraction.wait(live, parent, seconds)
+
+    def why_unread(self, live: LiveSession, parent: str) -> tuple[str, str] | None:
+        """The turn to continue or the one before it, if the model could not read it, and the reason."""
+        return self.extraction.why_unread(live, parent)

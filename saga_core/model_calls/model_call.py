@@ -17,6 +17,7 @@ from attrs import define, field
 from saga_core.errors import SagaError, UpstreamError
 from saga_core.messages import PromptPlan
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
+from saga_core.state_block import thinks_only, without_thoughts
 from saga_core.stores import CurationView
 
 
@@ -77,14 +78,25 @@ class ModelAnswer:
 
     text: str = ""
     calls: list[Any] = field(factory=list)
-    refused: bool = False
+    finish: str = ""
+    """The finish reason, by OpenAI's names."""
+
+    @property
+    def silence(self) -> str:
+        """Why there is no answer, although the call ended well; empty if there is one."""
+        if self.calls or (without_thoughts(self.text).strip() and not thinks_only(self.text)):
+            return ""
+        if self.finish == "length":
+            return "it used up its allowance for thoughts and did not answer; choose a model that thinks less"
+        return "it answered nothing"
 
 
 @define(eq=False)
 class ModelCall:
     """Asks one model for one purpose, and learns from refusals which parameters its provider does not support.
 
-    ``report`` counts calls and tokens, as ``<purpose>.calls``, ``<purpose>.tokens.input`` and so on.
+    ``report`` counts calls and tokens, as ``<purpose>.calls``, ``<purpose>.tokens.input`` and so on, and calls that the
+    provider filtered (``refused``) or that brought nothing but thoughts (``silent``).
     """
 
     chat: ChatModel
@@ -156,8 +168,11 @@ class ModelCall:
         except TimeoutError:
             late = f"{self.chat.name} gave no answer within {self.timeout:g} s"
             raise ModelCallFailed(late, answered=False) from None
-        if answer.refused:
+        if answer.finish == "content_filter":
+            self.report(f"{self.purpose}.refused", 1)
             raise ModelCallFailed(f"{self.chat.name} refused {self.refuses} (content_filter)")
+        if answer.silence:
+            self.report(f"{self.purpose}.silent", 1)
         return answer
 
     async def _listen(self, request: ChatRequest, answer: ModelAnswer, paid: Paid) -> None:
@@ -173,7 +188,7 @@ class ModelCall:
                     calls = part.fields.get("tool_calls")
                     answer.calls += calls if isinstance(calls, list) else []
                 elif isinstance(part, FinishPart) and part.index == 0:
-                    answer.refused = part.reason == "content_filter"
+                    answer.finish = part.reason
                 elif isinstance(part, UsagePart):
                     bill = part
         finally:

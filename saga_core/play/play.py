@@ -316,6 +316,9 @@ class Play:
         if late is not None:
             depth = live.tree.get(late).depth
             notices += (f"extraction: what changed in turn {depth} is not known yet",)
+        elif (unread := self.work.why_unread(live, place.parent)) is not None:
+            turn, why = unread
+            notices += (f"extraction: what changed in turn {live.tree.get(turn).depth} is not known: {why}",)
         if opening := place.transcript.repeated_opening:
             notices += (
                 f"the last three replies begin with the same line, {opening[:60]!r}; the model will go on so: remove "

@@ -65,6 +65,10 @@ class TurnWork(Protocol):
         """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
         ...
 
+    def why_unread(self, live: LiveSession, parent: str) -> tuple[str, str] | None:
+        """The turn to continue or the one before it, if the model could not read it, and the reason."""
+        ...
+
 
 @define(eq=False, kw_only=True)
 class Recorder:

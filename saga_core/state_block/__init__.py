@@ -17,7 +17,6 @@ from saga_core.state_block.fields import (
     StatusChange,
 )
 from saga_core.state_block.filter import SCANNED, BlockFilter, Hidden, hide, note_hidden, unscanned
-from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.merging import merged
 from saga_core.state_block.parser import (
@@ -29,10 +28,10 @@ from saga_core.state_block.parser import (
     read_ended,
     read_hidden,
     read_reply,
+    says_nothing,
 )
 from saga_core.state_block.prose import prose_of
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
-from saga_core.state_block.values import is_nothing
 
 __all__ = [
     "FIELDS",
@@ -49,13 +48,11 @@ __all__ = [
     "ParsedBlock",
     "RawBlock",
     "RelationChange",
-    "Scalar",
     "StateReading",
     "StatusChange",
     "block_form",
     "hide",
     "instruction",
-    "is_nothing",
     "merged",
     "note_hidden",
     "parse_block",
@@ -64,6 +61,7 @@ __all__ = [
     "read_hidden",
     "read_reply",
     "render_block",
+    "says_nothing",
     "thinks_only",
     "unscanned",
     "without_thoughts",

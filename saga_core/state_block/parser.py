@@ -34,7 +34,7 @@ from saga_core.state_block.records import (
     read_transfers,
 )
 from saga_core.state_block.unfenced import begun_name
-from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
+from saga_core.state_block.values import Unreadable, is_nothing, read_change, read_flag, read_level, read_text
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 MAX_BODY = 65_536
@@ -161,6 +161,8 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     ``closed`` is False for a block that was cut by the end of the text. Its complete lines count; the last line is
     dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
     """
+    if closed and says_nothing(body) and body.strip()[:1] not in ("<", ".", "…"):  # not a placeholder
+        return ParsedBlock(BlockStatus.OK, BlockFields())
     findings = _Findings()
     if not closed:
         findings.problem("the block is not closed")
@@ -179,6 +181,12 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     else:
         _read_lines(whole, cut, findings, own)
     return _result(findings, closed)
+
+
+def says_nothing(body: str) -> bool:
+    """Whether the body of a block is empty, or only says that nothing changed."""
+    text = body.strip()
+    return not text or text == "{}" or is_nothing(Scalar(text))
 
 
 def _filled(macro: re.Match[str]) -> str:

@@ -250,7 +250,7 @@ async def test_an_answer_that_cannot_be_read_changes_nothing_and_is_listed(scrip
         assert await hp(chat, first) == 100
         (failed,) = (await chat.saga.status())["work"]["failed"]
         assert (failed["session"], failed["turn"], failed["tries"]) == (first.session.id, first.id, 1)
-        assert "no report that can be read" in failed["reason"]
+        assert ("no report that can be read" if script[0] else "answered nothing") in failed["reason"]
         assert await chat.saga.maintenance.differences(first.session.id) == []
         assert await chat.saga.background.reextract(first.session.id) == 1
         await settled(chat)
@@ -506,3 +506,21 @@ async def test_without_an_extraction_model_the_loss_is_counted_and_told() -> Non
         await chat.say("간다.", SQUARE, mood="calm")
         await settled(chat)
         assert (await saga.status())["degraded"] == {}
+
+
+@pytest.mark.parametrize("words", ["", "<think>Let me see, the goblin"])
+async def test_a_model_that_does_not_answer_is_told_apart_from_nothing_changed(words: str) -> None:
+    async with playing(words, words, changes(hp_change=-5)) as (chat, model):
+        model.finish = "length"
+        await chat.say("고블린과 싸운다.", FIGHT)
+        await chat.say("물러난다.", AWAY, mood="tense")
+        await settled(chat)
+        background = chat.saga.background.extraction
+        assert "allowance for thoughts" in str(background.failed()[0]["reason"])
+        assert "allowance for thoughts" in chat.saga.counters.degraded["extraction.unread"]
+        assert chat.saga.counters.counts["extraction.silent"] == 2
+        third = await chat.begin("주머니를 뒤진다.")
+        assert any("turn 1 is not known" in notice and "allowance" in notice for notice in third.notices)
+        await chat.saga.background.extraction.again(third.session.id, [str(background.failed()[0]["turn"])])
+        await read(chat, 1)
+        assert "extraction.unread" not in chat.saga.counters.degraded

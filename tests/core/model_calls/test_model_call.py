@@ -145,3 +145,27 @@ async def test_the_same_lesson_is_not_learned_twice() -> None:
     desk = Desk(refusal("max_tokens"), refusal("max_tokens"), [TextPart("x")])
     with pytest.raises(UpstreamError):
         await desk.ask()
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ([FinishPart("stop")], "answered nothing"),
+        ([TextPart("  "), FinishPart("stop")], "answered nothing"),
+        ([TextPart("<think>Hm. </think>\n"), FinishPart("stop")], "answered nothing"),
+        ([FinishPart("length")], "allowance for thoughts"),
+        ([TextPart("<think>Hm, let me"), FinishPart("length")], "allowance for thoughts"),
+    ],
+)
+async def test_a_call_that_brings_no_answer_is_counted_and_says_why(parts: Call, why: str) -> None:
+    desk = Desk(parts)
+    answer = await desk.ask()
+    assert why in answer.silence
+    assert desk.counts["reading.silent"] == 1
+
+
+async def test_an_answer_is_no_silence() -> None:
+    for text in ("{}", "none", "<think>Hm.</think>{}"):
+        desk = Desk([TextPart(text), FinishPart("stop")])
+        assert (await desk.ask()).silence == ""
+        assert desk.counts["reading.silent"] == 0

@@ -120,14 +120,20 @@ def test_a_reply_without_a_block() -> None:
     assert reading.problems == ("there is no state block",)
 
 
-@pytest.mark.parametrize("body", ["", "\n\n", "# x\n", "---\n"])
-def test_an_empty_block(body: str) -> None:
+@pytest.mark.parametrize("body", ["", "\n\n", "---\n", "{}\n", "none\n", "no changes\n", "변화 없음\n"])
+def test_an_empty_block_says_that_nothing_changed(body: str) -> None:
     reading = read_reply(f"말\n```state\n{body}```")
+    assert (reading.visible, reading.status, reading.fields, reading.problems) == ("말", OK, BlockFields(), ())
+
+
+def test_a_block_of_comments_is_no_report() -> None:
+    assert read_reply("말\n```state\n...\n```").status is FALLBACK
+    reading = read_reply("말\n```state\n# x\n```")
     assert (reading.visible, reading.status, reading.problems) == ("말", FALLBACK, ("the block is empty",))
 
 
 @pytest.mark.parametrize(
-    "body", ["그녀는 숲으로 갔다", "weather: rain", "hp_change: 많이", "{}", "[", "@@@", "숲, 마을"]
+    "body", ["그녀는 숲으로 갔다", "weather: rain", "hp_change: 많이", "[]", "[", "@@@", "숲, 마을"]
 )
 def test_a_block_in_which_nothing_can_be_read(body: str) -> None:
     reading = read_reply(f"```state\n{body}\n```")
