@@ -8,6 +8,7 @@ from typing import Any
 from attrs import define, field, frozen
 from cachetools import LRUCache
 
+from saga_core.language import DEFAULT
 from saga_core.model import Event, Turn, WorldState, deltas, undoings
 from saga_core.projection import StateLine, StateLineKey, state_lines, touched
 from saga_core.sessions import LiveSession
@@ -137,9 +138,9 @@ def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
     }
 
 
-def effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
-    """Return the lines in which two states differ."""
-    was = {line.key: shown_line(before, line) for line in state_lines(before)}
-    will = {line.key: shown_line(after, line) for line in state_lines(after)}
+def effect(before: WorldState, after: WorldState, language: str = DEFAULT) -> list[dict[str, Any]]:
+    """Return the lines in which two states differ, with the values of trackers in ``language``."""
+    was = {line.key: shown_line(before, line) for line in state_lines(before, language)}
+    will = {line.key: shown_line(after, line) for line in state_lines(after, language)}
     keys = dict.fromkeys((*was, *will))
     return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]

@@ -72,7 +72,7 @@ class Memory:
         """
         live = await self.directory.load(session_id)
         state = await live.state(turn or live.head)
-        lines = state_lines(state)
+        lines = state_lines(state, live.world.language)
         origins = await self.origins.of(live, state.turn, lines)
         return {
             "session": live.session.id,
@@ -105,7 +105,7 @@ class Memory:
             "turn": first.depth,
             "turn_id": first.id,
             "later": live.tree.get(live.head).depth - first.depth if on_path else 0,
-            "effect": effect(before, after),
+            "effect": effect(before, after, live.world.language),
         }
 
     async def records(

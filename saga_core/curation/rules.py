@@ -10,12 +10,12 @@ from attrs import define, field
 
 from saga_core.curation.facts import ReplayedTurn, replay
 from saga_core.ids import digest
-from saga_core.language import NEVER, Findings, StoryWords, caseless, every, language_of, mentions
+from saga_core.language import NEVER, SENTENCE_TITLE, Findings, StoryWords, caseless, every, language_of, mentions
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
-_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+|\n|$)")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.!?。！？…\n])+(?:[.!?。！？…]+|\n|$)")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
 _WORDS = tuple(each.story for each in every())
 

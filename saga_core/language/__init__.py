@@ -43,6 +43,7 @@ from saga_core.language.normal_forms import (
 from saga_core.language.tables import (
     NAME_PATTERN,
     NEVER,
+    SENTENCE_TITLE,
     Comparison,
     CurationWords,
     ExtractionWords,
@@ -79,6 +80,7 @@ __all__ = [
     "LONG",
     "NAME_PATTERN",
     "NEVER",
+    "SENTENCE_TITLE",
     "UNSAID",
     "Comparison",
     "CurationWords",

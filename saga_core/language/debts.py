@@ -7,9 +7,10 @@ from enum import Flag, auto
 from functools import cache, lru_cache
 
 from saga_core.language.language import Language, every
+from saga_core.language.tables import SENTENCE_TITLE
 from saga_core.language.tokens import languages_in
 
-_SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^;.!?。！？\n])+[.!?。！？]*")
 
 
 def sentences_of(text: str) -> list[str]:

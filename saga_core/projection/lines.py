@@ -178,15 +178,15 @@ class StateLine:
         return self.kind, self.subject, self.other
 
 
-def state_lines(state: WorldState) -> list[StateLine]:
+def state_lines(state: WorldState, language: str = DEFAULT) -> list[StateLine]:
     """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events.
 
     Company comes with what they carry. A condition is a status of the living, such as a wound.
     """
-    return list(_lines(state))
+    return list(_lines(state, language))
 
 
-def _lines(state: WorldState) -> Iterator[StateLine]:
+def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
     place = state.location
     yield StateLine(kind="place", subject=state.player, text=state.name(place) if place else "")
     yield from _person(state, state.player, own=True)
@@ -205,7 +205,7 @@ def _lines(state: WorldState) -> Iterator[StateLine]:
             kind=f"tracker:{value.tracker.key}",
             subject=value.subject,
             other=value.other,
-            text=f"{value.label(state)}: {value.text(DEFAULT)}",
+            text=f"{value.label(state)}: {value.text(language)}",
             number=number,
             top=value.tracker.limits[1] if number is not None else None,
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 
 from saga_core.language import (
+    SENTENCE_TITLE,
     Language,
     Says,
     fold_name,
@@ -95,7 +96,7 @@ _LATEST = 3
 """The latest notes, which a prompt shows regardless of their weight."""
 _REMARK = 16
 """The number of characters from which on a note that occurs in an earlier text counts as repeated."""
-_CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
+_CLAUSE = re.compile(rf"(?:{SENTENCE_TITLE}|[^;.!?。！？\n])+[.!?。！？]*")
 
 
 @cache

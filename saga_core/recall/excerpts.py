@@ -184,7 +184,10 @@ def _best(found: Sequence[tuple[int, int]], weights: Sequence[float], reach: int
     return best
 
 
-_END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
+_END = re.compile(
+    r"[.!?。…！？\n](?<!\bM[rsx]\.)(?<!\bMrs\.)(?<!\b(?:Dr|St|Lt)\.)(?<!\b(?:Col|Gen|Rev|Sgt)\.)(?<!\b(?:Capt|Prof)\.)"
+    r"(?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)"
+)
 """The end of a sentence or a line. The pattern starts with a single character set, which makes the search twice as
 fast."""
 GAP = "…"

@@ -238,6 +238,8 @@ class CostOfSession:
     extraction: Plain
     curation: Plain
     models: Mapping[str, Plain]
+    free: Sequence[str]
+    """The models without a known price that run on this machine or in its network, or answer without a provider."""
     comparison: Plain
     broken: Rows
     pinned: Rows

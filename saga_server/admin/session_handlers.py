@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from aiohttp import web
 from attrs import asdict, evolve
 
+from saga_backends.http_client import is_local
 from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
 from saga_core.catalog import Comparison, SessionSummary, Side
@@ -20,7 +21,8 @@ from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
-from saga_server.http import BEARER, EXCHANGES, SAGA, read_name
+from saga_server.http import BEARER, CURRENT, EXCHANGES, SAGA, read_name
+from saga_server.providers import OFFLINE
 
 if TYPE_CHECKING:
     from saga_core.maintenance import TrashedSession
@@ -228,7 +230,9 @@ async def show_tree(request: web.Request, asked: parameters.OfSession) -> answer
 
 async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.CostOfSession:
     """Return the total cost of a session, the turns at which the cache failed, and on request each bill."""
-    return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns)
+    providers = request.app[CURRENT].config.providers
+    free = {OFFLINE, *(name for name, each in providers.items() if each.base_url and is_local(each.base_url))}
+    return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns, free=free)
 
 
 async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.Bills:
@@ -242,8 +246,8 @@ async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.B
     return answers.Bills([asdict(bill) for bill in reversed(bills[begin:end])], keys[begin] if begin else None)
 
 
-def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
-    """Summarize bills as an answer. ``turns`` adds each bill."""
+def cost_of(bills: Sequence[Bill], *, turns: bool, free: Collection[str] = ()) -> answers.CostOfSession:
+    """Summarize bills as an answer. ``turns`` adds each bill. ``free`` are the providers that charge nothing."""
     account = Account.of(bills)
     total = account.total
     priced = total.calls > total.unpriced
@@ -254,6 +258,7 @@ def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
             model: asdict(Account.of([bill for bill in bills if bill.model == model]).total)
             for model in sorted({bill.model for bill in bills})
         },
+        free=sorted({bill.model for bill in bills if bill.dollars is None and bill.provider in free}),
         comparison={
             "with_saga": total.dollars if priced else None,
             "without_cache": total.uncached if priced else None,

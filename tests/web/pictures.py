@@ -53,7 +53,7 @@ async def _shots(browser: Any, url: str, session: str, language: str, folder: Pa
         page = await context.new_page()
         for name in names:
             await page.goto(f"{url}/ui/#/{name}?session={session}")
-            await page.wait_for_selector(f"main[data-page={name}] .part")
+            await page.wait_for_selector(f"main[data-page={name}] [data-item]")
             if name == "story":
                 await page.click("[data-item=run]:last-child [data-action=open]")
                 await page.wait_for_selector("[data-item=turn] blockquote")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from saga_core.model import Happening, StoryPart, WorldState
-from saga_core.projection.story import story_lines, story_within
+from saga_core.projection.story import clauses, story_lines, story_within
+from saga_core.recall.excerpts import excerpt
 
 NOTES = tuple((depth, f"On day {depth} the bell of Sarn rang {depth} times.") for depth in range(5, 21))
 
@@ -37,3 +38,9 @@ def test_in_little_room_nothing_is_told_twice_either() -> None:
     lines = story_within(state(StoryPart("scene", 1, 9, told)), 20, 400, len)
     whole = "\n".join(lines)
     assert lines and max(whole.count(text) for _, text in NOTES) == 1
+
+
+def test_a_title_ends_no_sentence() -> None:
+    said = "Mr. Vey owes Dr. Ames two crowns. Capt. Ash heard it."
+    assert clauses(said) == ["Mr. Vey owes Dr. Ames two crowns.", "Capt. Ash heard it."]
+    assert excerpt(said, {}, 40) == "Mr. Vey owes Dr. Ames two crowns. …"

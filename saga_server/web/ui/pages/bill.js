@@ -31,11 +31,13 @@ function money(value, t) {
 
 function Total({ cost }) {
   const t = useWords(words);
-  const { with_saga: paid, without_cache: uncached, without_saga: without, saved, unpriced } = cost.comparison;
+  const free = cost.free.reduce((sum, model) => sum + cost.models[model].unpriced, 0);
+  const { with_saga: paid, without_cache: uncached, without_saga: without, saved } = cost.comparison;
+  const unpriced = cost.comparison.unpriced - free;
   const rows = [["paid", paid], ["uncached", uncached], ["without", without]];
   const most = Math.max(...rows.map(([, value]) => value ?? 0));
   return html`<${Part} name="total" title=${t("total")}>
-    ${rows.map(([name, value]) => html`<p key=${name} data-item=${name}>${t(name)} <strong>${money(value, t)}</strong>
+    ${rows.map(([name, value]) => html`<p key=${name} data-item=${name}>${t(name)} <strong>${value === null && free && !unpriced ? t("free") : money(value, t)}</strong>
       ${most > 0 && value !== null && html`<span class="bar" aria-hidden="true"><span style=${{ left: 0, width: `${(value / most) * 100}%` }} /></span>`}</p>`)}
     ${saved !== null && html`<p class=${`notice ${saved >= 0 ? "good" : "warn"}`}>${t(saved >= 0 ? "saved" : "costs", { n: Math.abs(Math.round(saved * 100)) })}</p>`}
     ${unpriced > 0 && html`<p class="hint">${t("unpriced", { n: unpriced })}</p>`}
@@ -43,14 +45,14 @@ function Total({ cost }) {
 }
 
 /** A sum whose dollars are null where no price is known. */
-function priced(sum) {
-  return { ...sum, dollars: sum.calls > sum.unpriced ? sum.dollars : null };
+function priced(sum, free) {
+  return { ...sum, free, dollars: sum.calls > sum.unpriced ? sum.dollars : null };
 }
 
 function Sums({ cost }) {
   const t = useWords(words);
-  const models = Object.entries(cost.models).map(([name, sum]) => [name, html`<code><${Text} value=${name} most=${60} /></code>`, priced(sum)]);
-  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [kind, t(kind), priced(cost[kind])]);
+  const models = Object.entries(cost.models).map(([name, sum]) => [name, html`<code><${Text} value=${name} most=${60} /></code>`, priced(sum, cost.free.includes(name))]);
+  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [kind, t(kind), priced(cost[kind], cost.free.length > 0 && Object.keys(cost.models).every((model) => cost.free.includes(model)))]);
   return html`<div><${Shares} name="kinds" title=${t("byKind")} rows=${kinds} /><${Shares} name="models" title=${t("byModel")} rows=${models} /></div>`;
 }
 
@@ -64,7 +66,7 @@ function Shares({ name, title, rows }) {
   const t = useWords(words);
   const most = Math.max(1, ...rows.map(([, , sum]) => sum.input + sum.output));
   return html`<${Part} name=${name} title=${title}><ul class="lines">${rows.map(([id, shown, sum]) => html`<li key=${id} data-item="share" data-name=${id}>
-    <div class="line"><strong class="says">${shown}</strong><strong class="from" data-item="dollars">${money(sum.dollars, t)}</strong></div>
+    <div class="line"><strong class="says">${shown}</strong><strong class="from" data-item="dollars">${sum.free && sum.dollars === null ? t("free") : money(sum.dollars, t)}</strong></div>
     <span class="shares" aria-hidden="true">${parts(sum).map(([part, tokens]) => html`<span key=${part} class=${part} style=${{ width: `${(tokens / most) * 100}%` }} />`)}</span>
     <p class="legend">${["calls", "input", "read", "output"].map((each) => html`<span key=${each}>${t(each)}: <b data-item=${each}>${sum[each].toLocaleString(language.get())}</b></span>`)}</p></li>`)}</ul><//>`;
 }

@@ -64,13 +64,12 @@ function Board({ session, turn, known, problems, changed }) {
 function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...about }) {
   const t = useWords(words);
   const [adding, open] = useState(false);
-  const most = Math.max(10, ...[...lines, ...rest].map((each) => Math.abs(each.number ?? 0)));
   const done = (made) => {
     open(false);
     if (made) about.changed(t("saved"), made.change);
   };
   const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${add.label}</button>`;
-  const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} most=${most} ...${about} />`;
+  const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} ...${about} />`;
   return html`<${Part} name=${name} title=${title} aside=${button}>
     ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
     ${help && lines.length > 0 && html`<p class="hint">${help}</p>`}
@@ -80,7 +79,7 @@ function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...ab
   <//>`;
 }
 
-function Line({ line, most, session, turn, now, changed }) {
+function Line({ line, session, turn, now, changed }) {
   const t = useWords(words);
   const [editing, open] = useState(null);
   const form = editing && { edit: edits(line, t, now), off: offs(line) }[editing];
@@ -92,7 +91,7 @@ function Line({ line, most, session, turn, now, changed }) {
   const off = offs(line);
   return html`<li data-item="line" data-kind=${line.kind} data-subject=${line.subject_id} data-other=${line.other_id}>
     <div class="line">
-      <span class="says"><${Says} line=${line} most=${most} /></span>
+      <span class="says"><${Says} line=${line} /></span>
       <span class="from">${line.by !== "block" && line.by !== "none" && html`<${By} line=${line} />`}<${TurnLink} turn=${line.turn} id=${line.turn_id} />
         ${edits(line, t, now) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
         ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
@@ -103,7 +102,7 @@ function Line({ line, most, session, turn, now, changed }) {
   </li>`;
 }
 
-function Says({ line, most }) {
+function Says({ line }) {
   const t = useWords(words);
   switch (line.kind) {
     case "hp":
@@ -115,7 +114,7 @@ function Says({ line, most }) {
     case "place": return html`${t("place")}: <strong>${line.text ? html`<${Text} value=${line.text} />` : t("nowhere")}</strong>`;
     case "present": return html`<strong><${Text} value=${line.text} /></strong>`;
     case "relation": return html`<${Text} value=${line.subject} /> → <${Text} value=${line.other} />: <strong><${Text} value=${line.text} /></strong> ${line.number > 0 ? "+" : ""}${line.number}
-      <${Tug} strength=${line.number} most=${most} />`;
+      <${Tug} strength=${line.number} />`;
     case "status": return html`<${Text} value=${line.subject} />`;
     case "event": return html`<${Text} value=${line.text} />${when(line.scheduled, t).map((each) => html`<small key=${each}>${each}</small>`)}`;
     default: return html`<${Text} value=${line.text} />`;
@@ -126,9 +125,10 @@ function Bar({ share, bad }) {
   return html`<div class="bar" aria-hidden="true"><span class=${bad ? "bad" : ""} style=${{ left: 0, width: `${Math.max(0, Math.min(1, share)) * 100}%` }} /></div>`;
 }
 
-/** A bar from the middle: to the right what draws together, to the left what sets apart. `most` fills a half. */
-function Tug({ strength, most }) {
-  const half = Math.min(50, (Math.abs(strength) / most) * 50);
+/** A bar from the middle: to the right what draws together, to the left what sets apart. The scale is the
+    same in every story and at every turn: a strength of ten fills half of its side, and no strength all of it. */
+function Tug({ strength }) {
+  const half = (Math.abs(strength) / (Math.abs(strength) + 10)) * 50;
   return html`<div class="bar middle" aria-hidden="true"><span class=${strength < 0 ? "bad" : ""} style=${{ left: `${strength < 0 ? 50 - half : 50}%`, width: `${half}%` }} /></div>`;
 }
 

@@ -56,6 +56,32 @@ function rounds(names) {
   return Math.max(100, Math.min(600, Math.round(25_000 / names)));
 }
 
+/** Push names apart that lie on another's, along the way that is shorter, so that each can be read. */
+function parted(graph) {
+  const boxes = graph.nodes().map((node) => ({ node, ...boxOf(node), x: 0, y: 0 }));
+  for (let round = 0, touching = true; touching && round < 200; round += 1) {
+    touching = false;
+    for (const [at, one] of boxes.entries()) for (const other of boxes.slice(at + 1)) {
+      const wide = Math.min(one.x2 + one.x, other.x2 + other.x) - Math.max(one.x1 + one.x, other.x1 + other.x);
+      const high = Math.min(one.y2 + one.y, other.y2 + other.y) - Math.max(one.y1 + one.y, other.y1 + other.y);
+      if (wide <= 0 || high <= 0) continue;
+      touching = true;
+      const [side, by] = wide < high ? ["x", wide] : ["y", high];
+      const first = one.node.position(side) + one[side] <= other.node.position(side) + other[side];
+      one[side] += (first ? -1 : 1) * (by / 2 + 1);
+      other[side] += (first ? 1 : -1) * (by / 2 + 1);
+    }
+  }
+  graph.batch(() => boxes.forEach(({ node, x, y }) => node.shift({ x, y })));
+  graph.fit(undefined, 28);
+}
+
+/** The place of a node and its name. */
+const boxOf = (node) => {
+  const { x1, x2, y1, y2 } = node.boundingBox({ includeOverlays: false });
+  return { x1, x2, y1, y2 };
+};
+
 function colours() {
   const style = getComputedStyle(document.documentElement);
   return (name) => style.getPropertyValue(`--${name}`).trim();
@@ -104,6 +130,7 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
       // Drawn small, names stay as large as can be read.
       const grown = Math.min(2, Math.max(1, 0.95 / made.current.zoom()));
       made.current.style().selector("node").style({ "font-size": 12 * grown, "text-max-width": 120 * grown }).selector("edge[kind='RELATES_TO']").style({ "font-size": 10 * grown }).update();
+      parted(made.current);
       made.current.on("tap", "node", (event) => open(event.target.id()));
       left(found.left);
       say(true);

@@ -1,0 +1,74 @@
+"""Names in the graph can be read, meters have one scale, and a model on one's own machine is free."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.web.chromium import MISSING
+
+pytest.importorskip("playwright", reason=MISSING)
+
+from saga_core.billing import Bill
+from saga_core.config import load_config
+from saga_server.server import Server
+from tests.core.frontend import Frontend
+from tests.web.browsing import Browser, visiting
+from tests.web.conftest import SETTINGS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+_OVERLAPS = """() => {
+    const boxes = document.querySelector("[data-item=graph]")._cyreg.cy.nodes().map(each => each.boundingBox());
+    return boxes.flatMap((one, at) => boxes.slice(at + 1).filter(other =>
+        Math.min(one.x2, other.x2) - Math.max(one.x1, other.x1) > 1
+        && Math.min(one.y2, other.y2) - Math.max(one.y1, other.y1) > 1)).length;
+}"""
+_WIDTHS = "all => all.map(each => Math.round(parseFloat(each.style.width) * 10) / 10)"
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+async def test_no_name_in_the_graph_lies_on_another(browser: Browser, played: tuple[Server, str], size: str) -> None:
+    server, session = played
+    async with visiting(browser, server, size) as visit:
+        await visit.open("people", session=session)
+        await visit.page.wait_for_selector("[data-item=graph][data-drawn=true]")
+        assert await visit.page.evaluate(_OVERLAPS) == 0
+
+
+async def test_a_meter_says_the_same_whatever_stands_beside_it(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        saga = server.saga
+        chat = Frontend(saga, session="one", system="A bare card.")
+        begun = await chat.say("I go in.", "Ada and Ben are there.", npc_met=("Ada", "Ben"))
+        player = (await saga.describe(begun.session.id))["player"]
+        await saga.memory.correct("one", "relation", {"from": "Ada", "to": player, "type": "friend", "strength": "10"})
+        found = []
+        for strength in (0, 90):
+            await saga.memory.correct(
+                "one", "relation", {"from": "Ben", "to": player, "type": "friend", "strength": str(strength)}
+            )
+            await visit.open("now", session=begun.session.id)
+            await visit.page.reload()
+            await visit.page.wait_for_selector("[data-item=relations] .bar.middle >> nth=1")
+            found.append(await visit.page.eval_on_selector_all("[data-item=relations] .bar.middle > span", _WIDTHS))
+        assert sorted(found[0]) == [0, 25] and sorted(found[1]) == [25, 45]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"), [("http://127.0.0.1:1/v1", "free"), ("https://example.com/v1", "not known")]
+)
+async def test_a_model_on_ones_own_machine_is_free(browser: Browser, address: str, shown: str) -> None:
+    tree = {**SETTINGS, "providers": {"home": {"base_url": address}}}
+    async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server) as visit:
+        saga = server.saga
+        begun = await Frontend(saga, session="one").say("I go in.", "The mill is dark.")
+        (turn,) = await begun.commit() or await saga.views.turns(begun.session.id, from_turn=1)
+        bill = Bill(turn.id, time.time(), "home-model", "home", 900, 0, 0, 0, 90, 0, 0, 0, None, None, None, "")
+        await saga.sessions.ledger.enter(begun.session.id, bill)
+        await visit.open("bill", session=begun.session.id)
+        await visit.page.wait_for_selector("[data-item=models] [data-item=dollars]")
+        assert await visit.texts("[data-item=models] [data-item=dollars]") == [shown]
+        assert (await visit.texts("[data-item=paid] strong")) == [shown]
+        assert await visit.findings() == []
