@@ -8,6 +8,7 @@ from typing import Literal, Self
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
+from saga_core.trackers import Tracker
 from saga_core.world import LoreRule
 
 Verdict = Literal["mapped", "dropped"]
@@ -70,6 +71,8 @@ class Lorebook:
     token_budget: int | None = None
     recursive: bool | None = None
     items: tuple[LoreItem, ...] = ()
+    trackers: tuple[Tracker, ...] = ()
+    """What its author's other tracker counts."""
 
 
 @frozen(eq=False)
@@ -106,6 +109,8 @@ class Card:
     world: str = ""
     """The name of the linked lorebook."""
     book: Lorebook | None = None
+    trackers: tuple[Tracker, ...] = ()
+    """What its author's other tracker counts, beside what ``book`` has."""
     assets: tuple[Asset, ...] = ()
 
 

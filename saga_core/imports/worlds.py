@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from saga_core.imports.archives import plain_name
 from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
 from saga_core.language import clean_name, fold_name, language_of_files
+from saga_core.trackers import MOST_TRACKERS, Tracker
 from saga_core.world import (
     KEEP,
     CharacterSheet,
@@ -82,9 +83,25 @@ def world_of(
         description=_told(card, character, room) if card is not None and tell_card else "",
         characters=sheets,
         lore=lore,
+        trackers=_trackers(
+            [
+                *(card.trackers if card is not None else ()),
+                *(tracker for book in (*own, *books) for tracker in book.trackers),
+            ],
+            losses,
+        ),
     )
     openings = (found.greeting, *found.greetings)
     return WorldPlan(world=found, assets=card.assets if card is not None else (), greetings=sum(map(bool, openings)))
+
+
+def _trackers(declared: Sequence[Tracker], losses: Losses) -> tuple[Tracker, ...]:
+    """The trackers, each name once and no more than a story counts."""
+    found = {each.key: each for each in reversed(declared)}
+    ordered = [found.pop(each.key) for each in declared if each.key in found]
+    for each in ordered[MOST_TRACKERS:]:
+        losses.add(each.name, "dropped", f"a story counts at most {MOST_TRACKERS} trackers")
+    return tuple(ordered[:MOST_TRACKERS])
 
 
 def _sheet(card: Card, title: str, character: str, room: MacroRoom) -> CharacterSheet:

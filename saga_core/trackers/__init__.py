@@ -15,6 +15,7 @@ from saga_core.trackers.reading import (
 from saga_core.trackers.table import read_table, write_table
 from saga_core.trackers.threads import Move, read_threads
 from saga_core.trackers.tracker import (
+    MOST_TRACKERS,
     NO_TRACKERS,
     RESERVED,
     Count,
@@ -32,6 +33,7 @@ __all__ = [
     "ADVENTURE",
     "AUTO",
     "HEALTH",
+    "MOST_TRACKERS",
     "NO_TRACKERS",
     "PROFILES",
     "RESERVED",

@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_core.errors import BadInput
 from saga_core.language import squash
 from saga_core.trackers.declaring import DECLARED_FIELDS, declaration_of, tracker_of
-from saga_core.trackers.tracker import MOST, Tracker
+from saga_core.trackers.tracker import MOST_TRACKERS, Tracker
 
 HEADING = "## Trackers"
 _HEADING = re.compile(r"##[ \t]+trackers?[ \t]*$", re.IGNORECASE)
@@ -90,8 +90,10 @@ def _read(rows: list[tuple[int, str]], rest: str) -> TrackerTable:
         if tracker.key in found:
             faults.append(TableFault(number, f'tracker "{tracker.name}" stands twice', "keep one of them"))
         found[tracker.key] = tracker
-    if len(found) > MOST:
-        faults.append(TableFault(rows[0][0], f"{len(found)} trackers; at most {MOST} are counted", "leave some out"))
+    if len(found) > MOST_TRACKERS:
+        faults.append(
+            TableFault(rows[0][0], f"{len(found)} trackers; at most {MOST_TRACKERS} are counted", "leave some out")
+        )
     return TrackerTable(tuple(found.values()), rest, tuple(faults))
 
 

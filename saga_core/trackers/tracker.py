@@ -12,7 +12,7 @@ from saga_core.language import clean_name, normalized, squash
 from saga_core.trackers.profiles import UNASKED
 from saga_core.values import Value
 
-MOST = 32
+MOST_TRACKERS = 32
 """The trackers of one story."""
 LONGEST_NAME, LONGEST_TEXT = 40, 240
 _FARTHEST = 1_000_000_000
@@ -168,12 +168,12 @@ class Trackers:
         found = {each.key: each for each in self.declared}
         found |= {each.key: each for each in more}
         gone = tuple(key for key in self.gone if key not in found)
-        return evolve(self, declared=tuple(found.values())[:MOST], gone=gone)
+        return evolve(self, declared=tuple(found.values())[:MOST_TRACKERS], gone=gone)
 
     def without(self, name: str) -> Trackers:
         """These trackers but the one of that name."""
         key = squash(name)
-        gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST:]
+        gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST_TRACKERS:]
         return evolve(self, declared=tuple(each for each in self.declared if each.key != key), gone=gone)
 
     def asks(self, field: str) -> bool:

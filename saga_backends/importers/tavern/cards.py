@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saga_backends.importers.tavern.lorebooks import character_book
+from saga_backends.importers.tavern.variables import trackers_in_extensions
 from saga_core.imports import (
     FILE_DATE,
     KEPT,
@@ -119,11 +120,13 @@ def _beside(plain: Mapping[str, Any], data: Mapping[str, Any], losses: Losses) -
 
 def _card(card: Fields, version: str, assets: tuple[Asset, ...]) -> Card:
     own = card.inner("extensions")
-    own.account(EXTENSIONS, _UNSAID)
+    trackers, read = trackers_in_extensions(own.plain, card.losses)
+    own.account(EXTENSIONS | dict.fromkeys(read, KEPT), _UNSAID)
     book: Lorebook | None = None
     plain_book = card.plain.get("character_book")
     if isinstance(plain_book, dict):
-        book = character_book(plain_book, card.losses)
+        names = (card.text("name", "char_name"), card.text("nickname"))
+        book = character_book(plain_book, card.losses, names)
     elif plain_book is not None:
         card.losses.add("character_book", "dropped", "is no object")
     for each in card.rows("assets"):
@@ -154,5 +157,6 @@ def _card(card: Fields, version: str, assets: tuple[Asset, ...]) -> Card:
         source=card.texts("source"),
         world=own.text("world"),
         book=book,
+        trackers=trackers,
         assets=assets,
     )

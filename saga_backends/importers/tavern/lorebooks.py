@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import evolve
 
 from saga_backends.importers.lore import ANY, PLACE, entries_of, item_of, key_texts, keys_of, order_of, percent_of
+from saga_backends.importers.tavern.variables import initial_variables
 from saga_core.imports import (
     KEPT,
     OWN_EDITOR,
@@ -167,11 +168,19 @@ def world_info(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
     book = Fields(plain, losses)
     book.account(BOOK)
     items = [_world_info_entry(Fields(each, losses, where)) for where, each in entries_of(plain, losses)]
-    return Lorebook(name=book.text("name"), description=book.text("description"), items=tuple(items))
+    return Lorebook(
+        name=book.text("name"),
+        description=book.text("description"),
+        items=tuple(items),
+        trackers=initial_variables(items, (), losses),
+    )
 
 
-def character_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
-    """Read the book of a card (V2, V3) or of Chub, where entries are a list, or an object by number."""
+def character_book(plain: Mapping[str, Any], losses: Losses, names: Iterable[str] = ()) -> Lorebook:
+    """Read the book of a card (V2, V3) or of Chub, where entries are a list, or an object by number.
+
+    ``names`` are those of the card's character.
+    """
     book = Fields(plain, losses)
     book.account(BOOK)
     scan_depth, recursive = book.whole("scan_depth"), book.flag("recursive_scanning")
@@ -191,6 +200,7 @@ def character_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
         token_budget=book.whole("token_budget"),
         recursive=recursive,
         items=tuple(items),
+        trackers=initial_variables(items, names, losses),
     )
 
 
