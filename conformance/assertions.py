@@ -30,7 +30,10 @@ def require(condition: object, message: str, *, clause: str = "") -> None:
 
 def shown(value: object) -> str:
     """The ``repr`` of ``value`` for a failure message, cut to 600 characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 - the store's own value; the failure is about what it gave
+        return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
     return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"
 
 

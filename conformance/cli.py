@@ -54,10 +54,12 @@ def run_command(
         if verbose or outcome.status in (Status.FAIL, Status.STALE):
             click.echo(f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})", err=True)
 
+    def late(check: str, seconds: float) -> None:
+        click.echo(f"{'running':>12}  {check} for {seconds:g} seconds", err=True)
+
     try:
-        report = run_isolated(
-            harness, profile="deep" if deep else profile, seed=seed, only=only, runs=runs, watch=watch
-        )
+        chosen = "deep" if deep else profile
+        report = run_isolated(harness, profile=chosen, seed=seed, only=only, runs=runs, watch=watch, late=late)
     except BadInput as error:
         raise click.UsageError(str(error)) from error
     if json_file is not None:
@@ -65,6 +67,8 @@ def run_command(
     if junit_file is not None:
         junit_file.write_text(to_junit(report), encoding="utf-8")
     click.echo(summary(report))
+    if only:
+        click.echo(f"This verdict is of {', '.join(only)} alone.")
     sys.exit(3 if strict and report.verdict is Verdict.PARTIAL else EXIT[report.verdict])
 
 

@@ -201,6 +201,8 @@ _ERRORS = 2
 """The file descriptor (stderr) for the worker's stdout, so that prints of a harness do not mix with the answers."""
 
 
+_LATE = 5.0
+"""Seconds after which a running check is named."""
 _LIMITS = {"quick": 900.0, "default": 900.0, "deep": 6 * 3600.0}
 """Timeout in seconds for one answer of the worker, that is for one run of one check, by profile.
 
@@ -232,14 +234,22 @@ class _Worker:
         self.answers = answers
         self.unread = b""
 
-    def said(self) -> dict[str, Any]:
-        """Read the next line. Returns an empty dict if there is none. Kills the worker if none comes in time."""
-        end, poll = monotonic() + self.limit, select.poll()
+    def said(self, late: Callable[[float], None] = lambda seconds: None) -> dict[str, Any]:
+        """Read the next line. Returns an empty dict if there is none. Kills the worker if none comes in time.
+
+        ``late`` is called after five seconds, and again after each time as long as all before it.
+        """
+        begun, told, poll = monotonic(), _LATE, select.poll()
+        end = begun + self.limit
         poll.register(self.answers, select.POLLIN)
         while b"\n" not in self.unread:
             if self.hung:
                 return {}
-            if not poll.poll(max(0.0, end - monotonic()) * 1_000):
+            if not poll.poll(max(0.0, min(end, begun + told) - monotonic()) * 1_000):
+                if monotonic() < end:
+                    late(told)
+                    told *= 2
+                    continue
                 self.hung = f"no answer for {self.limit:g} seconds: a call hangs, and the process was killed"
                 self.process.kill()
                 return {}
@@ -251,7 +261,7 @@ class _Worker:
         found: dict[str, Any] = json.loads(line) if line.strip() else {}
         return found
 
-    def ask(self, **order: str) -> dict[str, Any]:
+    def ask(self, late: Callable[[float], None] = lambda seconds: None, **order: str) -> dict[str, Any]:
         """Send an order and return the answer. Returns an empty dict if the process is gone."""
         if self.process.stdin is None or self.hung:
             return {}
@@ -260,7 +270,7 @@ class _Worker:
             self.process.stdin.flush()
         except BrokenPipeError:
             return {}
-        return self.said()
+        return self.said(late)
 
     def end(self) -> None:
         """Close the worker's input and wait for its end. Kills it after 30 seconds."""
@@ -317,8 +327,13 @@ def run_isolated(
     only: Iterable[str] = (),
     runs: int = 1,
     watch: Callable[[Outcome], None] | None = None,
+    late: Callable[[str, float], None] = lambda check, seconds: None,
 ) -> Report:
-    """Like ``runner.run``, for the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none."""
+    """Like ``runner.run``, for the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none.
+
+    The checks of L-8 come first, because a store that blocks makes all others slow. ``late`` receives the name of a
+    check that runs longer than five seconds, and for how long.
+    """
     chosen = check_choice(profile, only)
     code = code_digest()
     worker = _Worker(place, profile, seed, runs)
@@ -330,7 +345,7 @@ def run_isolated(
             why = worker.hung or "ended without an answer"
             raise BadInput(f"harness: {place!r}: the process that loads it: {why}")
         harness = _harness(first["claims"])
-        outcomes, doubts = _asked(worker, harness, chosen, code, watch)
+        outcomes, doubts = _asked(worker, harness, chosen, code, watch, late)
         if first["code"] != code:
             doubts.insert(0, "the harness changed the suite when it was loaded")
     finally:
@@ -346,11 +361,13 @@ def _asked(
     chosen: frozenset[str],
     code: str,
     watch: Callable[[Outcome], None] | None,
+    late: Callable[[str, float], None],
 ) -> tuple[list[Outcome], list[str]]:
     """Return the outcomes of the checks, and the reasons not to trust the run."""
     outcomes: list[Outcome] = []
     doubts: dict[str, None] = {}
-    wanted = applicable(harness)
+    listed = applicable(harness)
+    wanted = sorted(listed, key=lambda check: "L-8" not in check.clauses or check.search)
     canaries = list(CANARIES)
     SystemRandom().shuffle(canaries)
     places = sorted(SystemRandom().sample(range(max(len(wanted), len(canaries))), len(canaries)))
@@ -362,7 +379,7 @@ def _asked(
             outcomes.append(Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must))
             continue
         before = worker.hung
-        told = worker.ask(check=check.id)
+        told = worker.ask(partial(late, check.id), check=check.id)
         if worker.hung and not before:
             told = {"outcome": {"check": check.id, "status": "fail", "detail": worker.hung, "seconds": worker.limit}}
             doubts[f"{check.id}: {worker.hung}"] = None
@@ -373,7 +390,8 @@ def _asked(
         outcomes.append(_outcome(told, check))
         if watch is not None:
             watch(outcomes[-1])
-    return outcomes, list(doubts)
+    places_of = {check.id: place for place, check in enumerate(listed)}
+    return sorted(outcomes, key=lambda outcome: places_of[outcome.check]), list(doubts)
 
 
 def _canary(worker: _Worker, name: str) -> list[str]:

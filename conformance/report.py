@@ -110,6 +110,9 @@ def _judge(found: Sequence[Outcome], base: Sequence[Outcome]) -> tuple[Verdict, 
         return Verdict.INVALID, untied
     if not any(outcome.status in (Status.PASS, Status.FAIL, Status.DEVIATION) for outcome in base):
         return Verdict.INVALID, ("no base check was run",)
+    without = sum(o.must and o.status is Status.DEVIATION for o in base)
+    if without > _passed(base) and not any(o.status is Status.NOT_RUN for o in base):
+        return Verdict.NONCONFORMANT, (f"{without} base checks deviate by declaration, and {_passed(base)} pass",)
     red = [o for o in found if o.status is Status.STALE or (o.status is Status.FAIL and o.must)]
     if red:
         return Verdict.NONCONFORMANT, tuple(f"{o.check} ({', '.join(o.clauses[:4])}): {o.status}" for o in red)
@@ -269,8 +272,10 @@ _RUN = re.compile(r"([^\s])\1{63,}")
 
 def summary(report: Report) -> str:
     """The report in a few lines."""
+    left = sum(outcome.status is Status.NOT_RUN for outcome in report.outcomes)
     lines = [
-        f"{report.name} ({report.kind}): {report.verdict}",
+        f"{report.name} ({report.kind}): {report.verdict}"
+        + (f" ({left} of {len(report.outcomes)} checks were not run)" if left else ""),
         f"base {report.base[0]} of {report.base[1]}, extended {report.extended[0]} of {report.extended[1]}; "
         f"contract {report.contract}, suite {report.suite}, profile {report.profile}, seed {report.seed}"
         + (f", {report.runs} runs" if report.runs > 1 else ""),

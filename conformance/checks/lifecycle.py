@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from conformance.assertions import CheckFailed, Refused, refused, require, same, typed
@@ -37,6 +39,36 @@ async def it_declares_what_the_harness_says(case: Case) -> None:
     declared, said = set(info.capabilities), set(case.harness.provides)
     require(declared == said, f"info declares {sorted(declared)}, the harness declares {sorted(said)}")
     require(info.limits == case.harness.limits, f"info has {info.limits}, the harness declares {case.harness.limits}")
+    if Capability.RESIDENT in said:
+        await _reads_from_memory(case)
+
+
+RESIDENT_SECONDS = 0.005
+"""Seconds within which a resident store answers a small read. The best of ten counts, so a busy machine does not."""
+
+
+async def _reads_from_memory(case: Case) -> None:
+    for one in ground(case.harness.kind):
+        await answer(case.store, one)
+    for read in _SMALL_READS[case.harness.kind]:
+        best = math.inf
+        for _ in range(10):
+            begun = perf_counter()
+            await answer(case.store, read)
+            best = min(best, perf_counter() - begun)
+        require(
+            best < RESIDENT_SECONDS,
+            f"it declares resident, but {read} took {best * 1_000:.1f} ms at best of ten; leave the capability out",
+        )
+
+
+_SMALL_READS: dict[str, tuple[StoreCall, ...]] = {
+    "state": (call("get", [("a",)]), call("scan", ("a",), limit=3)),
+    "graph": (call("get", "s", ["a"]), call("neighbors", "s", ["a"])),
+    "vector": (call("get", "s", ["a"]), call("query", ["s"], (1.0, 0.0), 3)),
+    "cache": (call("read", "s"),),
+    "curator": (),
+}
 
 
 @check("L-3")

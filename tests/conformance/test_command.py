@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from conformance.cli import main
@@ -28,7 +29,17 @@ def test_a_wrong_store_ends_with_one() -> None:
     place = "tests.conformance.forgetful:FORGETFUL"
     done = CliRunner().invoke(main, ["run", place, "--profile", "quick", "--only", "S-1"])
     assert done.exit_code == 1
-    assert "forgetful (state): nonconformant" in done.output
+    assert "forgetful (state): nonconformant (" in done.output
+    assert "checks were not run)" in done.output
+    assert done.output.endswith("This verdict is of S-1 alone.\n")
+
+
+def test_a_check_that_takes_long_is_named_and_blocking_is_looked_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.isolated._LATE", 0.001)
+    options = ["--profile", "quick", "-v", "--only", "L-1", "--only", "L-8"]
+    done = CliRunner().invoke(main, ["run", "tests.conformance.harnesses:STATE_MEMORY", *options])
+    assert "running  L-8.small_calls for 0.001 seconds" in done.output
+    assert done.output.index("pass  L-8.small_calls") < done.output.index("pass  L-1.it_describes_itself")
 
 
 def test_a_run_that_says_nothing_ends_with_three() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,12 @@ import pytest
 from attrs import evolve
 
 from conformance import Capability, Status, Verdict, checks, run
-from conformance.report import Outcome, from_json, suite_digest, summary, to_json, to_junit
+from conformance.assertions import shown
+from conformance.report import Outcome, from_json, judged, suite_digest, summary, to_json, to_junit
+from conformance.runner import applicable
+from saga_backends.memory import MemoryState
 from saga_core.errors import NotFound
+from saga_core.stores import StoreInfo
 from tests.conformance.forgetful import FORGETFUL
 from tests.conformance.harnesses import HARNESSES
 
@@ -86,6 +91,49 @@ def test_a_store_that_hides_a_capability_is_caught() -> None:
     report = run(evolve(HARNESSES["graph-networkx"], provides=frozenset({Capability.RESIDENT})), profile="quick")
     broken = {name for outcome in report.outcomes if outcome.status is Status.FAIL for name in outcome.clauses}
     assert broken == {"L-2", "G-32"}
+
+
+class SlowState(MemoryState):
+    """Answers reads after 20 ms, and declares that it is resident."""
+
+    @property
+    def info(self) -> StoreInfo:
+        return evolve(super().info, capabilities=MEMORY.provides | {Capability.RESIDENT})
+
+    async def get(self, keys: Any) -> Any:
+        await asyncio.sleep(0.02)
+        return await super().get(keys)
+
+
+async def slow(path: Path) -> Any:
+    return SlowState()
+
+
+def test_a_resident_store_with_slow_reads_is_refused() -> None:
+    harness = evolve(MEMORY, open=slow, provides=MEMORY.provides | {Capability.RESIDENT})
+    report = run(harness, profile="quick", only=["L-2"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert "it declares resident, but get" in summary(report)
+
+
+def test_a_store_that_deviates_everywhere_is_nonconformant() -> None:
+    """What a harness declares excuses single clauses, and no store as a whole."""
+    found = tuple(
+        Outcome(each.id, each.clauses, Status.DEVIATION, must=True) for each in applicable(MEMORY) if not each.extended
+    )
+    verdict, reasons, _, _ = judged(found)
+    assert verdict is Verdict.NONCONFORMANT
+    assert reasons == (f"{len(found)} base checks deviate by declaration, and 0 pass",)
+    few = (evolve(found[0], status=Status.DEVIATION), *(evolve(each, status=Status.PASS) for each in found[1:]))
+    assert judged(few)[0] is Verdict.PARTIAL
+
+
+def test_a_value_whose_repr_raises_is_still_told() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    assert shown(Odd()) == "a Odd whose repr raises RuntimeError"
 
 
 def test_a_verdict_repeats() -> None:
