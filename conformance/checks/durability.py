@@ -449,17 +449,25 @@ def _sorts(kind: str) -> list[list[StoreCall]]:
         return [
             [first, call("apply", "s", Mutation(watermark="t2"))],
             [first, call("apply", "s", Mutation(delete_edges=(EdgeKey("a", "T", "b"),)))],
+            [first, call("drop", "s")],
+            [first, call("drop", "s"), call("apply", "s", Mutation((Node("b", "L"),)))],
         ]
     if kind == "vector":
         filled = [VectorItem("a", (1.0, 0.0), "", {"n": 1}), VectorItem("b", (0.0, 1.0))]
         begun = [*ground(kind), call("upsert", "s", filled)]
-        return [[*begun, call("delete", "s", where=Exists("n"))], [*begun, call("delete", "s", ids=["b"])]]
+        again = [call("drop", "s"), *ground(kind), call("upsert", "s", filled[1:])]
+        return [
+            [*begun, call("delete", "s", where=Exists("n"))],
+            [*begun, call("delete", "s", ids=["b"])],
+            [*begun, call("drop", "s")],
+            [*begun, *again],
+        ]
     return [[call("write", "s", pages("one")), call("drop", "s")]]
 
 
 @check("L-12", kinds=STORED)
 async def after_each_sort_of_write(case: Case) -> None:
-    """Kill a process right after a conditional write, a delete or a watermark. That write must have happened."""
+    """Kill a process right after a conditional write, a delete, a drop or a watermark. It must have happened."""
     kind = case.harness.kind
     for number, calls in enumerate(_sorts(kind)):
         lines, errors = await watched(child(case, case.place(f"sort-{number}"), calls=tuple(calls)), len(calls))

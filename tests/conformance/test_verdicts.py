@@ -16,7 +16,7 @@ from conformance.runner import applicable
 from saga_backends.memory import MemoryState
 from saga_core.errors import NotFound
 from saga_core.stores import StoreInfo
-from tests.conformance.forgetful import FORGETFUL
+from tests.conformance.forgetful import FORGETFUL, LATE_DROP
 from tests.conformance.harnesses import HARNESSES
 
 MEMORY = HARNESSES["state-memory"]
@@ -114,6 +114,12 @@ def test_a_resident_store_with_slow_reads_is_refused() -> None:
     report = run(harness, profile="quick", only=["L-2"])
     assert report.verdict is Verdict.NONCONFORMANT
     assert "it declares resident, but get" in summary(report)
+
+
+def test_a_drop_that_reaches_the_disk_later_is_refused() -> None:
+    report = run(LATE_DROP, profile="quick", only=["L-12.after_each_sort_of_write"])
+    assert statuses(report)["L-12.after_each_sort_of_write"] is Status.FAIL
+    assert "killed after drop(" in summary(report)
 
 
 def test_a_store_that_deviates_everywhere_is_nonconformant() -> None:

@@ -104,6 +104,25 @@ def test_the_entry_point_of_the_page_makes_the_engine_run_on_the_example(tmp_pat
     assert run(script, work, site) == "dict 1\n"
 
 
+def test_the_page_begins_with_a_class_that_works(tmp_path: Path) -> None:
+    first = next(block for block in BACKEND_PAGE.blocks if block.language == "python")
+    assert first.text.partition("class MyStore")[2].partition("async def opened")[0].count("\n") <= 40
+    (tmp_path / "mystore.py").write_text(first.text, encoding="utf-8")
+    script = tmp_path / "play.py"
+    script.write_text(
+        "import asyncio, subprocess, sys\n"
+        "from saga_core import Saga\n"
+        "async def main():\n"
+        "    async with Saga.open({'storage': {'profile': 'memory', 'state': 'mystore:MyStore'}}) as saga:\n"
+        "        print((await saga.status())['stores']['state']['backend'], flush=True)\n"
+        "asyncio.run(main())\n"
+        "command = [sys.executable, '-m', 'conformance', 'run', 'mystore:HARNESS', '--profile', 'quick']\n"
+        "sys.exit(subprocess.run(command).returncode)\n"
+    )
+    backend, verdict, *_ = run(script, tmp_path, tmp_path).splitlines()
+    assert (backend, verdict) == ("mine", "mine (state): conformant")
+
+
 def test_the_page_names_every_protocol_with_all_its_operations() -> None:
     protocols = {
         "state": StateKV,
