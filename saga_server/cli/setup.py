@@ -1,4 +1,4 @@
-"""``saga setup``: asks five questions, writes a settings file, checks it, and says how to connect the frontend."""
+"""``saga setup``: asks six questions, writes a settings file, checks it, and says how to connect the frontend."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attrs import define
 
 from saga_core.errors import BadInput, SagaError
 from saga_core.language import known, language_of
+from saga_core.trackers import AUTO, PROFILES
 from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail
 from saga_server.setup import (
     FRONTENDS,
@@ -51,6 +52,7 @@ _USUAL_FRONTEND, _USUAL_PROVIDER = "sillytavern", "koboldcpp"
               help="File with the provider's key. The settings refer to it.")  # fmt: skip
 @click.option("--language", type=click.Choice(list(known())), help="Language that you play in.")
 @click.option("--world", help=f"The world in which chats begin: its name, or {_NO_WORLD}.")
+@click.option("--profile", type=click.Choice((AUTO, *PROFILES)), help="Sort of story, which decides what is counted.")
 @click.option("--talk", type=click.Choice(list(WORDINGS)), help="Language of the questions.")
 @click.option("--yes", is_flag=True, help="Ask nothing, and use the proposed answers.")
 @click.option("--replace", is_flag=True, help="Replace an existing settings file. A copy of it is kept.")
@@ -64,12 +66,13 @@ def setup(
     key_file: Path | None,
     language: str | None,
     world: str | None,
+    profile: str | None,
     talk: str | None,
     yes: bool,
     replace: bool,
     no_doctor: bool,
 ) -> None:
-    """Ask five questions, write saga.yaml, check it, and say what to enter in the frontend.
+    """Ask six questions, write saga.yaml, check it, and say what to enter in the frontend.
 
     Each option answers a question. A key is not shown while you type it, and is stored in a file of its own. The
     environment variable of the provider takes precedence over that file.
@@ -93,6 +96,7 @@ def setup(
         secret = _key(ask, chosen, key_file)
         played = ask.one(words.language, _languages(words), language, spoken(known()))
         place = ask.one(words.world, _worlds(words, played, file), world, _NO_WORLD)
+        genre = ask.one(words.genre, {name: words.genres[name] for name in (AUTO, *PROFILES)}, profile, AUTO)
         reference = keep_key(secret, file, chosen.section) if secret is not None else _reference(chosen, key_file)
         answers = Answers(
             frontend=shown,
@@ -101,6 +105,7 @@ def setup(
             base_url=address,
             key=reference,
             world=None if place == _NO_WORLD else place,
+            profile=genre,
         )
         config = _write(answers, file, words)
         if secret is not None:

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
+from saga_core.trackers import AUTO
 from saga_server.setup.choices import OFFLINE, FrontendChoice, ProviderChoice
 
 
@@ -26,6 +27,8 @@ class Answers:
     key: str | None = None
     """The reference to the key in the settings, ``${NAME}`` or ``${file:/path}``. None if they need none."""
     world: str | None = None
+    profile: str = AUTO
+    """What sort of story is played; ``auto`` if each card decides."""
 
 
 def settings_text(answers: Answers) -> str:
@@ -60,6 +63,8 @@ def _lines(answers: Answers) -> Iterator[str]:
     if answers.world is not None:
         yield "session:"
         yield f"  default_world: {_quoted(answers.world)}"
+    if answers.profile != AUTO:
+        yield f"profile: {answers.profile}"
 
 
 def _quoted(text: str) -> str:

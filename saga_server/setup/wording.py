@@ -32,6 +32,9 @@ class Wording:
     languages: Mapping[str, str]
     world: str
     no_world: str
+    genre: str
+    genres: Mapping[str, str]
+    """What each profile counts, by its name, and ``auto``."""
     exists: str
     unchanged: str
     set_aside: str

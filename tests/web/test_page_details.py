@@ -12,8 +12,9 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.billing import Bill
 from saga_core.config import load_config
+from saga_core.trackers import tracker_in_line
 from saga_server.server import Server
-from tests.core.frontend import Frontend
+from tests.core.frontend import Frontend, answer
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
@@ -72,3 +73,26 @@ async def test_a_model_on_ones_own_machine_is_free(browser: Browser, address: st
         assert await visit.texts("[data-item=models] [data-item=dollars]") == [shown]
         assert (await visit.texts("[data-item=paid] strong")) == [shown]
         assert await visit.findings() == []
+
+
+async def test_what_is_counted_has_a_bar_and_its_history_and_what_comes_again_is_offered(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        saga = server.saga
+        chat = Frontend(saga, session="one", system="A bare card.")
+        for number in (10, 40):
+            words = f"I go on, {number}."
+            begun = await chat.begin(
+                words,
+                trackers=(tracker_in_line("mana | range=0..50"), tracker_in_line("trust | kind=meter")),
+            )
+            block = f"```state\npresent: [Ada]\nmana: {number}\ntrust: {{Ada: ={number - 50}}}\nfame: {number}\n```"
+            shown = await answer(begun, f"Ada nods at {number}.\n\n{block}")
+            chat.history += [{"role": "user", "content": words}, {"role": "assistant", "content": shown}]
+        await visit.open("now", session=begun.session.id)
+        bars = "[data-item=counted] .bar"
+        await visit.page.wait_for_selector(f"{bars} >> nth=1")
+        assert await visit.page.eval_on_selector_all(f"{bars} > span", _WIDTHS) == [80, 25]
+        assert "← 10" in await visit.page.inner_text("[data-item=counted]")
+        await visit.page.click("[data-item=observed] [data-action=off]")
+        await visit.page.click("[data-item=observed] [data-action=save]")
+        await visit.page.wait_for_selector("[data-kind='tracker:fame']")

@@ -42,24 +42,24 @@ def mode(file: Path) -> int:
 
 class TestQuestions:
     def test_enter_takes_what_is_proposed(self, tmp_path: Path) -> None:
-        result = setup(said="\n" * 6)
+        result = setup(said="\n" * 7)
         assert result.exit_code == 0, result.output
         config = load_config(tmp_path / "saga.yaml", environ={})
         assert config.providers["openai"].base_url == "http://127.0.0.1:5001/v1"
         assert (config.providers["openai"].slots, config.models.narration) == (1, None)
         assert config.session.default_world is None
         assert "Custom Endpoint: http://127.0.0.1:8765/v1" in result.output
-        assert "3/5  The key: this provider needs none." in result.output
+        assert "3/6  The key: this provider needs none." in result.output
 
     def test_every_known_language_is_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """One that the questions have no word for, by its English name."""
         wordings = {**WORDINGS, "en": evolve(WORDINGS["en"], languages={"en": "English"})}
         monkeypatch.setattr("saga_server.cli.setup.WORDINGS", wordings)
-        result = setup("--talk", "en", said="\n" * 6)
+        result = setup("--talk", "en", said="\n" * 7)
         assert all(name in result.output for name in ("English", "Korean", "Japanese", "Chinese"))
 
     def test_numbers_and_names_and_wrong_ones(self, tmp_path: Path) -> None:
-        result = setup("--talk", "ko", said="9\nrisuai-web\n6\n gpt-5.6-sol \n" + KEY + "\nko\n2\n")
+        result = setup("--talk", "ko", said="9\nrisuai-web\n6\n gpt-5.6-sol \n" + KEY + "\nko\n2\n3\n")
         assert result.exit_code == 0, result.output
         assert "1부터 5까지의 번호를 입력하세요" in result.output and "RisuAI: 설정 > 챗봇" in result.output
         config = load_config(tmp_path / "saga.yaml", environ={})
@@ -67,9 +67,10 @@ class TestQuestions:
         assert config.providers["openai"].api_key == KEY
         assert config.server.origins == ("https://risuai.xyz",)
         assert config.session.default_world == "ersia"
+        assert load_config(tmp_path / "saga.yaml").profile == "romance"
 
     def test_a_key_is_in_a_file_of_its_own_and_shown_nowhere(self, tmp_path: Path) -> None:
-        result = setup(said=f"\nanthropic\n\n{KEY}\n\n\n")
+        result = setup(said=f"\nanthropic\n\n{KEY}\n\n\n\n")
         assert result.exit_code == 0, result.output
         kept = tmp_path / "saga.anthropic.key"
         assert kept.read_text() == KEY + "\n" and str(kept) in result.output
@@ -80,25 +81,25 @@ class TestQuestions:
 
     def test_a_key_of_the_environment_is_not_asked_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
-        result = setup(said="\n" * 6)
+        result = setup(said="\n" * 7)
         assert "OPENROUTER_API_KEY is set here" in result.output
         assert list(tmp_path.glob("*.key")) == []
         config = load_config(tmp_path / "saga.yaml")
         assert Narrators.from_config(config, os.environ).providers["openrouter"].options["api_key"] == KEY
 
     def test_a_key_that_comes_later(self) -> None:
-        result = setup(said="\nopenai\n\n\n\n\n")
+        result = setup(said="\nopenai\n\n\n\n\n\n")
         assert "Before `saga serve`, set OPENAI_API_KEY to the key." in result.output
 
     @pytest.mark.parametrize("talk", ["en", "ko"])
-    def test_five_questions_are_five_also_where_no_key_is_needed(self, talk: str) -> None:
-        result = setup("--talk", talk, said="\n1\n\n\n\n\n")
+    def test_six_questions_are_six_also_where_no_key_is_needed(self, talk: str) -> None:
+        result = setup("--talk", talk, said="\n1\n\n\n\n\n\n")
         assert result.exit_code == 0, result.output
-        places = [result.output.index(f"{number}/5  ") for number in range(1, 6)]
+        places = [result.output.index(f"{number}/6  ") for number in range(1, 7)]
         assert places == sorted(places)
 
     def test_an_address_that_is_none_is_asked_for_again(self, tmp_path: Path) -> None:
-        result = setup(said="\nother\nnowhere\nhttp://10.0.0.7:5000/v1\n\n" + KEY + "\n\n\n")
+        result = setup(said="\nother\nnowhere\nhttp://10.0.0.7:5000/v1\n\n" + KEY + "\n\n\n\n")
         assert result.exit_code == 0, result.output
         config = load_config(tmp_path / "saga.yaml", environ={})
         assert (config.providers["other"].base_url, config.providers["other"].api_key) == (
@@ -108,13 +109,13 @@ class TestQuestions:
 
     @pytest.mark.parametrize(("talk", "says"), [("en", "nowhere is no address"), ("ko", "주소가 아닙니다: nowhere")])
     def test_what_is_no_address_is_said_in_the_words_of_the_talk(self, talk: str, says: str) -> None:
-        result = setup("--talk", talk, said="\n1\nnowhere\n\n\n\n\n")
+        result = setup("--talk", talk, said="\n1\nnowhere\n\n\n\n\n\n")
         assert result.exit_code == 0, result.output
         assert says in result.output and "providers." not in result.output
 
     @pytest.mark.parametrize("typed", ["127.0.0.1:5009/v1", "http://127.0.0.1:5009/v1"])
     def test_an_address_may_leave_out_http(self, tmp_path: Path, typed: str) -> None:
-        result = setup(said=f"\n1\n{typed}\n\n\n\n")
+        result = setup(said=f"\n1\n{typed}\n\n\n\n\n")
         assert result.exit_code == 0, result.output
         config = load_config(tmp_path / "saga.yaml", environ={})
         assert config.providers["openai"].base_url == "http://127.0.0.1:5009/v1"
@@ -166,7 +167,7 @@ class TestWhatIsThere:
     def test_it_is_kept_beside_the_new_one(self, tmp_path: Path) -> None:
         for number in (1, 2):
             (tmp_path / "saga.yaml").write_text(f"server: {{port: {number}}}\n")
-            assert setup(said="y\n" + "\n" * 6).exit_code == 0
+            assert setup(said="y\n" + "\n" * 7).exit_code == 0
         assert (tmp_path / "saga.yaml.old").read_text() == "server: {port: 1}\n"
         assert (tmp_path / "saga.yaml.old2").read_text() == "server: {port: 2}\n"
 
@@ -183,9 +184,11 @@ class TestTheFile:
             base_url=chosen.base_url or None,
             key=None if provider != "other" else "${SAGA_PROVIDER_KEY}",
             world="여관 #2: 'x'",
+            profile="romance",
         )
         config = written(settings_text(answers))
         assert config.session.default_world == "여관 #2: 'x'"
+        assert config.profile == "romance"
         assert config.warnings == () or provider == "other"
         assert WORDINGS["ko"].connect.keys() == WORDINGS["en"].connect.keys() == FRONTENDS.keys()
         wanted = "offline" if provider == "offline" else f'{chosen.section}/a: "b" #1'
@@ -215,7 +218,7 @@ def test_on_a_terminal_a_key_is_not_shown(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "LANG": "ko_KR.UTF-8", "PYTHONUTF8": "1"}
     environ |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     command = [sys.executable, "-m", "saga_server", "setup", "--model", "", "--no-doctor"]
-    answers = ["1\n", "6\n", f"{KEY}\n", "2\n", "1\n"]
+    answers = ["1\n", "6\n", f"{KEY}\n", "2\n", "1\n", "1\n"]
     with subprocess.Popen(command, cwd=tmp_path, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         shown, seen = "", 0

@@ -32,11 +32,11 @@ export function Page({ session, params }) {
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} problems=${state.data?.problems ?? []} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} changed=${changed} />
   `}<//>`;
 }
 
-function Board({ session, turn, known, problems, changed }) {
+function Board({ session, turn, known, counts, observed, problems, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -44,7 +44,8 @@ function Board({ session, turn, known, problems, changed }) {
   const own = (each) => each.subject_id === mine;
   const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
-  const counted = known.lines.filter((each) => each.kind.startsWith("tracker:"));
+  const counted = known.lines.filter((each) => each.kind.startsWith("tracker:")).map((each, at) => ({ ...each, count: counts[at] && each.text.endsWith(counts[at].text) ? counts[at] : null }));
+  const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
@@ -53,6 +54,7 @@ function Board({ session, turn, known, problems, changed }) {
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
       add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
+    ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
@@ -117,8 +119,17 @@ function Says({ line }) {
       <${Tug} strength=${line.number} />`;
     case "status": return html`<${Text} value=${line.subject} />`;
     case "event": return html`<${Text} value=${line.text} />${when(line.scheduled, t).map((each) => html`<small key=${each}>${each}</small>`)}`;
-    default: return html`<${Text} value=${line.text} />`;
+    default: return html`<${Text} value=${line.text} />${line.count && html`<${Counted} number=${line.number} count=${line.count} />`}`;
   }
+}
+
+/** The bar of a number between its limits, and the values before it, the latest first. */
+function Counted({ number, count: { kind, least, most, earlier } }) {
+  const before = kind === "clock" ? [] : earlier.map((each) => each.value).filter((each) => typeof each !== "boolean" && each !== null).reverse();
+  return html`${number !== null && least !== null && most !== null && (least < 0
+    ? html`<${Tug} strength=${number} />`
+    : html`<${Bar} share=${(number - least) / (most - least)} />`)}
+    ${before.length > 0 && html`<small data-item="earlier">← <bdi>${before.slice(0, 6).map((each) => brief(String(each), 40)).join(" ← ")}</bdi></small>`}`;
 }
 
 function Bar({ share, bad }) {
@@ -199,6 +210,7 @@ function offs(line) {
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
     case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
+    case "observed": return { label: "countIt", fields: [], make: () => ({ kind: "declare", declaration: `${line.key} | kind=${/^[+-]?\d+$/.test(line.value) ? `number | start=${line.value}` : "text"}` }) };
     case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
     default: return null;
   }
