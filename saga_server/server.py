@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -64,6 +65,8 @@ class Server:
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
     read_again: Callable[[], Config] | None = field(default=None, repr=False)
     """Reads the settings as they are now, for ``reload``."""
+    settings_file: Path | None = None
+    """The file from which ``read_again`` reads them, which need not be there yet."""
     on_reload: Callable[[Config], None] = field(default=lambda _: None, repr=False)
     """Called with the new settings after a reload, for what the server does not control itself, such as logging."""
     worker: Worker | None = field(default=None, repr=False)
@@ -211,7 +214,9 @@ class Server:
             metrics.registry.register(LoopMetrics(watch))
             self._guard = LoopGuard(watch)
             self._guard.start()
-        self._reloading = Reloading(self.read_again, lambda: self.config, self._hold, metrics.reloads)
+        self._reloading = Reloading(
+            self.read_again, lambda: self.config, self._hold, metrics.reloads, self.settings_file
+        )
         app = make_app(self._saga, self._current, metrics, self._reloading, self.worker)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0)
         await runner.setup()

@@ -154,6 +154,28 @@ class Drained:
     waiting: Sequence[WaitingWork]
 
 
+@frozen(eq=False, repr=False)
+class Settings:
+    """The settings that players change.
+
+    ``file`` is the settings file; null if a program passed the settings.
+    """
+
+    file: str | None
+    writable: bool
+    settings: Rows
+
+
+@frozen(eq=False, repr=False)
+class SettingsChanged:
+    """The lines of the settings file that changed, or in a dry run would change, and what applies and when."""
+
+    file: str
+    diff: Sequence[str]
+    applied: Sequence[str]
+    restart: Sequence[str]
+
+
 # -- sessions --------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from saga_server.admin import (
     memory_handlers,
     server_handlers,
     session_handlers,
+    settings,
 )
 from saga_server.admin.endpoint import Endpoint
 from saga_server.admin.parameters import ANY_BYTES, JSON_LINES, PICTURE
@@ -312,6 +313,14 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/api/openapi.json", server_handlers.show_description, "Get this description",
         tags=_SERVER, reach="shared",
+    ),
+    Endpoint(
+        "GET", "/api/settings", settings.show_settings, "List the settings that players change",
+        tags=_SERVER, reach="admin",
+    ),
+    Endpoint(
+        "POST", "/api/settings", settings.change_settings, "Change settings in the settings file",
+        tags=_SERVER, reach="admin", if_match="/api/settings",
     ),
     Endpoint(
         "POST", "/api/reload", server_handlers.reload_settings, "Reload the settings",

@@ -111,6 +111,36 @@ class OfEntity(OfSession):
     turn: str | None = in_query(None, example="TURN")
 
 
+SETTINGS: Final = frozenset({
+    "models.narration", "models.extraction", "models.curator", "profile", "session.default_world",
+    "session.group_knowledge", "session.collect_after_days", "recall.other_sessions", "extraction.reporting",
+    "extraction.automatic", "extraction.cards", "extraction.review", "curator.enabled", "curator.interval",
+    "curator.review", "curator.compress_story_after_turns", "token_budget.total_context_max",
+    "token_budget.dynamic_context_max", "token_budget.lorebook_max", "token_budget.recall_max",
+    "token_budget.memories_max", "prompt_caching.cut_sliding",
+})  # fmt: skip
+"""The settings that players change on a page."""
+
+
+def _settings() -> Collection[str]:
+    return SETTINGS
+
+
+@frozen(eq=False, repr=False)
+class SettingsChange:
+    """Settings and their new values; an empty one restores the default.
+
+    ``price_model`` is the beginning of a model's name, and ``price_input`` and ``price_output`` are what a million of
+    its tokens costs in US dollars.
+    """
+
+    price_model: str | None = in_body(None)
+    price_input: str | None = in_body(None)
+    price_output: str | None = in_body(None)
+    fields: Mapping[str, str] = body_fields(_settings)
+    dry_run: bool = in_query(False)
+
+
 @frozen(eq=False, repr=False)
 class Drain:
     """How long to wait for background work, in seconds."""

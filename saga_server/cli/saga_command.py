@@ -16,7 +16,7 @@ from attrs import evolve
 from saga_core.config import Config, LogLevel
 from saga_core.errors import SagaError
 from saga_server.cli.lazy_commands import Commands
-from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail, find_config, settings
 from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
@@ -103,7 +103,8 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
             from saga_server.process import run_watched, set_up_logging
 
             set_up_logging(config)
-            run_watched(serve_until_asked(config, configured, worker))
+            place = (file or Path(DEFAULT_FILE)).absolute()
+            run_watched(serve_until_asked(config, configured, place, worker))
     except (SagaError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:

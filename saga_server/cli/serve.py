@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -30,7 +31,7 @@ _CONSOLE: tuple[signal.Signals, ...] = tuple(filter(None, [getattr(signal, "SIGB
 """The signal of Windows for Ctrl-Break and for a console window that is closed."""
 
 
-async def serve(config: Config, read_again: Callable[[], Config], worker: Worker | None = None) -> None:
+async def serve(config: Config, read_again: Callable[[], Config], file: Path, worker: Worker | None = None) -> None:
     """Serve until a signal asks the server to stop. Raises ``SagaError`` when it cannot start.
 
     After the first signal, open replies and background work may finish; a second signal ends the process at once.
@@ -41,7 +42,7 @@ async def serve(config: Config, read_again: Callable[[], Config], worker: Worker
     """
     for warning in config.warnings:
         _log.warning("%s", warning)
-    server = Server(config, read_again=read_again, on_reload=set_up_logging, worker=worker)
+    server = Server(config, read_again=read_again, settings_file=file, on_reload=set_up_logging, worker=worker)
     signals = _Signals(server)
     await server.start()
     signals.listen()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -81,9 +82,7 @@ def merge(old: Config, new: Config) -> MergedSettings:
     applied: list[str] = []
     restart: list[str] = []
     for name in changed(old, new):
-        section, _, rest = name.partition(".")
-        at_once = section in _WHOLE or rest.partition(".")[0] in _AT_ONCE.get(section, ())
-        (applied if at_once else restart).append(name)
+        (applied if applies_at_once(name) else restart).append(name)
     sections: dict[str, Any] = {name: getattr(new, name) for name in _WHOLE}
     for section, names in _AT_ONCE.items():
         fresh = getattr(new, section)
@@ -97,6 +96,12 @@ def merge(old: Config, new: Config) -> MergedSettings:
             ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),
         )
     return MergedSettings(config, Reloaded(tuple(applied), tuple(restart)))
+
+
+def applies_at_once(name: str) -> bool:
+    """Whether a change of the setting, such as ``models.narration``, applies without a restart."""
+    section, _, rest = name.partition(".")
+    return section in _WHOLE or rest.partition(".")[0] in _AT_ONCE.get(section, ())
 
 
 def changed(old: Config, new: Config) -> list[str]:
@@ -130,6 +135,8 @@ class Reloading:
     hold: Callable[[Config], tuple[str, ...]]
     """Applies settings, and returns the names of those that need a restart nevertheless."""
     reloads: Counter
+    file: Path | None = None
+    """The settings file, which need not be there yet. None when a program passed the settings."""
 
     async def reload(self) -> Reloaded:
         """Reload the settings once.

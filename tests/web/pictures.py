@@ -17,7 +17,10 @@ from saga_server.server import Server
 from tests.web.chromium import MISSING, chromium
 from tests.web.stories import tell
 
-PAGES: Final = ("start", "stories", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health")
+PAGES: Final = (
+    "start", "stories", "now", "story", "people", "memories", "why",
+    "lore", "bill", "transfer", "settings", "health",
+)  # fmt: skip
 _DESK: Final = {"width": 1000, "height": 700}
 _PHONE: Final = {"width": 360, "height": 700}
 _ON_THE_PHONE: Final = ("now", "story", "people")

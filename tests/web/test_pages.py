@@ -19,7 +19,10 @@ from tests.web.browsing import Browser, visiting
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGES = ["start", "stories", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health"]
+PAGES = [
+    "start", "stories", "now", "story", "people", "memories", "why",
+    "lore", "bill", "transfer", "settings", "health",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])

@@ -3,6 +3,8 @@ import { html, useState } from "../lib/dom.js";
 import { path, useRead } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
+import { useRole } from "../lib/role.js";
+import { to } from "../lib/router.js";
 import { Text } from "../lib/text.js";
 import { Part, Read } from "../parts/common.js";
 import { Sentence } from "../parts/sentence.js";
@@ -31,6 +33,7 @@ function money(value, t) {
 
 function Total({ cost }) {
   const t = useWords(words);
+  const admin = useRole() === "admin";
   const free = cost.free.reduce((sum, model) => sum + cost.models[model].unpriced, 0);
   const { with_saga: paid, without_cache: uncached, without_saga: without, saved } = cost.comparison;
   const unpriced = cost.comparison.unpriced - free;
@@ -40,7 +43,7 @@ function Total({ cost }) {
     ${rows.map(([name, value]) => html`<p key=${name} data-item=${name}>${t(name)} <strong>${value === null && free && !unpriced ? t("free") : money(value, t)}</strong>
       ${most > 0 && value !== null && html`<span class="bar" aria-hidden="true"><span style=${{ left: 0, width: `${(value / most) * 100}%` }} /></span>`}</p>`)}
     ${saved !== null && html`<p class=${`notice ${saved >= 0 ? "good" : "warn"}`}>${t(saved >= 0 ? "saved" : "costs", { n: Math.abs(Math.round(saved * 100)) })}</p>`}
-    ${unpriced > 0 && html`<p class="hint">${t("unpriced", { n: unpriced })}</p>`}
+    ${unpriced > 0 && html`<p class="hint">${t("unpriced", { n: unpriced })}${admin && html` <a href=${to("settings")} data-action="price">${t("price")}</a>`}</p>`}
   <//>`;
 }
 

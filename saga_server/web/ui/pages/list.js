@@ -58,6 +58,12 @@ export const PAGES = [
     load: () => import("./transfer.js"),
   },
   {
+    id: "settings",
+    admin: true,
+    title: { en: "Settings", ko: "설정", ja: "設定画面", zh: "设置" },
+    load: () => import("./settings.js"),
+  },
+  {
     id: "health",
     admin: true,
     title: { en: "Health", ko: "상태", ja: "状態", zh: "运行状况" },

@@ -1,6 +1,6 @@
 export default {
   en: {
-    free: "free",
+    free: "free", price: "Enter a price",
     total: "In all", noBills: "Nothing was billed in this story yet.", unpriced: { one: "The prices of {n} call are not known.", other: "The prices of {n} calls are not known." }, paid: "Paid, with SAGA", uncached: "The same without a cache", without: "Without a cache and without SAGA", saved: "Saved: {n} %", costs: "More than without: {n} %",
     byKind: "By kind", kind: "Kind", calls: "Calls", input: "Tokens in", read: "of them cached", output: "Tokens out", dollars: "US dollars", narration: "narration", extraction: "extraction", curation: "curation", byModel: "By model", model: "Model",
     plot: "Turn by turn", plotHelp: "Each bar is a call: below, what the cache gave; above, what was paid in full; on top, the reply.", cached: "from the cache", full: "paid in full", reply: "the reply", table: "The same as a table", when: "When",
@@ -9,7 +9,7 @@ export default {
     unit: "Bars show", tokens: "tokens", plotDollars: "Each bar is a call, as high as what it cost. A call whose price is not known has none.",
   },
   ko: {
-    free: "무료",
+    free: "무료", price: "가격 입력",
     total: "전체", noBills: "이 이야기에는 아직 청구 내역이 없습니다.", unpriced: "호출 {n}건의 가격을 알 수 없습니다.", paid: "실제로 지불한 금액 (SAGA 사용)", uncached: "캐시가 없었다면", without: "캐시도 SAGA도 없었다면", saved: "{n}% 절약", costs: "오히려 {n}% 더 지출",
     byKind: "종류별", kind: "종류", calls: "호출", input: "입력 토큰", read: "그중 캐시", output: "출력 토큰", dollars: "미국 달러", narration: "내레이션", extraction: "추출", curation: "큐레이션", byModel: "모델별", model: "모델",
     plot: "턴별", plotHelp: "막대 하나가 호출 한 번입니다. 아래부터 캐시에서 읽은 토큰, 정가로 청구된 토큰, 응답입니다.", cached: "캐시에서", full: "정가 청구", reply: "응답", table: "표로 보기", when: "시각",
@@ -18,7 +18,7 @@ export default {
     unit: "막대 단위", tokens: "토큰", plotDollars: "막대 하나가 호출 한 번이며, 높이는 비용입니다. 가격을 알 수 없는 호출에는 막대가 없습니다.",
   },
   ja: {
-    free: "無料",
+    free: "無料", price: "価格を入力",
     total: "合計", noBills: "この物語にはまだ請求がありません。", unpriced: "{n} 件の呼び出しの価格が不明です。", paid: "実際の費用（SAGA あり）", uncached: "キャッシュなしの場合", without: "キャッシュも SAGA もない場合", saved: "{n}% の節約", costs: "使わない場合より {n}% 高くなっています",
     byKind: "種類別", kind: "種類", calls: "呼び出し", input: "入力トークン", read: "うちキャッシュ", output: "出力トークン", dollars: "米ドル", narration: "ナレーション", extraction: "抽出", curation: "キュレーション", byModel: "モデル別", model: "モデル",
     plot: "ターンごと", plotHelp: "棒 1 本が 1 回の呼び出しです。下からキャッシュ分、通常料金分、応答です。", cached: "キャッシュ", full: "通常料金", reply: "応答", table: "表で表示", when: "日時",
@@ -27,7 +27,7 @@ export default {
     unit: "棒の単位", tokens: "トークン", plotDollars: "棒 1 本が 1 回の呼び出しで、高さは費用です。価格が不明な呼び出しには棒がありません。",
   },
   zh: {
-    free: "免费",
+    free: "免费", price: "输入价格",
     total: "总计", noBills: "此故事还没有账单。", unpriced: "{n} 次调用的价格未知。", paid: "实际花费（使用 SAGA）", uncached: "没有缓存时", without: "没有缓存也没有 SAGA 时", saved: "节省：{n}%", costs: "比不使用时多 {n}%",
     byKind: "按种类", kind: "种类", calls: "调用", input: "输入 Token", read: "其中缓存", output: "输出 Token", dollars: "美元", narration: "叙述", extraction: "提取", curation: "整理", byModel: "按模型", model: "模型",
     plot: "逐回合", plotHelp: "每根柱是一次调用：自下而上依次为来自缓存、按全价计费、回复。", cached: "来自缓存", full: "按全价计费", reply: "回复", table: "以表格显示", when: "时间",

@@ -1,0 +1,171 @@
+"""The settings that players change: shown with what they take, and written into the settings file line by line."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import yaml
+from aiohttp import web
+
+from saga_core.config import Config, load_config
+from saga_core.config.rules import Flag, Number, OneOf, Rule, RuleBroken, Whole
+from saga_core.errors import BadInput, ConfigError, NotSupported
+from saga_core.replacing import replace_file
+from saga_server.admin import answers, parameters
+from saga_server.admin.endpoint import NoParams
+from saga_server.admin.mounting import to_its_end
+from saga_server.http import RELOADING
+from saga_server.process import Reloading
+from saga_server.process.settings import applies_at_once
+from saga_server.process.settings_file import Scalar, changed_text
+
+NAMES: Final = parameters.SETTINGS
+_PRICES: Final = ("input", "output")
+
+
+async def show_settings(request: web.Request, asked: NoParams) -> answers.Settings:
+    """List the settings that players change, as the file has them, with what they take and when they apply."""
+    reloading = request.app[RELOADING]
+    if reloading.read is None:
+        return answers.Settings(None, False, _rows(reloading.holding()))
+    config = await asyncio.to_thread(reloading.read)
+    file = reloading.file
+    return answers.Settings(str(file) if file else None, file is not None and _is_writable(file), _rows(config))
+
+
+async def change_settings(request: web.Request, asked: parameters.SettingsChange) -> answers.SettingsChanged:
+    """Change settings in the file and reload them. A dry run only checks them and shows the lines that would change."""
+    reloading = request.app[RELOADING]
+    changes = {tuple(name.split(".")): _value(name, text) for name, text in asked.fields.items()}
+    if asked.price_model:
+        prices = zip(_PRICES, (asked.price_input, asked.price_output), strict=True)
+        changes |= {("models", "facts", asked.price_model, name): _price(name, text) for name, text in prices}
+    return await to_its_end(request, _changed(reloading, changes, dry_run=asked.dry_run))
+
+
+async def _changed(
+    reloading: Reloading, changes: Mapping[tuple[str, ...], Scalar], *, dry_run: bool
+) -> answers.SettingsChanged:
+    if reloading.read is None or reloading.file is None:
+        raise NotSupported("the settings of this server come from a program; change them there")
+    file = reloading.file.resolve()
+    before = await asyncio.to_thread(_text_of, file)
+    after = changed_text(before, changes)
+    try:
+        await asyncio.to_thread(_check, after)
+    except ConfigError as error:
+        raise BadInput(f"nothing was changed; {'; '.join(error.problems)}") from None
+    names = [".".join(path[:2]) for path in changes]
+    restart = tuple(dict.fromkeys(name for name in names if not applies_at_once(name)))
+    diff = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0))[2:]
+    lines = [line for line in diff if not line.startswith("@@")]
+    if dry_run or not lines:
+        return answers.SettingsChanged(str(file), lines, (), restart if lines else ())
+    await asyncio.to_thread(_write, file, after)
+    found = await reloading.reload()
+    return answers.SettingsChanged(str(file), lines, found.applied, found.restart)
+
+
+def _rows(config: Config) -> list[dict[str, Any]]:
+    return [_row(config, name) for name in sorted(NAMES)]
+
+
+def _row(config: Config, name: str) -> dict[str, Any]:
+    rule, default = _rule(name)
+    kinds: dict[type, str] = {Flag: "flag", Whole: "whole", Number: "number", OneOf: "choice"}
+    return {
+        "name": name,
+        "kind": kinds.get(type(rule), "text"),
+        "choices": list(rule.of) if isinstance(rule, OneOf) else [],
+        "least": rule.least if isinstance(rule, Whole) else None,
+        "value": _read(config, name),
+        "default": default,
+        "at_once": applies_at_once(name),
+    }
+
+
+def _read(config: Config, name: str) -> Any:
+    found: Any = config
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _rule(name: str) -> tuple[Rule | None, Any]:
+    """The rule and the default of a setting."""
+    holder: Any = Config()
+    *above, last = name.split(".")
+    for part in above:
+        holder = getattr(holder, part)
+    found = attrs.fields_dict(type(holder))[last].validator
+    return found if isinstance(found, Rule) else None, getattr(holder, last)
+
+
+def _value(name: str, text: str) -> Scalar:
+    """The value that a text gives; None, so that the default holds, for an empty one. Raises ``BadInput``."""
+    rule, _ = _rule(name)
+    plain: Scalar = text.strip() or None
+    if plain is None:
+        return None
+    if isinstance(rule, Flag):
+        plain = {"true": True, "false": False}.get(text, text)
+    elif isinstance(rule, Whole | Number):
+        plain = _number(name, text)
+    if rule is not None:
+        try:
+            rule.read(plain)
+        except RuleBroken as error:
+            raise BadInput(f"{name}: {text[:80]!r} does not fit; {error.remedy}") from None
+    return plain
+
+
+def _number(name: str, text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"{name}: {text[:80]!r} is no number") from None
+
+
+def _price(name: str, text: str | None) -> Scalar:
+    price = _number(name, (text or "").strip())
+    if not 0 <= price <= 1_000_000:
+        raise BadInput(f"price_{name}: {price!r} is no price; give US dollars for a million tokens, 0 or more")
+    return price
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8-sig") if file.is_file() else ""
+
+
+def _check(text: str) -> None:
+    load_config(yaml.safe_load(text) or {})
+
+
+def _is_writable(file: Path) -> bool:
+    return os.access(file if file.exists() else file.parent, os.W_OK)
+
+
+def _write(file: Path, text: str) -> None:
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with part.open("x", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        if file.exists():
+            shutil.copymode(file, part)
+        replace_file(part, file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise NotSupported(f"{file} cannot be written ({error.strerror}); check its permissions") from error
