@@ -71,6 +71,8 @@ class Server:
     """Called with the new settings after a reload, for what the server does not control itself, such as logging."""
     worker: Worker | None = field(default=None, repr=False)
     """Set if this is one of several processes that share a port."""
+    asks_context_sizes: bool = False
+    """Whether providers on this machine and on private networks are asked for the size of their contexts at start."""
     port: int = field(default=0, init=False)
     """The port on which the server listens."""
     _own: list[socket.socket] = field(factory=list, init=False)
@@ -171,6 +173,8 @@ class Server:
         """Open the providers, read the worlds, and import modules, so that the first requests need not wait for it."""
         if not self.narrators.offline:
             await self.narrators.warm()
+            if self.asks_context_sizes:
+                await self.narrators.ask_context_sizes()
         try:
             await asyncio.to_thread(self.saga.worlds.read_all)
         except BadInput as error:

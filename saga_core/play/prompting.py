@@ -40,7 +40,7 @@ from saga_core.world import World
 _FILLED = 0.95
 """The part of the window that a prompt may fill. The rest is for the reply."""
 _LEAST_ROOM = 1_000
-"""If fewer tokens than this are left for the history, nothing is cut."""
+"""If fewer tokens than this are left for the history by ``total_context_max``, nothing is cut."""
 _SEEDED = 24
 """Turns of the path whose times and bills are used to restore the prompt memory of a session that was just loaded."""
 _PREFIXES = 256
@@ -187,9 +187,13 @@ class Prompting:
         most = min(budget.total_context_max, facts.window or budget.total_context_max)
         leading = sum(self.counter.count(block.text) for block in blocks if block.is_system)
         reserved = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
-        room = int(most * _FILLED / self.models.scale(facts, start.request.model)) - leading - reserved
+        whole = int(most * _FILLED / self.models.scale(facts, start.request.model))
+        own = most < budget.total_context_max
+        room = whole - leading - (min(reserved, whole // 2) if own else reserved)
         if room < _LEAST_ROOM:
-            return Cut(0)
+            if not own:
+                return Cut(0)
+            room = max(room, whole // 4)  # the model's own window: what is left out here would be refused or cut there
         return start.memory.cuts.place(
             blocks,
             place.live.tree,

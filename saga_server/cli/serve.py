@@ -42,7 +42,14 @@ async def serve(config: Config, read_again: Callable[[], Config], file: Path, wo
     """
     for warning in config.warnings:
         _log.warning("%s", warning)
-    server = Server(config, read_again=read_again, settings_file=file, on_reload=set_up_logging, worker=worker)
+    server = Server(
+        config,
+        read_again=read_again,
+        settings_file=file,
+        on_reload=set_up_logging,
+        worker=worker,
+        asks_context_sizes=True,
+    )
     signals = _Signals(server)
     await server.start()
     signals.listen()

@@ -296,6 +296,8 @@ async def _providers(config: Config, report: DoctorReport) -> None:
                         # Some providers serve models that they do not list.
                         text = f"does not list {route.model!r} of models.narration and models.fallback; is it the name?"
                         report.note(f"provider {provider.name}: {text}")
+        await narrators.ask_context_sizes()
+        report.note(f"context: {'; '.join(narrators.describe())}")
     finally:
         await narrators.aclose()
 

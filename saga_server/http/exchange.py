@@ -374,7 +374,7 @@ class Exchange:
                     speaker=request.text.speaker if request.text is not None else "",
                     member=names.member,
                     continued=continued,
-                    window=self._narrators.window(call.routes[0], request.window),
+                    window=self._narrators.window(call.routes[0], request.window, _reply_limit(request.params)),
                     tools=request.tools,
                     local=is_own(call.routes[0]),
                     completion=request.text is not None,

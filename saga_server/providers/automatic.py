@@ -9,7 +9,6 @@ from typing import cast
 
 from attrs import define, field
 
-from saga_backends.http_client import is_local
 from saga_core.config import Config
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
@@ -63,7 +62,7 @@ class AutomaticExtraction:
         Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a local server before the first part.
         """
         route = self._known_route() or await self._found_route()
-        model = BackgroundModels(self.narrators.narrator, route, gives_way=is_near(route.provider))
+        model = BackgroundModels(self.narrators.narrator, route, gives_way=route.provider.is_near)
         stream = cast("AsyncGenerator[ChatPart, None]", model.stream(request, streaming=streaming))
         async with aclosing(stream) as parts:
             async for part in parts:
@@ -89,7 +88,7 @@ class AutomaticExtraction:
         keyless = provider.passthrough_key and not provider.options.get("api_key")
         if self.config.extraction.automatic == "always":
             return not keyless and provider.backend != OFFLINE
-        return is_near(provider)
+        return provider.is_near
 
     def _is_free(self, route: Route) -> bool:
         """Whether a model may be used. A commercial model on a local server shows that this server is a relay."""
@@ -139,9 +138,4 @@ def _is_sold(model: str) -> bool:
 def is_own(route: Route) -> bool:
     """Whether a narrator is a model of the player's own: on this machine or a private network, and not a commercial one
     behind a relay there."""
-    return is_near(route.provider) and not _is_sold(route.model)
-
-
-def is_near(provider: Provider) -> bool:
-    """Whether a provider is on this machine or a private network, and does not have the dialect of a commercial one."""
-    return provider.dialect == "any" and is_local(str(provider.options.get("base_url") or ""))
+    return route.provider.is_near and not _is_sold(route.model)

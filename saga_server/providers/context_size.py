@@ -1,10 +1,17 @@
-"""How much a server's refusal says about the size of its context."""
+"""The size of a server's context, as the server tells it when it is asked, or when it refuses a prompt."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urlsplit, urlunsplit
 
 from attrs import frozen
+
+from saga_core.errors import UpstreamError
 
 _REFUSALS = frozenset({400, 413, 422, 500, 502, 503})
 """The statuses with which servers refuse a prompt that is too long; 502 for an error without a status."""
@@ -57,3 +64,100 @@ def context_refusal(message: str, status: int) -> ContextRefusal | None:
         if limit >= _LEAST and (used is None or limit < used):
             return ContextRefusal(limit, used)
     return ContextRefusal(numbers[1] if used is not None else None, used)
+
+
+# -- asking ----------------------------------------------------------------------------------------------------
+
+ANY = ""
+"""Stands for every model of a server that runs a single one, whatever name a request gives it."""
+_SIZES = ("loaded_context_length", "max_model_len", "max_seq_len", "context_length", "context_window", "n_ctx")
+"""Keys of a model's size in lists of models, the one that is in force first: LM Studio, vLLM, TabbyAPI, OpenRouter and
+others, llama.cpp."""
+_INNER = ("meta", "parameters", "top_provider")
+_MOST = 100_000_000
+_SHOWN = 20
+"""The largest number of Ollama's models that are asked about."""
+_SECONDS = 5.0
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d{3,9})\s*$", re.MULTILINE)
+
+
+@runtime_checkable
+class AnswersJson(Protocol):
+    """A client of a chat API that also takes other requests to the same server."""
+
+    async def json(self, method: str, path: str, body: Any = None) -> Any:
+        """Return what the server answers at a path below its base URL, or at a URL. Raises ``UpstreamError``."""
+        ...
+
+
+async def ask_context_sizes(client: AnswersJson, base_url: str) -> dict[str, int]:
+    """Return the tokens of the context by model, as far as the server tells them. ``ANY`` is a server's only model.
+
+    vLLM, LM Studio, TabbyAPI and others tell them in the list of models, llama.cpp at ``/props``, Ollama at ``/api/ps``
+    for a model that is loaded and at ``/api/show`` for others. A server that tells nothing, or not within 5 seconds, is
+    no error.
+    """
+    found: dict[str, int] = {}
+    listed = [each for each in await _listed(client, "/models", "data") if isinstance(each.get("id"), str)]
+    found |= {each["id"]: size for each in listed if (size := _size(each))}
+    if len(listed) == 1 and len(found) == 1:
+        found[ANY] = next(iter(found.values()))
+    parts = urlsplit(base_url)
+    root = urlunsplit(parts._replace(path=parts.path.rstrip("/").removesuffix("/v1"), query="", fragment=""))
+    props = await _answer(client, "GET", f"{root}/props")
+    settings = props.get("default_generation_settings")
+    if isinstance(settings, Mapping) and (size := _believed(settings.get("n_ctx"))):
+        return {ANY: size}
+    if found:
+        return found
+    names = [
+        name
+        for each in await _listed(client, f"{root}/api/tags", "models")
+        if isinstance(name := each.get("name"), str)
+    ]
+    if names:
+        loaded = await _listed(client, f"{root}/api/ps", "models")
+        found = {str(each.get("name")): size for each in loaded if (size := _believed(each.get("context_length")))}
+        for name in names[:_SHOWN]:
+            shown = found.get(name) or _shown(await _answer(client, "POST", f"{root}/api/show", {"model": name}))
+            if shown:
+                found |= {name: shown, name.removesuffix(":latest"): shown}
+    return found
+
+
+async def _answer(client: AnswersJson, method: str, path: str, body: Any = None) -> Mapping[str, Any]:
+    try:
+        async with asyncio.timeout(_SECONDS):
+            answer = await client.json(method, path, body)
+    except (UpstreamError, TimeoutError):
+        return {}  # most servers know only some of the paths
+    return answer if isinstance(answer, Mapping) else {}
+
+
+async def _listed(client: AnswersJson, path: str, key: str) -> list[Mapping[str, Any]]:
+    listed = (await _answer(client, "GET", path)).get(key)
+    return [each for each in islice(listed, 1_000) if isinstance(each, Mapping)] if isinstance(listed, list) else []
+
+
+def _size(model: Mapping[str, Any]) -> int:
+    places = (model, *(inner for key in _INNER if isinstance(inner := model.get(key), Mapping)))
+    return next((size for key in _SIZES for place in places if (size := _believed(place.get(key)))), 0)
+
+
+def _shown(answer: Mapping[str, Any]) -> int:
+    """The size that Ollama shows: the one that is set, else the most that the model can have."""
+    told = answer.get("parameters")
+    if isinstance(told, str) and (found := _NUM_CTX.search(told)):
+        return _believed(int(found[1]))
+    info = answer.get("model_info")
+    return next(_lengths(info), 0) if isinstance(info, Mapping) else 0
+
+
+def _lengths(info: Mapping[str, Any]) -> Iterator[int]:
+    yield from (
+        size for key, each in info.items() if str(key).endswith(".context_length") and (size := _believed(each))
+    )
+
+
+def _believed(size: object) -> int:
+    return size if isinstance(size, int) and not isinstance(size, bool) and _LEAST <= size <= _MOST else 0

@@ -17,6 +17,7 @@ from saga_core.errors import BadInput, SagaError, UpstreamError
 from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
 from saga_server.providers.background import BackgroundModels
+from saga_server.providers.context_size import ANY, AnswersJson, ask_context_sizes
 from saga_server.providers.route import Provider, Route
 from saga_server.providers.slots import Slots
 
@@ -69,9 +70,11 @@ class Narrators:
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
     narrated: Route | None = field(default=None, init=False)
+    """The route of the last narration."""
     _windows: LRUCache[tuple[str, str], int] = field(factory=lambda: LRUCache(256), init=False)
     """(provider, model) -> tokens of the longest prompt, as far as the server's refusals taught it."""
-    """The route of the last narration."""
+    _contexts: dict[tuple[str, str], int] = field(factory=dict, init=False)
+    """(provider, model) -> tokens of the context, as far as the server told it."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
     """The narrators that replaced these after a reload."""
@@ -152,6 +155,7 @@ class Narrators:
                 found._open[name] = before._open.pop(name)
         before._heir, before._given = found, frozenset(same)
         found._windows.update({key: size for key, size in before._windows.items() if key[0] in same})
+        found._contexts.update({key: size for key, size in before._contexts.items() if key[0] in same})
         if before.narrated is not None and before.narrated.provider.name in same:
             found.narrated = before.narrated
         return found
@@ -205,26 +209,40 @@ class Narrators:
             raise failure
         return list(dict.fromkeys(found))
 
-    def window(self, route: Route, asked: int) -> int:
-        """The tokens that a prompt for ``route`` may have: those that the client says (0: it does not), or fewer if the
-        server has refused a longer prompt."""
-        learned = self._windows.get((route.provider.name, route.model), 0)
-        return min(asked, learned) if asked and learned else asked or learned
+    async def ask_context_sizes(self) -> None:
+        """Ask the servers on this machine and on private networks for the size of their contexts."""
+        for provider in self.providers.values():
+            if not provider.is_near:
+                continue
+            try:
+                client = await self.narrator(provider)
+            except SagaError:
+                continue  # logged by ``warm``
+            if isinstance(client, AnswersJson):
+                sizes = await ask_context_sizes(client, str(provider.options["base_url"]))
+                self._contexts.update({(provider.name, model): size for model, size in sizes.items()})
+
+    def window(self, route: Route, asked: int, reply: int) -> int:
+        """The tokens that a prompt for ``route`` may have before a reply of ``reply`` tokens, 0 if that is not known.
+
+        That is the least of what the client says (``asked``, 0: nothing), of what the server told when it was asked for
+        its context, and of what its refusals taught.
+        """
+        name = route.provider.name
+        told = self._contexts.get((name, route.model)) or self._contexts.get((name, ANY), 0)
+        learned = self._windows.get((name, route.model), 0)
+        return min(filter(None, (asked, learned, max(told - reply, told // 2))), default=0)
 
     def learn_window(self, route: Route, tokens: int) -> None:
         """Note the tokens that a prompt for ``route`` may have."""
         self._windows[route.provider.name, route.model] = tokens
 
     def describe(self) -> list[str]:
-        """Return a description of each provider, with the size of prompts as far as it was learned."""
-        learned = {
-            name: ", ".join(
-                f"{model}: {tokens:,} tokens" for (of, model), tokens in self._windows.items() if of == name
-            )
-            for name in self.providers
-        }
+        """Return a description of each provider, with the sizes of contexts and prompts as far as they are known."""
         return [
-            f"{provider.name} ({provider.where})" + (f"; prompts of {told}" if (told := learned[provider.name]) else "")
+            f"{provider.name} ({provider.where})"
+            + (f"; context of {told}" if (told := _sizes(self._contexts, provider.name)) else "")
+            + (f"; prompts of {learned}" if (learned := _sizes(self._windows, provider.name)) else "")
             for provider in self.providers.values()
         ]
 
@@ -236,6 +254,15 @@ class Narrators:
         for opened in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(opened, BaseException):
                 await opened.aclose()
+
+
+_LISTED = 5
+"""The number of models whose sizes are shown."""
+
+
+def _sizes(sizes: Mapping[tuple[str, str], int], provider: str) -> str:
+    found = [f"{model or 'its model'}: {tokens:,} tokens" for (of, model), tokens in sizes.items() if of == provider]
+    return ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 
 async def _open(provider: Provider) -> ChatModel:

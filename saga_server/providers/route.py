@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from saga_backends.http_client import is_local
 from saga_server.providers.slots import Slots
 
 
@@ -24,6 +25,11 @@ class Provider:
     dialect: str = "any"
     """Whose API rules apply: ``anthropic``, ``openai``, ``google`` or ``openrouter``, or ``any`` when it is unknown."""
     slots: Slots = field(factory=Slots, eq=False, repr=False)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is on this machine or a private network, and does not have the dialect of a commercial one."""
+        return self.dialect == "any" and is_local(str(self.options.get("base_url") or ""))
 
     @property
     def completes_text(self) -> bool:

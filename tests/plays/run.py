@@ -1,4 +1,4 @@
-"""Plays of the library on stage, with a table: ``python -m tests.plays.run [file …]``."""
+"""Plays of the library on stage, with a table: ``python -m tests.plays.run [--window TOKENS] [file …]``."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ from tests.plays.stage import Seen, Stage
 CONFIG = {"storage": {"profile": "memory"}}
 
 
-async def played(play: Play) -> Tally:
-    """The checks of a play."""
+async def played(play: Play, window: int = 0) -> Tally:
+    """The checks of a play. No prompt has more than ``window`` tokens (0: the default)."""
     tally = Tally()
 
     def watch(seen: Seen) -> None:
         tally.take(seen.at, checks(play, seen))
 
-    async with Saga.open(CONFIG) as saga:
+    async with Saga.open(
+        {**CONFIG, **({"models": {"facts": {"test-model": {"window": window}}}} if window else {})}
+    ) as saga:
         await Stage(play, saga, watch).run()
     return tally
 
 
 def main(names: list[str]) -> None:
     """The table, and with a single play what does not hold."""
+    window = int(names[1]) if names[:1] == ["--window"] else 0
+    names = names[2:] if window else names
     held, all_ = Counter[str](), Counter[str]()
     files = library(names)
     for path in files:
-        tally = asyncio.run(played(load(Path(path))))
+        tally = asyncio.run(played(load(Path(path)), window))
         held.update(tally.held)
         all_.update(tally.all)
         print(f"{path.stem:24} {tally.held.total():5} of {tally.all.total():5}  {tally.share:6.1%}")

@@ -91,12 +91,14 @@ class Client:
 
     @staticmethod
     @asynccontextmanager
-    async def of(sections: Mapping[str, Any], environ: Mapping[str, str]) -> AsyncIterator[Client]:
+    async def of(
+        sections: Mapping[str, Any], environ: Mapping[str, str], *, asks_context_sizes: bool = False
+    ) -> AsyncIterator[Client]:
         tree: dict[str, Any] = {"storage": {"profile": "memory"}, **sections}
         tree.setdefault("extraction", {"automatic": "never"})  # the upstream of tests is on this machine
         tree["server"] = {"port": 0, "drain_timeout": 5, **sections.get("server", {})}
         async with (
-            Server(load_config(tree, environ=environ), environ) as server,
+            Server(load_config(tree, environ=environ), environ, asks_context_sizes=asks_context_sizes) as server,
             ClientSession(base_url=server.url, timeout=ClientTimeout(total=20)) as http,
         ):
             yield Client(server, http)

@@ -59,6 +59,8 @@ class Upstream:
     lenient: bool = False
     """Takes unknown fields."""
     models: list[str] = field(factory=lambda: ["narrator-1", "narrator-2"])
+    sizes: dict[str, int] = field(factory=dict)
+    """The tokens of the contexts that it tells with its models."""
     gone: asyncio.Event = field(factory=asyncio.Event)
     """Set when a client went away in mid-reply."""
     port: int = 0
@@ -96,7 +98,11 @@ class Upstream:
         self.requests.append(Received(request.path, dict(request.headers), {}))
         if self.script:
             return await self.script.popleft()(request, self.requests[-1])
-        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+        return web.json_response({"object": "list", "data": list(map(self._model, self.models))})
+
+    def _model(self, name: str) -> dict[str, Any]:
+        size = self.sizes.get(name)
+        return {"id": name, "object": "model", **({"max_model_len": size} if size else {})}
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         received = Received(request.path, dict(request.headers), await request.json())
