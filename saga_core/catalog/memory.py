@@ -25,6 +25,7 @@ from saga_core.ids import IdSource
 from saga_core.model import (
     ACCEPT,
     ACTOR,
+    CARD,
     LOCAL,
     REFUSE,
     SESSION,
@@ -32,7 +33,6 @@ from saga_core.model import (
     Delta,
     Kind,
     MemoryRecord,
-    Session,
     Source,
     StandingRule,
     WorldState,
@@ -44,7 +44,15 @@ from saga_core.model import (
 )
 from saga_core.ports import Clock
 from saga_core.projection import state_lines
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend, turn_named
+from saga_core.sessions import (
+    LiveSession,
+    LiveSessions,
+    SessionDirectory,
+    SharedMemories,
+    amend,
+    card_of,
+    turn_named,
+)
 
 BY_HAND = "/own/{actor}/{session}"
 """The default namespace of records that a user adds."""
@@ -118,9 +126,9 @@ class Memory:
         """
         live = await self.directory.load(session_id)
         state = await live.state(turn or live.head)
-        known = newest(await self.shared.of(live.session), state.memories.values())
-        prefix = _place(namespace, live.session)
-        chosen = [each for each in known.values() if within(_place(each.namespace, live.session, each), prefix)]
+        known = newest(await self.shared.of(live), state.memories.values())
+        prefix = _place(namespace, live)
+        chosen = [each for each in known.values() if within(_place(each.namespace, live, each), prefix)]
         if query:
             from saga_core.strategies import nearest  # imported late to keep the start fast
 
@@ -139,7 +147,7 @@ class Memory:
             "id": record.id,
             "strategy": record.strategy or None,
             "kind": record.kind,
-            "namespace": _place(record.namespace, live.session, record),
+            "namespace": _place(record.namespace, live, record),
             "text": record.text,
             "details": dict(record.details),
             "session": live.session.id if own else await self.shared.holder(live.session, record.id),
@@ -383,10 +391,11 @@ class Memory:
         return number
 
 
-def _place(namespace: str, session: Session, record: MemoryRecord | None = None) -> str:
+def _place(namespace: str, live: LiveSession, record: MemoryRecord | None = None) -> str:
     """Fill the names of a session into a namespace."""
-    strategy = record.strategy if record is not None else ""
-    return filled(namespace, {ACTOR: session.owner or LOCAL, SESSION: session.id, STRATEGY: strategy or "own"})
+    strategy, session = record.strategy if record is not None else "", live.session
+    values = {ACTOR: session.owner or LOCAL, SESSION: session.id, STRATEGY: strategy or "own"}
+    return filled(namespace, {**values, CARD: card_of(live)[:12] or "none"})
 
 
 def _turn(live: LiveSession, turn: str) -> dict[str, Any]:

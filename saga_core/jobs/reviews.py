@@ -317,7 +317,7 @@ class ReviewsJob(Job):
             due.since,
             await live.state(above) if above is not None else None,
             live.world.language,
-            await self.shared.of(live.session) if self.shared.strategies else (),
+            await self.shared.of(live) if self.shared.strategies else (),
         )
 
     async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:

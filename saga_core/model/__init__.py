@@ -31,7 +31,19 @@ from saga_core.model.knowledge import (
     assumed_from,
     hearing,
 )
-from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
+from saga_core.model.namespaces import (
+    ACTOR,
+    CARD,
+    LOCAL,
+    SESSION,
+    STRATEGY,
+    checked,
+    crosses,
+    filled,
+    of_card,
+    segments,
+    within,
+)
 from saga_core.model.tree import (
     ACCEPT,
     BLANK,
@@ -62,6 +74,7 @@ __all__ = [
     "ALIVE",
     "ALSO",
     "BLANK",
+    "CARD",
     "CHAPTER",
     "DEAD",
     "EVERYBODY",
@@ -119,6 +132,7 @@ __all__ = [
     "held",
     "newest",
     "node_of",
+    "of_card",
     "read_nodes",
     "segments",
     "sharing",

@@ -10,8 +10,8 @@ from saga_core.language import nfc
 
 DEEPEST = 10
 """The largest number of segments of a namespace."""
-ACTOR, SESSION, STRATEGY = "actor", "session", "strategy"
-PLACES = (ACTOR, SESSION, STRATEGY)
+ACTOR, SESSION, STRATEGY, CARD = "actor", "session", "strategy", "card"
+PLACES = (ACTOR, SESSION, STRATEGY, CARD)
 """The names that may stand in braces."""
 LOCAL = "local"
 """The actor of sessions that belong to no API key."""
@@ -42,7 +42,7 @@ def within(path: str, prefix: str) -> bool:
 def checked(template: str) -> str:
     """Return ``template`` normalised. Raises ``BadInput`` for a template that could leak data between players.
 
-    It may contain ``{actor}``, ``{session}`` and ``{strategy}``, and must contain one of the first two.
+    It may contain ``{actor}``, ``{session}``, ``{strategy}`` and ``{card}``, and must contain one of the first two.
     """
     found = segments(template)
     for hole in _HOLE.findall(template):
@@ -59,6 +59,11 @@ def checked(template: str) -> str:
 def crosses(template: str) -> bool:
     """Whether records of a namespace are used in the actor's other sessions. True if it names no session."""
     return f"{{{SESSION}}}" not in template
+
+
+def of_card(template: str) -> bool:
+    """Whether records of a namespace are used only in sessions that began with the same greeting of a card."""
+    return f"{{{CARD}}}" in template
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from saga_core.sessions.missing_reports import (
     unread_replies,
     unreported_at,
 )
-from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories
+from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, card_of
 
 __all__ = [
     "SILENT_FROM",
@@ -29,6 +29,7 @@ __all__ = [
     "SharedMemories",
     "UnreportedReplies",
     "amend",
+    "card_of",
     "heard",
     "knowers",
     "parts_with",

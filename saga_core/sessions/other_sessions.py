@@ -13,7 +13,7 @@ from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal import Journal, keys
-from saga_core.model import MemoryRecord, Session, TurnNode, WorldState, crosses, newest
+from saga_core.model import MemoryRecord, Session, TurnNode, WorldState, crosses, newest, of_card
 from saga_core.ports import Clock
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Batch, Key, StateKV
@@ -95,13 +95,18 @@ def _together(own: Session, other: Session) -> bool:
     return other.id != own.id and other.owner == own.owner and other.world == own.world
 
 
+def card_of(live: LiveSession) -> str:
+    """The key of the greeting that a session began with, which stands for its card; empty without one."""
+    return live.tree.get(live.tree.root).reply_key
+
+
 async def _of_one_card(one: LiveSession, other: LiveSession) -> bool:
     """Whether both sessions use the same character card: they have the same greeting and the same player name.
 
     A chat without a greeting matches no other.
     """
-    greeting = one.tree.get(one.tree.root).reply_key
-    return bool(greeting) and greeting == other.tree.get(other.tree.root).reply_key and await _same_player(one, other)
+    greeting = card_of(one)
+    return bool(greeting) and greeting == card_of(other) and await _same_player(one, other)
 
 
 async def _same_player(one: LiveSession, other: LiveSession) -> bool:
@@ -126,6 +131,8 @@ class SharedRecords:
 
     owner: str
     records: tuple[MemoryRecord, ...] = ()
+    card: str = ""
+    """The card that the session plays, as ``card_of`` says."""
 
 
 @define(eq=False)
@@ -145,15 +152,22 @@ class SharedMemories:
         if not self.strategies:
             return ()
         now = self.clock.now()
-        found = newest(await self.of(live.session), state.memories.values()).values()
+        found = newest(await self.of(live), state.memories.values()).values()
         return tuple(
             each for each in found if each.live(now) and (not each.strategy or each.strategy in self.strategies)
         )
 
-    async def of(self, session: Session) -> tuple[MemoryRecord, ...]:
-        """Return the records shared by the owner's other sessions. Raises ``StoreError``."""
-        found = await self._all()
-        others = [each.records for id_, each in found.items() if id_ != session.id and each.owner == session.owner]
+    async def of(self, live: LiveSession) -> tuple[MemoryRecord, ...]:
+        """Return the records shared by the owner's other sessions. Raises ``StoreError``.
+
+        Those of a card come from sessions of the same card alone.
+        """
+        found, session, card = await self._all(), live.session, card_of(live)
+        others = [
+            [record for record in each.records if not of_card(record.namespace) or (card and card == each.card)]
+            for id_, each in found.items()
+            if id_ != session.id and each.owner == session.owner
+        ]
         return tuple(newest(*others).values())
 
     async def holder(self, session: Session, record: str) -> str | None:
@@ -174,8 +188,8 @@ class SharedMemories:
         state = await live.state(head)
         records = tuple(each for each in state.memories.values() if crosses(each.namespace))
         found = await self._all()
-        fresh = SharedRecords(live.session.owner, records)
-        if found.get(session, SharedRecords(live.session.owner)) == fresh:
+        fresh = SharedRecords(live.session.owner, records, card_of(live))
+        if found.get(session, SharedRecords(live.session.owner, (), card_of(live))) == fresh:
             return
         old = frozenset(key for key, _ in await self.kv.scan(("known", session), limit=_PAGE))
         key = keys.known(session, head)

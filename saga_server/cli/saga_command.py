@@ -29,6 +29,7 @@ _FURTHER = {
     "backup": "saga_server.cli.data.backup:backup",
     "bench": "saga_server.cli.bench:bench",
     "compare": "saga_server.cli.sessions:compare",
+    "continue": "saga_server.cli.sessions:continue_",
     "conformance": "saga_server.cli.conformance:conformance",
     "demo": "saga_server.demo.command:demo",
     "explain": "saga_server.cli.explain:explain",

@@ -102,6 +102,34 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
     )
 
 
+@click.command("continue")
+@click.argument("session")
+@click.argument("turn", required=False)
+@settings
+@as_json
+def continue_(file: Path | None, data: Path | None, session: str, turn: str | None, plain: bool) -> None:
+    """Say how a new chat goes on with a story.
+
+    SESSION is an id or a name. TURN is a turn's number or id, or the name of a timeline; without it, the new chat goes
+    on from the turn that was recorded last.
+    """
+
+    async def look(saga: Saga) -> Any:
+        return await saga.describe(session, turn)
+
+    asked = Asking("GET", f"/api/sessions/{segment(session)}/state", {"turn": turn})
+    found = reached(file, data, look, asked)
+    story: str = found["session"]["id"]
+    place = f"{story}@{found['turn_id']}" if turn else story
+    marker = f"[[saga:continue={place}]]"
+    if plain:
+        say_json({"session": story, "turn": found["turn"], "marker": marker, "header": place})
+        return
+    say(f"To go on after turn {found['turn']} of {story}, put this into the first message of a new chat:")
+    say(f"  {marker}")
+    say(f"Or send this header with its first request:\n  X-SAGA-Continue: {place}")
+
+
 @click.command()
 @click.argument("session")
 @click.argument("one")

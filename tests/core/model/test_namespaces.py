@@ -48,7 +48,7 @@ def test_no_value_reaches_into_another_actors_place() -> None:
         ("facts/{actor}", "does not begin with '/'"),
         ("/facts//{actor}", "segment ''"),
         ("/facts/../{actor}", r"segment '\.\.'"),
-        ("/facts/{player}", "allowed are {actor}, {session}, {strategy}"),
+        ("/facts/{player}", "allowed are {actor}, {session}, {strategy}, {card}"),
         ("/facts/{actor", "without its partner"),
         ("/facts/shared", "would mix what different players said"),
         ("/{actor}" * 11, "11 segments; give at most 10"),

@@ -55,9 +55,11 @@ class Stage:
             render=lambda session, turns: self.rendered.append((session, tuple(turns))),
         )
 
-    async def begin(self, label: str = "", owner: str = "", world: World = WORLD) -> LiveSession:
+    async def begin(
+        self, label: str = "", owner: str = "", world: World = WORLD, greeting: str = "어서 오세요."
+    ) -> LiveSession:
         """A session."""
-        return await self.directory.begin(world, owner=owner, label=label, greeting="어서 오세요.")
+        return await self.directory.begin(world, owner=owner, label=label, greeting=greeting)
 
 
 async def tell(

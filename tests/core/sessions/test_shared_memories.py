@@ -35,7 +35,7 @@ async def test_what_crosses_sessions_is_told_in_those_of_its_owner_alone() -> No
     assert await told(memories, await stage.begin(owner="mina")) == [FACT.text]
     assert await told(memories, await stage.begin(owner="jun")) == []
     assert await told(memories, source) == [FACT.text, OWN.text], "its own are told from its state"
-    assert await memories.of(source.session) == ()
+    assert await memories.of(source) == ()
 
 
 async def test_nothing_is_told_where_no_strategy_is_configured_or_another_one() -> None:
@@ -98,9 +98,25 @@ async def test_they_are_read_again_when_a_session_was_rewritten() -> None:
     memories = shared(stage)
     source, other = await learned(stage, FACT), await stage.begin(owner="mina")
     await memories.publish(source)
-    assert await shared(stage).of(other.session) == await memories.of(other.session) != ()
+    assert await shared(stage).of(other) == await memories.of(other) != ()
     ((key, _),) = await stage.journal.kv.scan(("known",))
     await stage.journal.kv.commit(Batch(deletes=frozenset({key})))
-    assert await memories.of(other.session) != ()
+    assert await memories.of(other) != ()
     stage.live.forget(source.session.id)
-    assert await memories.of(other.session) == ()
+    assert await memories.of(other) == ()
+
+
+async def test_what_belongs_to_a_card_is_told_in_stories_of_that_card_alone() -> None:
+    stage = Stage()
+    memories = shared(stage)
+    source = await stage.begin(owner="mina", greeting="The lamp over the ferry house is lit.")
+    await tell(source, "t1", Remembered(evolve(FACT, namespace="/known/{actor}/{card}")), Remembered(OWN))
+    await memories.publish(source)
+    same = await stage.begin(owner="mina", greeting="The lamp over the ferry house is lit.")
+    assert await told(memories, same) == [FACT.text]
+    for owner, greeting in (
+        ("mina", "The market is loud."),
+        ("mina", ""),
+        ("jun", "The lamp over the ferry house is lit."),
+    ):
+        assert await told(memories, await stage.begin(owner=owner, greeting=greeting)) == []

@@ -228,3 +228,17 @@ class TestExplain:
         assert (found["turn"], found["anew"]) == (played["second"], True)
         assert found["pieces"]
         assert found["text"]
+
+
+class TestContinue:
+    def test_it_says_the_marker_and_the_header(self, played: dict[str, str]) -> None:
+        result = saga("continue", "나의 모험", "--data", "자료")
+        assert result.exit_code == 0, result.output
+        assert f"  [[saga:continue={played['session']}]]\n" in result.output
+        found = printed("continue", played["session"], "1", "--data", "자료", "--json")
+        assert (found["turn"], found["header"]) == (1, f"{played['session']}@{played['first']}")
+        assert found["marker"] == f"[[saga:continue={found['header']}]]"
+
+    def test_an_unknown_story_or_turn_is_an_error(self, played: dict[str, str]) -> None:
+        for arguments in (["nothing"], [played["session"], "99"]):
+            assert saga("continue", *arguments, "--data", "자료").exit_code != 0
