@@ -75,7 +75,7 @@ async def test_a_world_is_edited_with_its_faults_line_by_line(
         await page.click("[data-action=check]")
         await page.wait_for_selector("[data-item=worlds] .notice.good")
         await page.click("[data-action=write]")
-        await page.wait_for_selector("[data-item=worlds] .notice.good:has-text('New sessions begin')")
+        await page.wait_for_selector("[data-item=worlds] .notice.good:has-text('New stories begin')")
         assert "burnt" in file.read_text(encoding="utf-8")
         other = await server.saga.sessions.create(world="mill", label="two")
         assert (await server.saga.views.lore(other.id))["entries"][0]["text"] == "An burnt mill.", "without a restart"

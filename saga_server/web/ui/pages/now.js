@@ -28,15 +28,32 @@ export function Page({ session, params }) {
   };
   return html`<${Read} from=${lines}>${lines.data && html`
     <${SessionName} session=${session} />
+    ${state.data && html`<${Profile} session=${session} turn=${turn} profile=${state.data.profile} changed=${changed} />`}
     <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} living=${alive(state.data)} changed=${changed} />
   `}<//>`;
 }
 
-function Board({ session, turn, known, counts, observed, problems, changed }) {
+const PROFILES = ["adventure", "romance", "mystery", "plain"];
+
+/** What sort of story it is, which decides what is counted and told: chosen here. */
+function Profile({ session, turn, profile, changed }) {
+  const t = useWords(words);
+  const [editing, open] = useState(false);
+  const options = PROFILES.map((each) => ({ value: each, label: t(`profile_${each}`) }));
+  const done = (made) => {
+    open(false);
+    if (made) changed(t("saved"), made.change);
+  };
+  return html`<div class="line" data-item="profile"><span class="says">${t("profile")}: <strong>${PROFILES.includes(profile) ? t(`profile_${profile}`) : profile}</strong></span>
+      <span class="from"><button type="button" class="quiet" data-action="profile" aria-expanded=${editing} aria-label=${`${t("edit")}: ${t("profile")}`} onClick=${() => open(!editing)}>${t("edit")}</button></span></div>
+    ${editing && html`<${Correct} session=${session} turn=${turn} fields=${[{ name: "profile", label: t("profile"), value: profile, options }]} make=${(found) => ({ kind: "profile", profile: found.profile })} done=${done} />`}`;
+}
+
+function Board({ session, turn, known, counts, observed, problems, living, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -49,13 +66,13 @@ function Board({ session, turn, known, counts, observed, problems, changed }) {
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
-    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t).person }}
+    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
       lines=${here.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))])} few=${24} />
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
-      add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
+      add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
-    <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
+    <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
@@ -216,23 +233,29 @@ function offs(line) {
   }
 }
 
-function forms(t, player, now) {
+/** Who was met and lives. */
+function alive(state) {
+  const dead = new Set(state?.dead ?? []);
+  return [...new Set([...(state?.npcs_present ?? []), ...(state?.npcs_met ?? [])])].filter((name) => !dead.has(name));
+}
+
+function forms(t, player, now, living = []) {
   return {
     item: {
       fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }],
       make: ({ item, quantity }) => ({ kind: "give", item, quantity }),
     },
-    person: { fields: [{ name: "who", label: t("name") }], make: ({ who }) => ({ kind: "met", who }) },
+    person: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "met", who }) },
     relation: {
       fields: [
-        { name: "from", label: t("from"), value: player },
-        { name: "to", label: t("to") },
+        { name: "from", label: t("from"), value: player, suggest: [player, ...living] },
+        { name: "to", label: t("to"), suggest: [player, ...living] },
         { name: "type", label: t("type") },
         { name: "strength", label: t("strength"), value: 0, kind: "number" },
       ],
       make: (found) => ({ kind: "relation", ...found }),
     },
-    dead: { fields: [{ name: "who", label: t("name") }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
+    dead: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
     event: { fields: [{ name: "name", label: t("name") }, ...conditions(t, {}, now)], make: (found) => ({ kind: "event", ...given(found) }) },
     note: { fields: [{ name: "text", label: t("text"), kind: "long" }], make: ({ text }) => ({ kind: "note", text }) },
   };

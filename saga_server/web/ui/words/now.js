@@ -1,5 +1,6 @@
 export default {
   en: {
+    profile: "Sort of story", profile_adventure: "an adventure", profile_romance: "a romance", profile_mystery: "a mystery", profile_plain: "plain, nothing is counted",
     head: "What the narrator believes at turn {n}", place: "Place", nowhere: "not known", you: "You", counted: "What is counted", observed: "Reported, but not counted", observedHelp: "The narrator reports these again and again. SAGA tells them back once you let it count them.", countIt: "Count it", value: "New value, or a change such as +3", hp: "Hit points", mood: "Mood",
     noMood: "none told", things: "Things", noThings: "Nothing is carried.", here: "Who is here", nobody: "Nobody else is here.",
     relations: "Relations", noRelations: "No relations are known.", others: "Between others ({n})", dead: "The dead", noDead: "Nobody has died.", notes: "Notes of the story", noNotes: "No notes.",
@@ -20,6 +21,7 @@ export default {
     addEvent: "Schedule something", whatHappens: "What happens (optional)", dueAt: "Due at turn (optional)", expiresAt: "At the latest at turn (optional)", atPlace: "At this place (optional)", withWhom: "With this person (optional)", until: "until turn {n}", at: "at: {place}", with: "with: {who}",
   },
   ko: {
+    profile: "이야기의 종류", profile_adventure: "모험", profile_romance: "로맨스", profile_mystery: "미스터리", profile_plain: "단순하게, 아무것도 세지 않음",
     head: "{n}턴 시점에 내레이터가 알고 있는 내용", place: "장소", nowhere: "알려지지 않음", you: "나", counted: "세는 값", observed: "보고되지만 세지 않는 값", observedHelp: "내레이터가 거듭 보고하는 값입니다. 세기로 하면 SAGA가 내레이터에게 다시 알려 줍니다.", countIt: "세기", value: "새 값, 또는 +3 같은 변화", hp: "체력", mood: "기분",
     noMood: "알려지지 않음", things: "소지품", noThings: "가진 것이 없습니다.", here: "함께 있는 인물", nobody: "함께 있는 사람이 없습니다.",
     relations: "관계", noRelations: "알려진 관계가 없습니다.", others: "다른 인물 사이 ({n})", dead: "죽은 인물", noDead: "죽은 사람이 없습니다.", notes: "이야기 메모", noNotes: "메모가 없습니다.",
@@ -40,6 +42,7 @@ export default {
     addEvent: "예정 추가", whatHappens: "일어날 일 (선택)", dueAt: "예정 턴 (선택)", expiresAt: "늦어도 이 턴까지 (선택)", atPlace: "이 장소에서 (선택)", withWhom: "이 인물과 함께 (선택)", until: "{n}턴까지", at: "장소: {place}", with: "함께: {who}",
   },
   ja: {
+    profile: "物語の種類", profile_adventure: "冒険", profile_romance: "恋愛", profile_mystery: "ミステリー", profile_plain: "簡素、何も数えない",
     head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", counted: "数えている値", observed: "報告されるが数えていない値", observedHelp: "ナレーターが繰り返し報告している値です。数えることにすると、SAGA がナレーターに伝えます。", countIt: "数える", value: "新しい値、または +3 のような変化", hp: "体力", mood: "気分",
     noMood: "不明", things: "持ち物", noThings: "何も持っていません。", here: "ここにいる人", nobody: "ほかに誰もいません。",
     relations: "関係", noRelations: "関係は知られていません。", others: "ほかの人どうし（{n}）", dead: "死者", noDead: "誰も死んでいません。", notes: "物語のメモ", noNotes: "メモはありません。",
@@ -60,6 +63,7 @@ export default {
     addEvent: "予定を追加", whatHappens: "起こること（任意）", dueAt: "予定のターン（任意）", expiresAt: "遅くともこのターンまで（任意）", atPlace: "この場所で（任意）", withWhom: "この人物と（任意）", until: "{n} ターンまで", at: "場所: {place}", with: "同席: {who}",
   },
   zh: {
+    profile: "故事类型", profile_adventure: "冒险", profile_romance: "恋爱", profile_mystery: "悬疑", profile_plain: "朴素，不计数",
     head: "第 {n} 回合时叙述者所知道的内容", place: "地点", nowhere: "未知", you: "你", counted: "计数", observed: "有报告但未计数", observedHelp: "叙述者反复报告这些值。选择计数后，SAGA 会把它们告诉叙述者。", countIt: "计数", value: "新的值，或 +3 这样的变化", hp: "生命值", mood: "心情",
     noMood: "未知", things: "物品", noThings: "没有携带物品。", here: "在场的人", nobody: "没有其他人在场。",
     relations: "关系", noRelations: "没有已知的关系。", others: "其他人之间（{n}）", dead: "死者", noDead: "没有人死去。", notes: "故事备注", noNotes: "没有备注。",

@@ -1,0 +1,45 @@
+"""The sort of story is chosen on the page Now, and decides what is shown; who died is chosen from a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.web.chromium import MISSING
+
+pytest.importorskip("playwright", reason=MISSING)
+
+from saga_core.config import load_config
+from saga_server.server import Server
+from tests.core.frontend import Frontend
+from tests.web.browsing import Browser, visiting
+from tests.web.conftest import SETTINGS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+async def test_a_romance_shows_no_hit_points(browser: Browser, size: str) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
+        page, chat = visit.page, Frontend(server.saga, session="one", system="A bare card.")
+        begun = await chat.say("I come in.", "Hana looks up from the oven.", npc_met=("Hana",))
+        await visit.open("now", session=begun.session.id)
+        await page.wait_for_selector("[data-item=line][data-kind=hp]")
+        await page.click("[data-action=profile]")
+        await page.select_option("[data-item=correction] [name=profile]", "romance")
+        await page.click("[data-action=preview]")
+        await page.wait_for_selector("[data-action=save]")
+        assert await visit.too_wide() == 0 and await visit.findings() == []
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=profile] strong:text('a romance')")
+        await page.wait_for_selector("[data-item=line][data-kind=hp]", state="detached")
+        assert (await server.saga.describe(begun.session.id))["profile"] == "romance"
+        await page.click("[data-item=said] [data-action=undo]")
+        await page.wait_for_selector("[data-item=profile] strong:text('an adventure')")
+        await page.click("[data-item=dead] [data-action=add]")
+        offered = "all => all.map(each => each.value)"
+        assert await page.eval_on_selector_all("[data-item=correction] datalist option", offered) == ["Hana"]
+        await page.fill("[data-item=correction] [name=who]", "Hana")
+        await page.click("[data-action=preview]")
+        await page.wait_for_selector("[data-item=effect] ins")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=line][data-kind=status]:has-text('Hana')")
