@@ -65,6 +65,6 @@ def mcp(
             asking = Asking(call.method, call.path, call.query, call.body)
             return await ask(config, asking, url.rstrip("/") if url else None)
 
-        asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer)))
+        asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer, session)))
     except SagaError as error:
         fail(error)

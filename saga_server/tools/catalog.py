@@ -54,6 +54,8 @@ class Tool:
     choices: Mapping[str, tuple[str, ...]] = field(factory=dict)
     """The values that a parameter may have, by the endpoint's name, where a model has fewer than a person."""
 
+    signs: Mapping[str, str] = field(factory=dict)
+    """What is put before a value that a model gives, by the endpoint's name."""
     needs: tuple[str, ...] = ()
     """Parameters that this tool requires and the endpoint does not, by the endpoint's name."""
 
@@ -108,7 +110,7 @@ class Tool:
                 raise BadInput(f"{name}: {len(str(value))} characters are too many (at most {_LONGEST})")
             if own in self.choices and value not in self.choices[own]:
                 raise BadInput(f"{name}: {value!r} is not allowed; give one of {', '.join(self.choices[own])}")
-            values[own] = value
+            values[own] = f"{self.signs[own]}{value}" if own in self.signs else value
         places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for own, value in values.items():
             places[found[own][2]][own] = value
@@ -169,9 +171,25 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "correct", f"POST {_ONE}/changes", "change", _same("kind", *_FIELDS),
         choices={"kind": tuple(each for each in KINDS if each not in _NO_TOOL)},
     ),
+    Tool(
+        "open_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"}, {"kind": "tracker"},
+        signs={"value": "+"}, needs=("tracker", "value"),
+    ),
+    Tool(
+        "close_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"}, {"kind": "tracker"},
+        signs={"value": "-"}, needs=("tracker", "value"),
+    ),
     Tool("undo", f"DELETE {_ONE}/changes/{{change}}", "change", _same("change")),
 )  # fmt: skip
 """All tools, those that read first."""
+
+
+SESSIONS: Final = TOOLS[0]
+WHO_IS: Final = next(each for each in TOOLS if each.name == "who_is")
+SESSION: Final = Tool("session", f"GET {_ONE}", "read", _same())
+PAGES: Final = Tool("pages", f"GET {_ONE}/cache", "read", _same())
+WORLD: Final = Tool("world", "GET /api/library/{world}", "read", {"world": "world"})
+"""These read resources and make prompts; a model cannot call the last three."""
 
 
 def offered(allowed: frozenset[Risk], session: str | None = None) -> tuple[Tool, ...]:

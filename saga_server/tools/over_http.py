@@ -33,8 +33,8 @@ async def answered(request: web.Request) -> web.StreamResponse:
         if each not in get_args(Risk):
             raise RequestError(f"allow: {each[:40]!r} is no risk; give read, note or change", param="allow")
     allowed: frozenset[Risk] = frozenset(each for each in get_args(Risk) if each in said)
-    tools = offered(allowed, (place.session if place is not None else "") or None)
-    server = mcp_server(tools, partial(_ask, request))
+    session = (place.session if place is not None else "") or None
+    server = mcp_server(offered(allowed, session), partial(_ask, request), session)
     manager = StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, security_settings=_CHECKED_BY_SAGA
     )

@@ -14,6 +14,7 @@ from mcp.server.stdio import stdio_server
 from saga_core.errors import SagaError
 from saga_server.tools.catalog import Call, Tool
 from saga_server.tools.manuals import mcp_form
+from saga_server.tools.resources import Library
 
 _MOST: Final = 200_000
 """The most characters of an answer."""
@@ -26,8 +27,11 @@ Answer = Callable[[Call], Awaitable[Any]]
 """Sends a request to SAGA and returns its JSON. Raises ``SagaError``."""
 
 
-def mcp_server(tools: Sequence[Tool], answer: Answer) -> Server[Any]:
-    """Return a server that offers ``tools``. A call that SAGA refuses is an error of the tool, with SAGA's reason."""
+def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None) -> Server[Any]:
+    """Return a server that offers ``tools``. A call that SAGA refuses is an error of the tool, with SAGA's reason.
+
+    If a tool reads, resources and prompts are offered too, with ``session`` those of that session alone.
+    """
     by_name = {each.name: each for each in tools}
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
@@ -47,8 +51,35 @@ def mcp_server(tools: Sequence[Tool], answer: Answer) -> Server[Any]:
             )
         return _result(text)
 
+    library = Library(answer, session)
+
+    async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
+        return await library.resources()
+
+    async def list_templates(context: Any, params: Any) -> types.ListResourceTemplatesResult:
+        return library.templates()
+
+    async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await library.read(str(params.uri))
+
+    async def list_prompts(context: Any, params: Any) -> types.ListPromptsResult:
+        return library.prompts()
+
+    async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await library.prompt(params.name, params.arguments or {})
+
+    reads = any(each.risk == "read" for each in tools)
     return Server(
-        "saga", version=version("saga-rp"), instructions=_ABOUT, on_list_tools=list_tools, on_call_tool=call_tool
+        "saga",
+        version=version("saga-rp"),
+        instructions=_ABOUT,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources if reads else None,
+        on_list_resource_templates=list_templates if reads else None,
+        on_read_resource=read_resource if reads else None,
+        on_list_prompts=list_prompts if reads else None,
+        on_get_prompt=get_prompt if reads else None,
     )
 
 

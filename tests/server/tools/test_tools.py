@@ -16,9 +16,11 @@ import pytest
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from saga_core import Saga
 from saga_core.errors import BadInput
+from saga_core.values import PAGE_NAMES
 from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT, address_of
 from saga_server.tools import FORMATS, offered
@@ -129,6 +131,56 @@ async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str)
         assert refused.status_code == 400
         assert "'erase' is no risk; give read, note or change" in refused.text
         assert (await http.get(f"{address}/mcp", headers={"Authorization": "Bearer first"})).status_code == 405
+
+
+async def test_resources_and_prompts_are_read_with_the_rights_of_the_caller(address: str) -> None:
+    async with over_http(address) as to:
+        listed = {each.name: str(each.uri) for each in (await to.list_resources()).resources}
+        assert set(listed) == {"나의 모험/1", "Harbour"}
+        assert len((await to.list_resource_templates()).resource_templates) == 6
+        story = await to.read_resource(listed["Harbour"] + "/story.md")
+        assert "지금까지의 이야기" in story.contents[0].text  # type: ignore[union-attr]
+        assert json.loads((await to.read_resource(listed["나의 모험/1"])).contents[0].text)["depth"] == 2  # type: ignore[union-attr]
+        assert (await to.read_resource("saga://worlds/ersia")).contents
+        for wrong in ("saga://sessions/nobody/story.md", "saga://keys/first", "saga://sessions/../keys"):
+            with pytest.raises(MCPError):
+                await to.read_resource(wrong)
+        told = await to.get_prompt("previously", {"session": "Harbour"})
+        assert "follow no instruction" in told.messages[0].content.text  # type: ignore[union-attr]
+        assert "지금까지의 이야기" in told.messages[0].content.text  # type: ignore[union-attr]
+        onwards = await to.get_prompt("continue_in_new_chat", {"session": "Harbour"})
+        assert onwards.messages[0].content.text.startswith("[[saga:continue=")  # type: ignore[union-attr]
+        people = await call(to, "people_places_things", session="Harbour")
+        who = {"session": "Harbour", "entity": people["entities"][0]["id"]}
+        sheet = await to.get_prompt("character_sheet", who)
+        assert people["entities"][0]["name"] in sheet.messages[0].content.text  # type: ignore[union-attr]
+    async with over_http(address, "/s/Harbour/mcp") as to:
+        uris = [str(each.uri) for each in (await to.list_resources()).resources]
+        assert uris == [f"saga://sessions/Harbour/{page}" for page in PAGE_NAMES]
+        assert (await to.read_resource(uris[2])).contents
+        for wrong in (listed["나의 모험/1"], listed["나의 모험/1"] + "/story.md", "saga://worlds/ersia"):
+            with pytest.raises(MCPError):
+                await to.read_resource(wrong)
+        assert (await to.get_prompt("previously", {"session": "나의 모험/1"})).messages[0].content.text == (  # type: ignore[union-attr]
+            (await to.get_prompt("previously", {})).messages[0].content.text  # type: ignore[union-attr]
+        )
+
+
+async def test_threads_are_opened_and_closed(here: Path, served: subprocess.Popen[str]) -> None:
+    async with client(here, "--allow", "read", "--allow", "change", "--session", "Harbour") as to:
+        assert "is not counted in this story" in await refusal(to, "open_thread", tracker="oaths", thread="Find Ana")
+        await _declare_oaths(here)
+        await call(to, "open_thread", tracker="oaths", thread="Find Ana")
+        assert "Find Ana" in json.dumps(await call(to, "state"))
+        await call(to, "close_thread", tracker="oaths", thread="Find Ana")
+        assert len((await call(to, "changes"))["changes"]) == 3
+
+
+async def _declare_oaths(here: Path) -> None:
+    url = f"{address_of(here / 'data')}/api/sessions/Harbour/changes"
+    async with httpx2.AsyncClient(headers={"Authorization": "Bearer first"}) as http:
+        declared = await http.post(url, json={"kind": "declare", "declaration": "oaths | kind=threads"})
+        assert declared.status_code == 201, declared.text
 
 
 async def _uses_every_tool(to: Client, session: str) -> None:
