@@ -57,7 +57,8 @@ class Views:
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state with names as JSON-compatible data."""
         live = await self.directory.load(session_id)
-        state, language = await live.state(turn or live.head), live.world.language
+        at = turn_named(live, turn) if turn else live.head
+        state, language = await live.state(at), live.world.language
         return {**describe_state(state, live.session, language), "modules": live.modules.sections(state, language)}
 
     async def picture(self, session_id: str, module: str, turn: str | None = None) -> str:
