@@ -96,3 +96,23 @@ async def test_what_is_counted_has_a_bar_and_its_history_and_what_comes_again_is
         await visit.page.click("[data-item=observed] [data-action=off]")
         await visit.page.click("[data-item=observed] [data-action=save]")
         await visit.page.wait_for_selector("[data-kind='tracker:fame']")
+
+
+async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        saga = server.saga
+        chat = Frontend(saga, session="one", system="A bare card.")
+        begun = await chat.say("I go in.", "Ada and Ben are there.", npc_met=("Ada", "Ben"), present=("Ada", "Ben"))
+        begun = await chat.say(
+            "I read it to Ada.", "Ben has left. The seal is false.", present=("Ada",), npc_separated=("Ben",)
+        )
+        begun = await chat.say("And then?", "Ada nods.", present=("Ada",), notes="the seal is false")
+        ids = {each["name"]: each["id"] for each in await saga.memory.entities("one")}
+        shown = {}
+        for name in ("Ada", "Ben"):
+            await visit.open("people", session=begun.session.id, who=ids[name])
+            rows = "[data-item=knows] li"
+            await visit.page.wait_for_selector(rows)
+            shown[name] = await visit.page.eval_on_selector(rows, "each => [each.dataset.knows, each.innerText]")
+        assert shown["Ada"][0] == "true" and "since turn 3" in shown["Ada"][1]
+        assert shown["Ben"][0] == "false" and "does not know" in shown["Ben"][1]

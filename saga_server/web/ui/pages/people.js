@@ -133,10 +133,21 @@ function One({ session, id, turn, all, former, changed }) {
     ${found.relations.length > 0 && html`<h3>${t("relations")}</h3><ul class="lines">${found.relations.map((each, at) => html`<li key=${at} class="line"><span class="says">
       <${Link} id=${each.from_id} name=${each.from} /> → <${Link} id=${each.to_id} name=${each.to} />: <${Text} value=${each.type} most=${120} /> ${each.strength > 0 ? "+" : ""}${each.strength}</span></li>`)}</ul>`}
     ${found.knowledge.length > 0 && html`<h3>${t("knowledge")}</h3><ul>${found.knowledge.map((each, at) => html`<li key=${at}><${Text} value=${each.text} /></li>`)}</ul>`}
+    ${found.kind === "character" && !found.player && html`<${Knows} session=${session} id=${id} turn=${turn} />`}
     <h3>${t("history")}</h3>
     ${found.history.length === 0 && html`<p class="none">${t("noHistory")}</p>`}
     <${Few} rows=${eventful(found.history)} most=${8} row=${(each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${inShort(each.events, [...all, found], former)} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} />
   <//>`}<//>`;
+}
+
+/** The latest remarks and events of the story: since when somebody knows of each and from whom, or that she does not. */
+function Knows({ session, id, turn }) {
+  const t = useWords(words);
+  const known = useRead(path`api/sessions/${session}/knowledge`, { who: id, turn });
+  useLive(session, known.reload);
+  return html`<${Read} from=${known}>${known.data?.facts.length > 0 && html`<div data-item="knows"><h3>${t("knows")}</h3>
+    <${Few} rows=${[...known.data.facts].reverse()} most=${8} row=${(each, at) => html`<li key=${at} class="line" data-knows=${each.knows}><span class="says"><${Text} value=${each.text} /></span>
+      <small>${!each.knows ? t("knowsNot") : each.by ? t("knowsFrom", { n: each.since, who: brief(each.by, 40) }) : t("knowsSince", { n: each.since })}</small></li>`} /></div>`}<//>`;
 }
 
 /** A history without the turns in which somebody was merely still here. Latest first, as it came. */

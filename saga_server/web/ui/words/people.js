@@ -1,5 +1,6 @@
 export default {
   en: {
+    knows: "Knows of", knowsNot: "does not know", knowsSince: "since turn {n}", knowsFrom: "since turn {n}, from {who}",
     graph: "Who, where, what", list: "Everybody and everything", character: "People", location: "Places", item: "Things", event: "Events",
     relates: "relations", where: "who is where", owns: "who owns what", ways: "ways between places", part: "who took part", least: "Only ties of strength {n} and more", slider: "As of turn {n} of {all}",
     search: "Search by name", none: "Nobody and nothing of that name.", dead: "dead", here: "here", you: "you", back: "← All names", names: "Also called", facts: "Facts", place: "Where", since: "since turn {n}",
@@ -22,6 +23,7 @@ export default {
     f_persona: "Name in your frontend",
   },
   ko: {
+    knows: "알고 있는 일", knowsNot: "모름", knowsSince: "{n}턴부터", knowsFrom: "{n}턴부터, {who}에게서",
     graph: "누가, 어디에, 무엇을", list: "전체 목록", character: "인물", location: "장소", item: "물건", event: "사건",
     relates: "관계", where: "누가 어디에", owns: "누가 무엇을", ways: "장소 사이의 길", part: "사건에 관련된 인물", least: "강도 {n} 이상만", slider: "{all}턴 중 {n}턴 기준",
     search: "이름으로 검색", none: "그런 이름이 없습니다.", dead: "사망", here: "여기", you: "나", back: "← 목록으로", names: "다른 이름", facts: "알려진 정보", place: "있는 곳", since: "{n}턴부터",
@@ -44,6 +46,7 @@ export default {
     f_persona: "프런트엔드의 이름",
   },
   ja: {
+    knows: "知っていること", knowsNot: "知らない", knowsSince: "{n} ターンから", knowsFrom: "{n} ターンから、{who} に聞いて",
     graph: "誰が、どこに、何を", list: "一覧", character: "人物", location: "場所", item: "物", event: "出来事",
     relates: "関係", where: "誰がどこに", owns: "誰が何を", ways: "場所の間の道", part: "関わった人", least: "強さ {n} 以上だけ", slider: "{all} ターン中 {n} ターン時点",
     search: "名前で探す", none: "その名前はありません。", dead: "死亡", here: "ここ", you: "あなた", back: "← 一覧へ", names: "別名", facts: "情報", place: "居場所", since: "{n} ターンから",
@@ -66,6 +69,7 @@ export default {
     f_persona: "フロントエンドでの名前",
   },
   zh: {
+    knows: "知道的事", knowsNot: "不知道", knowsSince: "从第 {n} 回合起", knowsFrom: "从第 {n} 回合起，得知于 {who}",
     graph: "谁、在哪、有什么", list: "全部", character: "人物", location: "地点", item: "物品", event: "事件",
     relates: "关系", where: "谁在哪里", owns: "谁拥有什么", ways: "地点之间的路", part: "谁参与其中", least: "仅显示强度不低于 {n} 的关系", slider: "共 {all} 回合，第 {n} 回合时",
     search: "按名字搜索", none: "没有这个名字。", dead: "已死", here: "在场", you: "你", back: "← 返回列表", names: "别名", facts: "资料", place: "所在", since: "自第 {n} 回合",
