@@ -340,6 +340,8 @@ class NameWords(Table):
     """Familiar prefixes of a family name of one letter, or of a given name."""
     nicknames: Phrases = ()
     """Words between a name and a nickname, or before the nickname alone."""
+    naming: Pattern = NEVER
+    """A word that says that somebody is called something: "calls", 부른다."""
     called: Pattern = ""
     """A nickname in the group ``name`` and the words behind it that say so: 까마귀라고 부른, 「黒田」と名乗."""
     subject: Pattern = NEVER

@@ -73,7 +73,7 @@ async def story_path(tools: Tools, session_id: str, head: str | None = None) -> 
     )
 
 
-_SPEAKER = re.compile(r"\s*([^\n:：]{1,80}?)\s*[:：]\s*(?=\S)")
+_SPEAKER = re.compile(r"\s{0,4}([^\s:：][^\n:：]{0,79}?)\s{0,4}[:：]\s{0,4}(?=\S)")
 
 
 @frozen

@@ -11,7 +11,7 @@ from saga_backends.embedder import known_models
 from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
 from saga_core.curation import rules
-from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
+from saga_core.extraction import answer, card, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
 from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
@@ -73,6 +73,7 @@ def call_all() -> None:
     here_and_now._remote()
     here_and_now._calling()
     evidence._mine()
+    card._naming()
     cast._called()
     cast._subject()
     evidence._role()

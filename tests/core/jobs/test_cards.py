@@ -8,13 +8,14 @@ from typing import Any
 
 from saga_core import Saga
 from saga_core.errors import UpstreamError
+from saga_core.extraction.card import reading_of
 from saga_core.model import Kind
 from tests.core.extraction.scripted import Scripted
 from tests.core.frontend import Frontend
 
 CARD = (
     "The tug Magpie. Desmond Okafor cuts hulls, and he answers to no name but Dezzo among friends. He never lays"
-    " aside his plasma cutter. Brannick Sole flies; on the docks one says the Ox. Do not write Desmond's lines."
+    " aside his plasma cutter. Brannick Sole flies; on the docks they call him the Ox. Do not write Desmond's lines."
 )
 ANSWER = {
     "player": "Desmond Okafor",
@@ -55,6 +56,30 @@ async def test_other_names_and_what_is_carried_come_from_the_card() -> None:
         assert "Dezzo" in state.entities[state.player].names
         assert "the Knife" not in state.entities[state.player].names, "the card does not say so"
         assert {state.name(item) for item in state.belongings[state.player]} == {"plasma cutter"}
+
+
+async def test_what_a_weak_model_mixes_up_is_dropped() -> None:
+    """The answer of a model of 1.5 billion parameters, word for word."""
+    card = (
+        "Write Captain Sole's next reply in a fictional chat between Captain Sole and Desmond. Captain Brannick Sole"
+        " flies the salvage tug Magpie; the dockers call him the Ox. Desmond Okafor, the crew calls Dez, cuts hulls."
+        " He carries a plasma cutter and a photo of his sister Nell."
+    )
+    answer = {
+        "player": "Captain Sole",
+        "player_also": ["Desmond Okafor", "Dez", "Nell"],
+        "people": [{"name": "Captain Brannick Sole", "also": ["the Salvage tug Magpie", "the Ox"]}],
+        "carries": [{"thing": "plasma cutter", "count": 1}],
+    }
+    found = reading_of(answer, card)
+    assert found.player == ""
+    assert found.player_also == ("Desmond Okafor", "Dez")
+    assert found.people == (("Captain Brannick Sole", ("the Ox",)),)
+
+
+def test_an_amount_in_words_is_read_as_in_a_block() -> None:
+    card = "이름: 강도윤. 낡은 우산과 은화 세 닢을 지니고 다닌다."
+    assert reading_of({"carries": [{"thing": "은화 세 닢", "count": 1}]}, card).carries == (("은화", 3),)
 
 
 async def test_the_next_chat_of_the_card_costs_no_call() -> None:
