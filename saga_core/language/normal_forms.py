@@ -102,10 +102,9 @@ def clean_name(text: str) -> str:
     It is kept as it was written, with joiners, direction marks, pictures and full-width letters. Only soft hyphens,
     zero-width spaces and marks of byte order go, which nobody wrote on purpose. Names are compared by ``fold_name``.
     """
-    text = nfc(text)
     if not text.isascii():
-        text = _MEANS_NOTHING.sub("", text)
-    return " ".join(text.split())
+        text = _MEANS_NOTHING.sub("", text)  # first, as one may stand between two letters that compose
+    return " ".join(nfc(text).split())
 
 
 def spoken_name(name: str) -> str:
@@ -145,7 +144,7 @@ def fold_name(text: str) -> str:
     Joiners, direction marks, soft hyphens and variation selectors do not count, and neither do pictures beside letters:
     ``fold_name("Mara❤") == fold_name("Mara")``.
     """
-    plain = normalized("NFKC", text)
+    plain = normalized("NFKC", text if text.isascii() else _SHOWS_NOTHING.sub("", text) or text)
     if not plain.isascii() and _ODD.search(plain) is not None:
         plain = _said_aloud(plain)
     return _SPACES.sub("", plain).casefold()
