@@ -281,7 +281,7 @@ class Memory:
         if (about is None) == (who is None):
             raise BadInput("about, who: give either the number of a turn or a character")
         live = await self.directory.load(session_id)
-        state = await live.state(turn or live.head)
+        state = await live.state(turn_named(live, turn) if turn is not None else live.head)
         report = {"session": live.session.id, "turn": state.depth, "turn_id": state.turn}
         if about is not None:
             return {**report, "about": about, **people_who_know(live, state, about)}

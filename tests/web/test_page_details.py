@@ -114,5 +114,7 @@ async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> No
             rows = "[data-item=knows] li"
             await visit.page.wait_for_selector(rows)
             shown[name] = await visit.page.eval_on_selector(rows, "each => [each.dataset.knows, each.innerText]")
+        at_turn = await saga.memory.knowledge("one", who="Ada", turn="2")
+        assert (at_turn["turn"], at_turn["facts"]) == (2, [])
         assert shown["Ada"][0] == "true" and "since turn 3" in shown["Ada"][1]
         assert shown["Ben"][0] == "false" and "does not know" in shown["Ben"][1]
