@@ -26,7 +26,7 @@ export function Page() {
   const found = rows.filter((each) => [each.name, each.title, each.world].some((text) => text.toLocaleLowerCase().includes(wanted)));
   return html`<${Read} from=${listed}>
     <label>${t("search")}<input type="search" name="search" data-action="search" value=${sought} onInput=${(event) => seek(event.target.value)} /></label>
-    <p class="hint" role="status">${t("count", { n: found.length })}</p>
+    <p class="hint" role="status" data-item="count">${t("count", { n: found.length })}</p>
     <${Few} rows=${found} most=${40} data-item="stories" row=${(each) => html`<${Story} key=${each.id} story=${each} reload=${reload} />`} />
     ${trash.data?.sessions.length > 0 && html`<${Part} name="trash" title=${t("trash")}><p class="hint">${t("trashHelp")}</p>
       <${Few} rows=${trash.data.sessions} row=${(each) => html`<${Trashed} key=${each.id} story=${each} name=${sessionName(each, named, language.get())} reload=${reload} />`} /><//>`}
