@@ -277,7 +277,7 @@ def _emptying(stores: Stores, clock: Clock) -> Callable[[], Awaitable[int]]:
     """What removes the sessions for good that were deleted more than a day ago."""
 
     async def empty() -> int:
-        from saga_core.maintenance.trash import empty_trash
+        from saga_core.maintenance import empty_trash
 
         return await empty_trash(stores.state, clock.now())
 

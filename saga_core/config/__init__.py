@@ -22,20 +22,26 @@ from saga_core.config.model import (
     StrategyConfig,
     TokenBudget,
 )
+from saga_core.config.rules import Flag, Number, OneOf, Rule, RuleBroken, Whole
 from saga_core.config.settings import Settings
 
 __all__ = [
     "Config",
+    "Flag",
     "Identify",
     "LogFormat",
     "LogLevel",
     "LoggingConfig",
     "LorebookConfig",
     "Markers",
+    "Number",
+    "OneOf",
     "Profile",
     "ProviderConfig",
     "Reporting",
     "Review",
+    "Rule",
+    "RuleBroken",
     "ServerConfig",
     "SessionConfig",
     "Settings",
@@ -43,6 +49,7 @@ __all__ = [
     "StoreConfig",
     "StrategyConfig",
     "TokenBudget",
+    "Whole",
     "load_config",
     "scalar",
 ]

@@ -14,8 +14,7 @@ import attrs
 import yaml
 from aiohttp import web
 
-from saga_core.config import Config, load_config
-from saga_core.config.rules import Flag, Number, OneOf, Rule, RuleBroken, Whole
+from saga_core.config import Config, Flag, Number, OneOf, Rule, RuleBroken, Whole, load_config
 from saga_core.errors import BadInput, ConfigError, NotSupported
 from saga_core.replacing import replace_file
 from saga_server.admin import answers, parameters
