@@ -189,7 +189,7 @@ async def leave_no_trace(tools: Tools) -> tuple[str, ...]:
             await cast(Compacting, store).compact()
         elif isinstance(store, SelfHealingStore) and store.kind != "cache":
             await store.renew()
-        elif kind == "state" and store.info.location:
+        elif kind == "state" and store.info.location and await asyncio.to_thread(Path(store.info.location).exists):
             move = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
             remains.append(f"{store.info.location}: {store.info.name} cannot rewrite its file; {move}")
     old = await asyncio.to_thread(superseded, tools.settings.config)

@@ -21,9 +21,7 @@ from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import RELOADING
-from saga_server.process import Reloading
-from saga_server.process.settings import applies_at_once
-from saga_server.process.settings_file import Scalar, changed_text
+from saga_server.process import Reloading, Scalar, applies_at_once, changed_text
 
 NAMES: Final = parameters.SETTINGS
 _PRICES: Final = ("input", "output")

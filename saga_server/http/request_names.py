@@ -40,6 +40,8 @@ TRACKER = "tracker"
 LONGEST_NAME = 200
 _INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible although Unicode calls them printable: a name with one can look like another name."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters but those that are white space."""
 _WRITTEN = re.compile("[\u061c\u200c-\u200f\U000e0020-\U000e007f]")
 """Invisible characters that names are written with: joiners, marks of direction, and the letters of a flag."""
 
@@ -149,7 +151,12 @@ def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, 
 def read_name(text: str | None, where: str) -> str | None:
     """Return a name in normal form, None if it is empty. Raises ``RequestError`` for an invalid name."""
     name = clean_name(text or "")
-    if len(name) > LONGEST_NAME or not _WRITTEN.sub("", name).isprintable() or not _INVISIBLE.isdisjoint(name):
+    if (
+        _CONTROLS.search(text or "")
+        or len(name) > LONGEST_NAME
+        or not _WRITTEN.sub("", name).isprintable()
+        or not _INVISIBLE.isdisjoint(name)
+    ):
         raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters, all visible", param=where)
     return name or None
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         whole_answer,
         withdraw_address,
     )
-    from saga_server.process.settings import Current, Reloaded, Reloading
+    from saga_server.process.settings import Current, Reloaded, Reloading, applies_at_once
+    from saga_server.process.settings_file import Scalar, changed_text
 
 # Each name is imported on first use, so that a command or a start loads only what it needs.
 _PLACES = {
@@ -40,7 +41,8 @@ _PLACES = {
     "readiness": "Readiness",
     "running_server": "NOBODY NotAnswered READY READY_AT STOPPING address_of ask "
     "publish_address tell_manager whole_answer withdraw_address",
-    "settings": "Current Reloaded Reloading",
+    "settings": "Current Reloaded Reloading applies_at_once",
+    "settings_file": "Scalar changed_text",
 }
 __all__ = [
     "ADJUSTABLE",
@@ -62,10 +64,13 @@ __all__ = [
     "Readiness",
     "Reloaded",
     "Reloading",
+    "Scalar",
     "Tidying",
     "TooMuch",
     "address_of",
+    "applies_at_once",
     "ask",
+    "changed_text",
     "check_listening",
     "few_arenas",
     "is_loopback",

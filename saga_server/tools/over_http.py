@@ -15,10 +15,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from saga_core.errors import BadInput, NotFound, StoreUnavailable
 from saga_server.http import BODY, PLACE, RequestError
+from saga_server.process import whole_answer
 from saga_server.tools.catalog import Call, Risk, offered
 from saga_server.tools.over_mcp import mcp_server
 
 _DEFAULT: Final[tuple[Risk, ...]] = ("read", "note")
+_MOST = 64 << 20
+"""The most bytes of an answer."""
 _SECONDS: Final = 60.0
 """The most seconds that a call may take."""
 _CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -112,7 +115,7 @@ async def _ask(request: web.Request, call: Call) -> Any:
                 headers={**headers, "Content-Type": "application/json"},
             ) as answer,
         ):
-            found = json.loads(await answer.read() or b"null")
+            found = json.loads(await whole_answer(answer, _MOST) or b"null")
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         raise StoreUnavailable(f"SAGA's API did not answer: {type(error).__name__}: {error}") from error
     if answer.status < 400:

@@ -9,7 +9,9 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
@@ -28,6 +30,7 @@ from saga_core.registry import OpenOptions, load
 from saga_server.cli import top
 from saga_server.cli.data import data_access
 from saga_server.process import publish_address, running_server
+from saga_server.tools import Call, over_http
 
 ROOT = Path(saga_core.__file__).parents[1]
 _CHUNK = b"a" * (1 << 20)
@@ -146,6 +149,13 @@ async def _top(url: str, folder: Path) -> None:
     await asyncio.to_thread(top.look, url, None)
 
 
+async def _tool(url: str, folder: Path) -> None:
+    address = urlsplit(url)
+    transport = SimpleNamespace(get_extra_info=lambda name: (address.hostname, address.port))
+    request: Any = SimpleNamespace(transport=transport, headers={})
+    await over_http._ask(request, Call("GET", "/api/status", {}, None))
+
+
 def _config(url: str, folder: Path) -> Any:
     publish_address(folder, url)
     return load_config({"storage": {"path": str(folder)}})
@@ -159,6 +169,7 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "a table of tokens": ("saga_backends/tokens/tiktoken.py", _table),
     "a command": ("saga_server/cli/data/data_access.py", _command),
     "who only reads": ("saga_server/process/running_server.py", _reading),
+    "a tool over HTTP": ("saga_server/tools/over_http.py", _tool),
     "saga top": ("saga_server/cli/top.py", _top),
 }
 _BOUNDED_HERE = "saga_backends/http_client.py"
@@ -168,7 +179,7 @@ _UNDER_THEM = (_BOUNDED_HERE,)
 @pytest.fixture
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are larger than a test needs."""
-    for module in (data_access, running_server, top):
+    for module in (data_access, running_server, over_http, top):
         monkeypatch.setattr(module, "_MOST", 4 << 20)
     monkeypatch.setattr(tables, "_LARGEST", 4 << 20)
 

@@ -33,6 +33,7 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "timeline": (("s", "탑"), ("timeline", "s", "탑")),
     "view": (("s.0", "hp"), ("view", "s.0", "hp")),
     "view_mark": (("s.0",), ("viewmark", "s.0")),
+    "trash": (("s", "n"), ("trash", "s", "n")),
     "pending_forget": (("letta", "s"), ("leaving", "letta", "s")),
 }
 

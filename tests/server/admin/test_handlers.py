@@ -142,7 +142,7 @@ class TestSession:
         assert (await at(client, played, "/state"))["turn"] == 0
 
     async def test_delete(self, client: Client, played: Reply) -> None:
-        assert await at(client, played, "", "DELETE") == {"deleted": played.session}
+        assert await at(client, played, "", "DELETE") == {"deleted": played.session, "until": None}
         assert (await client.get(f"/api/sessions/{played.session}/state")).status == 404
         assert (await client.get("/api/sessions")).json["sessions"] == []
 

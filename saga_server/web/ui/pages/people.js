@@ -133,7 +133,7 @@ function One({ session, id, turn, all, former, changed }) {
     ${found.relations.length > 0 && html`<h3>${t("relations")}</h3><ul class="lines">${found.relations.map((each, at) => html`<li key=${at} class="line"><span class="says">
       <${Link} id=${each.from_id} name=${each.from} /> → <${Link} id=${each.to_id} name=${each.to} />: <${Text} value=${each.type} most=${120} /> ${each.strength > 0 ? "+" : ""}${each.strength}</span></li>`)}</ul>`}
     ${found.knowledge.length > 0 && html`<h3>${t("knowledge")}</h3><ul>${found.knowledge.map((each, at) => html`<li key=${at}><${Text} value=${each.text} /></li>`)}</ul>`}
-    ${found.kind === "character" && !found.player && html`<${Knows} session=${session} id=${id} turn=${turn} />`}
+    ${found.kind === "character" && !found.player && html`<${Knows} key=${found.id} session=${session} id=${found.id} turn=${turn} />`}
     <h3>${t("history")}</h3>
     ${found.history.length === 0 && html`<p class="none">${t("noHistory")}</p>`}
     <${Few} rows=${eventful(found.history)} most=${8} row=${(each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${inShort(each.events, [...all, found], former)} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} />
