@@ -12,6 +12,7 @@ import asyncio
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import anthropic
@@ -41,19 +42,9 @@ def judge_of(provider: str, model: str, url: str | None) -> AnthropicJudge | Ope
 @click.option("--repeats", default=1, show_default=True, help="How often each scenario is played.")
 @click.option("--same-provider", "same", is_flag=True, help="Allow a judge of the narrator's provider, and say so.")
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for judge.json and judge.md.")
-def main(
-    server: str,
-    key: str,
-    models: tuple[str, ...],
-    provider: str,
-    url: str | None,
-    languages: tuple[str, ...],
-    repeats: int,
-    same: bool,
-    out: Path | None,
-) -> None:
+def main(**given: Any) -> None:
     """Judge, print the page, and write both files."""
-    asyncio.run(_main(server.rstrip("/"), key, models, provider, url, languages, repeats, same, out))
+    asyncio.run(_main(**given))
 
 
 async def _main(
@@ -67,6 +58,7 @@ async def _main(
     same: bool,
     out: Path | None,
 ) -> None:
+    server = server.rstrip("/")
     judges = [judge_of(provider, model, url) for model in models]
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=600)) as http:
         narrator = Narrator(http, server, key)

@@ -12,6 +12,7 @@ from saga_core import codec, registry
 from saga_core.billing import Bill
 from saga_core.language import known, language_of, normalized, terms
 from saga_core.model import Session, Turn, TurnNode, WorldState
+from saga_core.naming import Evidence
 from saga_core.play import PinnedPage
 from saga_core.projection import clauses, weight
 from saga_core.prompt import StoredMemory, StoredVolatile
@@ -66,6 +67,7 @@ def _read_a_word(tag: str) -> None:
     for clause in clauses(f"{word}."):
         weight(clause)
     read_transcript([{"role": "user", "content": word}])
+    Evidence(card=f"{word}: {word}.").entry(word)
 
 
 def _import(name: str) -> None:

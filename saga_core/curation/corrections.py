@@ -176,7 +176,8 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
 _OWN |= dict.fromkeys(
-    ("is_player", "claims", "lists", "totals", "status_since"), "another attribute: SAGA counts with this one itself"
+    ("is_player", "claims", "gains_listed", "gains_totalled", "status_since"),
+    "another attribute: SAGA counts with this one itself",
 )
 """Attributes that are not text, and the correction to use instead."""
 

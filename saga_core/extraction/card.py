@@ -208,8 +208,10 @@ def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> t
     opened, reached = Names(opening), Names(now)
     for name, also in reading.people:
         who = opened.find(Kind.CHARACTER, name) or reached.find(Kind.CHARACTER, name)
-        if who != opening.player:
-            events.append(Introduced(who or entity_id(Kind.CHARACTER.value, name), Kind.CHARACTER, name, also))
+        who = who or entity_id(Kind.CHARACTER.value, name)
+        called = opening.entities[who].names if who in opening.entities else ()
+        if who != opening.player and not set(map(fold_name, (name, *also))) <= set(map(fold_name, called)):
+            events.append(Introduced(who, Kind.CHARACTER, name, also))
     for thing, count in reading.carries:
         if reached.find(Kind.ITEM, thing) is None:
             id_ = entity_id(Kind.ITEM.value, thing)
@@ -220,7 +222,7 @@ def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> t
 def doubles(reading: CardReading, now: WorldState) -> dict[str, str]:
     """Characters that are another's under one of the names of the card: the id of each, and of whom it is."""
     found: dict[str, str] = {}
-    by_name = {fold_name(name): each.id for each in now.of_kind(Kind.CHARACTER) for name in (each.name,)}
+    by_name = {fold_name(each.name): each.id for each in now.of_kind(Kind.CHARACTER)}
     for who, names in (("", (reading.player, *reading.player_also)), *reading.people):
         owner = now.player if not who else by_name.get(fold_name(who))
         for name in names if owner else ():

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from saga_core.model import Entity
 
-LISTS, TOTALS = "lists", "totals"
+LISTS, TOTALS = "gains_listed", "gains_totalled"
 """The player's attributes that count the signs of each habit."""
 _SURE = 3
 _LEAST = 2

@@ -34,7 +34,7 @@ log = logging.getLogger("saga.jobs")
 CARDS = "extraction.cards"
 """The degraded mode in which cards are not read, because the model cannot be asked or does not answer."""
 _KEPT = 256
-"""Readings and waiting cards that are kept, the oldest of which are dropped."""
+"""Readings that are kept, and cards that may wait. The oldest reading is dropped."""
 _LEAST = 40
 """Characters of a text that is worth a question."""
 
@@ -66,8 +66,9 @@ class CardsJob(Job):
         """Read the card of a session whose first turn was recorded."""
         if self.reader is None or len(card.strip()) < _LEAST:
             return
-        while len(self._cards) >= _KEPT:
-            del self._cards[next(iter(self._cards))]
+        if len(self._cards) >= _KEPT:
+            self.counters.add("cards.left_out")  # so many chats begin at once that their cards are read by rules alone
+            return
         self._cards[session] = card
         self.wake(session)
 

@@ -41,6 +41,7 @@ from saga_core.language.normal_forms import (
     without_signs,
 )
 from saga_core.language.tables import (
+    AFTER_NO_TITLE,
     NAME_PATTERN,
     NEVER,
     SENTENCE_TITLE,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, sentences_of, settled, telling
 
 __all__ = [
+    "AFTER_NO_TITLE",
     "DEFAULT",
     "LONG",
     "NAME_PATTERN",

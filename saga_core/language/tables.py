@@ -125,8 +125,11 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], tuple[type, ...]]] = {
 
 ABBREVIATED = r"(?:(?:Mrs?|Ms|Mx|Dr|Prof|St|Capt|Lt|Sgt|Cpl|Col|Gen|Rev|Fr|Sr|Mme|Mlle|[A-Z])\.(?=[ \w]))"
 """What ends in a period within a name: an abbreviated title, or an initial."""
-SENTENCE_TITLE = r"\b(?:Mrs?|Ms|Mx|Dr|Prof|St|Capt|Lt|Sgt|Col|Gen|Rev)\.(?=\s)"
+_BY_LENGTH = ("Mr|Ms|Mx|Dr|St|Lt", "Mrs|Sgt|Col|Gen|Rev", "Prof|Capt")
+SENTENCE_TITLE = rf"\b(?:{'|'.join(_BY_LENGTH)})\.(?=\s)"
 """An abbreviated title, whose period ends no sentence."""
+AFTER_NO_TITLE = "".join(rf"(?<!\b(?:{titles})\.)" for titles in _BY_LENGTH)
+"""Behind a period: it is not that of such a title."""
 NAME_PATTERN = rf"(?:{ABBREVIATED} ?){{0,2}}[^\W\d_][^\n.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{{}}*]{{0,39}}?"
 """A name, which may have several words."""
 WORD = r"[^\s.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{1,20}?"

@@ -14,7 +14,7 @@ from weakref import ReferenceType, ref
 
 from attrs import define, field, frozen
 
-from saga_core.language import caseless, folded_terms, match_text, simplified, telling_nothing
+from saga_core.language import AFTER_NO_TITLE, caseless, folded_terms, match_text, simplified, telling_nothing
 from saga_core.recall.episodes import PLAYER, PathEpisodes, few
 
 
@@ -185,7 +185,7 @@ def _best(found: Sequence[tuple[int, int]], weights: Sequence[float], reach: int
 
 
 _END = re.compile(
-    r"[.!?。…！？\n](?<!\bM[rsx]\.)(?<!\bMrs\.)(?<!\b(?:Dr|St|Lt)\.)(?<!\b(?:Col|Gen|Rev|Sgt)\.)(?<!\b(?:Capt|Prof)\.)"
+    rf"[.!?。…！？\n]{AFTER_NO_TITLE}"
     r"(?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)"
 )
 """The end of a sentence or a line. The pattern starts with a single character set, which makes the search twice as

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
         NotAnswered,
         address_of,
         ask,
+        authorization,
+        call_api,
         publish_address,
         tell_manager,
-        whole_answer,
         withdraw_address,
     )
     from saga_server.process.settings import Current, Reloaded, Reloading, applies_at_once
@@ -39,8 +40,8 @@ _PLACES = {
     "logs": "LogTail Mask PRIVATE log_errors_only set_up_logging",
     "metrics": "ADJUSTABLE LoopMetrics Metrics",
     "readiness": "Readiness",
-    "running_server": "NOBODY NotAnswered READY READY_AT STOPPING address_of ask "
-    "publish_address tell_manager whole_answer withdraw_address",
+    "running_server": "NOBODY NotAnswered READY READY_AT STOPPING address_of ask authorization call_api "
+    "publish_address tell_manager withdraw_address",
     "settings": "Current Reloaded Reloading applies_at_once",
     "settings_file": "Scalar changed_text",
 }
@@ -70,6 +71,8 @@ __all__ = [
     "address_of",
     "applies_at_once",
     "ask",
+    "authorization",
+    "call_api",
     "changed_text",
     "check_listening",
     "few_arenas",
@@ -83,7 +86,6 @@ __all__ = [
     "set_up_logging",
     "settle",
     "tell_manager",
-    "whole_answer",
     "withdraw_address",
 ]
 

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,27 +75,56 @@ async def ask(
     The request uses the first of ``server.api_keys``. Raises ``NotAnswered`` when no server can be asked, and
     ``NotFound`` or ``BadInput`` with the server's own message.
     """
-    import aiohttp
-
     url = address_of(config.data_dir)
     if url is None:
         raise NotAnswered(NOBODY)
-    keys = config.server.api_keys
-    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    method, headers = "GET" if body is None else "POST", authorization(config.server.api_keys)
+    return await call_api(url, path, method, headers, _MOST, _SECONDS, params=query, json=body)
+
+
+def authorization(keys: Sequence[str]) -> dict[str, str]:
+    """The header with the first of ``server.api_keys``; empty without one."""
+    return {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+
+
+async def call_api(
+    url: str,
+    path: str,
+    method: str,
+    headers: Mapping[str, str],
+    most: int,
+    seconds: float,
+    *,
+    unix: str = "",
+    **sent: Any,
+) -> Any:
+    """Send a request to the admin API of a server, and return the JSON of its answer, or else the bytes.
+
+    ``url`` is its address. ``most`` is the limit of an answer in bytes, ``seconds`` that of the time, ``unix`` the path
+    of a Unix socket that is used instead of the host in ``url``, and ``sent`` goes to aiohttp's ``request``. Raises
+    ``NotAnswered`` when the server cannot be asked, and ``NotFound`` or ``BadInput`` with the server's own message.
+    """
+    import aiohttp
+
+    connector = aiohttp.UnixConnector(path=unix) if unix else None
     try:
         async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
-            client.request("GET" if body is None else "POST", f"{url}{path}", params=query, json=body) as answer,
+            aiohttp.ClientSession(
+                connector=connector, timeout=aiohttp.ClientTimeout(total=seconds), headers=dict(headers)
+            ) as client,
+            client.request(method, f"{url}{path}", **sent) as answer,
         ):
-            found = json.loads(await whole_answer(answer, _MOST))
-            status = answer.status
+            raw, status, kind = await whole_answer(answer, most), answer.status, answer.content_type
+        found: Any = json.loads(raw) if kind == "application/json" else raw
     except (aiohttp.ClientError, TimeoutError, ValueError, RecursionError) as error:
         raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
-    if status == 200:
+    if status < 300:
         return found
-    words = found.get("error", {}).get("message", "") if isinstance(found, dict) else ""
-    kind = {400: BadInput, 404: NotFound}.get(status, NotAnswered)
-    raise kind(words or f"{url}{path}: the server answered {status}")
+    refused = {400: BadInput, 404: NotFound}.get(status, NotAnswered)
+    try:
+        raise refused(str(found["error"]["message"]))
+    except (KeyError, TypeError):
+        raise refused(f"{url}{path}: the server answered {status}") from None
 
 
 # -- Notifies systemd, or a service manager with the same protocol, of the server's state ----------------------

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import MutableMapping
 from functools import partial
 from typing import Any, Final, get_args
 
-import aiohttp
 from aiohttp import web
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from saga_core.errors import BadInput, NotFound, StoreUnavailable
 from saga_server.http import BODY, PLACE, RequestError
-from saga_server.process import whole_answer
+from saga_server.process import NotAnswered, call_api
 from saga_server.tools.catalog import Call, Risk, offered
 from saga_server.tools.over_mcp import mcp_server
 
 _DEFAULT: Final[tuple[Risk, ...]] = ("read", "note")
 _MOST = 64 << 20
 """The most bytes of an answer."""
+_KEPT: Final = ("Authorization", "X-Api-Key", "Host")
+"""The headers by which the caller is known, and the host was checked."""
 _SECONDS: Final = 60.0
 """The most seconds that a call may take."""
 _CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -95,30 +94,14 @@ class _Exchange:
 
 async def _ask(request: web.Request, call: Call) -> Any:
     """Send a call to this server's own API as the caller. Raises ``SagaError`` with the API's reason."""
-    transport = request.transport
-    if transport is None:
-        raise StoreUnavailable("the client has gone away")
-    address = transport.get_extra_info("sockname")
-    local = aiohttp.UnixConnector(path=address) if isinstance(address, str) else None
-    host, port = ("localhost", 80) if isinstance(address, str) else address[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{call.path}"
-    kept = ("Authorization", "X-Api-Key", "Host")
-    headers = {name: request.headers[name] for name in kept if name in request.headers}
-    try:
-        async with (
-            aiohttp.ClientSession(connector=local, timeout=aiohttp.ClientTimeout(total=_SECONDS)) as client,
-            client.request(
-                call.method,
-                url,
-                params=call.query,
-                data=call.body,
-                headers={**headers, "Content-Type": "application/json"},
-            ) as answer,
-        ):
-            found = json.loads(await whole_answer(answer, _MOST) or b"null")
-    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise StoreUnavailable(f"SAGA's API did not answer: {type(error).__name__}: {error}") from error
-    if answer.status < 400:
-        return found
-    words = found.get("error", {}).get("message", "") if isinstance(found, dict) else ""
-    raise (NotFound if answer.status == 404 else BadInput)(words or f"SAGA's API answered {answer.status}")
+    if request.transport is None:
+        raise NotAnswered("the client has gone away")
+    address = request.transport.get_extra_info("sockname")
+    unix = address if isinstance(address, str) else ""
+    host, port = ("localhost", 80) if unix else address[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
+    headers["Content-Type"] = "application/json"
+    return await call_api(
+        url, call.path, call.method, headers, _MOST, _SECONDS, unix=unix, params=call.query, data=call.body
+    )

@@ -167,9 +167,9 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
     "a table of tokens": ("saga_backends/tokens/tiktoken.py", _table),
-    "a command": ("saga_server/cli/data/data_access.py", _command),
+    "a command": ("saga_server/process/running_server.py", _command),
     "who only reads": ("saga_server/process/running_server.py", _reading),
-    "a tool over HTTP": ("saga_server/tools/over_http.py", _tool),
+    "a tool over HTTP": ("saga_server/process/running_server.py", _tool),
     "saga top": ("saga_server/cli/top.py", _top),
 }
 _BOUNDED_HERE = "saga_backends/http_client.py"

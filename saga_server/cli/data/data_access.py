@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import click
 from attrs import field, frozen
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, LeaseLost, NotFound, OwnedElsewhere, SagaError, StoreLocked
+from saga_core.errors import BadInput, LeaseLost, OwnedElsewhere, SagaError, StoreLocked
 from saga_server.cli.settings import fail, find_config
 
 if TYPE_CHECKING:
@@ -89,28 +88,14 @@ async def ask(config: Config, asking: Asking, address: str | None = None) -> Any
 
     Raises ``NotAnswered`` when the server cannot be reached, and ``NotFound`` or ``BadInput`` with its own message.
     """
-    import aiohttp
-
-    from saga_server.process import NOBODY, NotAnswered, address_of, whole_answer
+    from saga_server.process import NOBODY, NotAnswered, address_of, authorization, call_api
 
     url = address or address_of(config.data_dir)
     if url is None:
         raise NotAnswered(NOBODY)
-    keys = config.server.api_keys
-    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
     query = {name: value for name, value in asking.query.items() if value is not None}
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
-            client.request(asking.method, f"{url}{asking.path}", params=query, data=_sent(asking)) as answer,
-        ):
-            raw, status, kind = await whole_answer(answer, _MOST), answer.status, answer.content_type
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
-    if status < 300:
-        return json.loads(raw) if kind == "application/json" else raw
-    refused = {400: BadInput, 404: NotFound}.get(status, NotAnswered)
-    raise refused(_message(raw) or f"{url}{asking.path}: the server answered {status}")
+    headers, sent = authorization(config.server.api_keys), _sent(asking)
+    return await call_api(url, asking.path, asking.method, headers, _MOST, _SECONDS, params=query, data=sent)
 
 
 def _sent(asking: Asking) -> Any:
@@ -125,13 +110,6 @@ def _sent(asking: Asking) -> Any:
             part = form.append(data, {"Content-Type": "application/octet-stream"})
             part.set_content_disposition("form-data", name="file", filename=name)
     return form
-
-
-def _message(raw: bytes) -> str:
-    try:
-        return str(json.loads(raw)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return ""
 
 
 def check_there(config: Config) -> None:

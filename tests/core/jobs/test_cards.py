@@ -92,6 +92,20 @@ async def test_the_next_chat_of_the_card_costs_no_call() -> None:
         assert "Dezzo" in state.entities[state.player].names
 
 
+async def test_another_reply_to_the_first_words_reads_nothing_again() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        chat = Frontend(saga, system=CARD, greeting="", note="")
+        await chat.say("…", reply("Vacuum.", "location: tug"))
+        await saga.background.drain(20)
+        del chat.history[-2:]
+        await chat.say("…", reply("Stars.", "location: tug"))
+        await saga.background.drain(20)
+        assert chat.last is not None
+        assert len(small.asked) == 1
+        assert len(await saga.memory.changes(chat.last.session.id)) == 1
+
+
 async def test_the_change_is_listed_and_undone() -> None:
     async with Saga.open(CONFIG, extractor=model()) as saga:
         session, _ = await played(saga, "location: tug")
