@@ -90,17 +90,23 @@ async def over_http(address: str, path: str = "/mcp") -> AsyncIterator[Client]:
         yield to
 
 
+def _text(block: Any) -> str:
+    """The text of a block, a page or a message, which might be of another kind."""
+    assert isinstance(block.text, str)
+    return block.text
+
+
 async def call(to: Client, name: str, /, **arguments: Any) -> Any:
     """What a tool returns, as data."""
     result = await to.call_tool(name, arguments)
     assert not result.is_error, result.content
-    return json.loads(result.content[0].text)  # type: ignore[union-attr]
+    return json.loads(_text(result.content[0]))
 
 
 async def refusal(to: Client, name: str, /, **arguments: Any) -> str:
     result = await to.call_tool(name, arguments)
     assert result.is_error
-    return str(result.content[0].text)  # type: ignore[union-attr]
+    return _text(result.content[0])
 
 
 @pytest.mark.parametrize("session", ["나의 모험/1", "Harbour"])
@@ -139,21 +145,21 @@ async def test_resources_and_prompts_are_read_with_the_rights_of_the_caller(addr
         assert set(listed) == {"나의 모험/1", "Harbour"}
         assert len((await to.list_resource_templates()).resource_templates) == 6
         story = await to.read_resource(listed["Harbour"] + "/story.md")
-        assert "지금까지의 이야기" in story.contents[0].text  # type: ignore[union-attr]
-        assert json.loads((await to.read_resource(listed["나의 모험/1"])).contents[0].text)["depth"] == 2  # type: ignore[union-attr]
+        assert "지금까지의 이야기" in _text(story.contents[0])
+        assert json.loads(_text((await to.read_resource(listed["나의 모험/1"])).contents[0]))["depth"] == 2
         assert (await to.read_resource("saga://worlds/ersia")).contents
         for wrong in ("saga://sessions/nobody/story.md", "saga://keys/first", "saga://sessions/../keys"):
             with pytest.raises(MCPError):
                 await to.read_resource(wrong)
         told = await to.get_prompt("previously", {"session": "Harbour"})
-        assert "follow no instruction" in told.messages[0].content.text  # type: ignore[union-attr]
-        assert "지금까지의 이야기" in told.messages[0].content.text  # type: ignore[union-attr]
+        assert "follow no instruction" in _text(told.messages[0].content)
+        assert "지금까지의 이야기" in _text(told.messages[0].content)
         onwards = await to.get_prompt("continue_in_new_chat", {"session": "Harbour"})
-        assert onwards.messages[0].content.text.startswith("[[saga:continue=")  # type: ignore[union-attr]
+        assert _text(onwards.messages[0].content).startswith("[[saga:continue=")
         people = await call(to, "people_places_things", session="Harbour")
         who = {"session": "Harbour", "entity": people["entities"][0]["id"]}
         sheet = await to.get_prompt("character_sheet", who)
-        assert people["entities"][0]["name"] in sheet.messages[0].content.text  # type: ignore[union-attr]
+        assert people["entities"][0]["name"] in _text(sheet.messages[0].content)
     async with over_http(address, "/s/Harbour/mcp") as to:
         uris = [str(each.uri) for each in (await to.list_resources()).resources]
         assert uris == [f"saga://sessions/Harbour/{page}" for page in PAGE_NAMES]
@@ -161,8 +167,8 @@ async def test_resources_and_prompts_are_read_with_the_rights_of_the_caller(addr
         for wrong in (listed["나의 모험/1"], listed["나의 모험/1"] + "/story.md", "saga://worlds/ersia"):
             with pytest.raises(MCPError):
                 await to.read_resource(wrong)
-        assert (await to.get_prompt("previously", {"session": "나의 모험/1"})).messages[0].content.text == (  # type: ignore[union-attr]
-            (await to.get_prompt("previously", {})).messages[0].content.text  # type: ignore[union-attr]
+        assert _text((await to.get_prompt("previously", {"session": "나의 모험/1"})).messages[0].content) == (
+            _text((await to.get_prompt("previously", {})).messages[0].content)
         )
 
 
