@@ -30,10 +30,11 @@ def people_who_know(live: LiveSession, state: WorldState, depth: int) -> dict[st
 def what_is_known(live: LiveSession, state: WorldState, name: str) -> dict[str, Any]:
     """Return the remarks and events of the story, each with whether and since when a character knows it.
 
-    ``name`` is the character's name or id. Raises ``NotFound`` if there is no such character.
+    ``name`` is the character's name or id, also one from before two people were joined. Raises ``NotFound`` if there is
+    no such character.
     """
-    who = name if name in state.entities else Names(state).find(Kind.CHARACTER, name)
-    who = state.merged.get(who or "", who)
+    former = state.merged.get(name, name)
+    who = former if former in state.entities else Names(state).find(Kind.CHARACTER, name)
     if who is None or state.entities[who].kind is not Kind.CHARACTER:
         raise NotFound(f"session {live.session.id} has no character {name!r} at turn {state.depth}")
     found = []

@@ -195,7 +195,9 @@ async def test_two_people_who_are_one_are_joined_and_parted_again(browser: Brows
         await visit.open("memories", session=session)
         await page.wait_for_selector("[data-item=change]:first-child .says:has-text('Gannet and Ruth Pell are one')")
         await page.click("[data-item=change]:first-child [data-action=undo]")
-        await page.wait_for_selector("[data-item=change][data-undone=true]")
+        await page.wait_for_selector(
+            "[data-item=change][data-undone=true] .says:has-text('Gannet and Ruth Pell are one')"
+        )
         assert (await visit.api(f"/api/sessions/{session}/entities"))["entities"] == before["entities"]
 
 

@@ -138,3 +138,13 @@ async def test_a_report_says_who_was_told() -> None:
         assert {"about": 3, "text": "The duke's letter is forged", "knows": True, "since": 5, "by": None} in report[
             "facts"
         ]
+
+
+async def test_who_was_joined_with_another_is_found_by_her_former_id() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        seen = await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"), notes="It rains")
+        session = seen.session.id
+        mina = (await saga.memory.knowledge(session, who="Mina"))["id"]
+        await saga.memory.correct(session, "merge", {"one": "Mina", "into": "Tobin"})
+        assert (await saga.memory.knowledge(session, who=mina))["name"] == "Tobin"
