@@ -1,5 +1,5 @@
 // SAGA inside SillyTavern: what the narrator believes, what the last turn changed, corrections, why, and warnings.
-// It speaks to SAGA's own API. Requests that go to SAGA say which chat, persona, card, swipe and group member they are of.
+// It speaks to SAGA's own API. Requests that go to SAGA say which chat, persona and group member they are of.
 import { language, WORDS } from "./words.js";
 
 const NAME = "saga";
@@ -41,15 +41,8 @@ function isSaga(url) {
 }
 
 function facts() {
-  const { chat, chatId, name1, groupId, groups, characters, characterId, name2 } = context();
-  const last = chat.length - 1;
-  return {
-    Chat: chatId,
-    Player: name1,
-    Card: groupId ? groups.find((each) => each.id === groupId)?.name : characters[characterId]?.name,
-    Member: groupId ? name2 : "",
-    Swipe: last >= 0 && !chat[last].is_user ? `${last}.${chat[last].swipe_id ?? 0}` : "",
-  };
+  const { chatId, name1, groupId, name2 } = context();
+  return { Chat: chatId, Player: name1, Member: groupId ? name2 : "" };
 }
 
 /** A name as a header, a mark and a path can hold it. */
@@ -62,10 +55,8 @@ function headers() {
 
 /** The same for an API without headers of one's own. SAGA takes the marks out before the model sees anything. */
 function marks() {
-  const { Chat, Player } = facts();
-  const named = { chat: Chat, player: Player };
-  return Object.entries(named).filter(([, value]) => value)
-    .map(([name, value]) => `[[saga:${name}=${short(value)}]]`).join("");
+  return Object.entries(facts()).filter(([, value]) => value)
+    .map(([name, value]) => `[[saga:${name.toLowerCase()}=${short(value)}]]`).join("");
 }
 
 function onChatRequest(data) {
