@@ -10,7 +10,17 @@ import click
 from conformance.checks import registered
 from conformance.isolated import run_isolated
 from conformance.profiles import PROFILES
-from conformance.report import Outcome, Status, Verdict, matrix_page, suite_digest, summary, to_json, to_junit
+from conformance.report import (
+    Outcome,
+    Status,
+    Verdict,
+    matrix_page,
+    not_verified,
+    suite_digest,
+    summary,
+    to_json,
+    to_junit,
+)
 from conformance.runner import DEFAULT_SEED
 from conformance.spec import clauses
 from saga_core.errors import BadInput
@@ -67,8 +77,6 @@ def run_command(
     if junit_file is not None:
         junit_file.write_text(to_junit(report), encoding="utf-8")
     click.echo(summary(report))
-    if only:
-        click.echo(f"This verdict is of {', '.join(only)} alone.")
     sys.exit(3 if strict and report.verdict is Verdict.PARTIAL else EXIT[report.verdict])
 
 
@@ -94,9 +102,17 @@ def digest_command() -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file for the page; default: stdout.")
 def matrix_command(folder: Path, out: Path | None) -> None:
-    """Make the Markdown matrix of the JSON reports in FOLDER."""
-    text = matrix_page(sorted(folder.glob("*.json")))
+    """Make the Markdown matrix of the JSON reports in FOLDER. Exit code 1 if one is not as this suite writes it."""
+    files = sorted(folder.glob("*.json"))
+    try:
+        doubts = [f"{file.name}: {doubt}" for file in files for doubt in not_verified(file)]
+        text = matrix_page(files)
+    except BadInput as error:
+        raise click.UsageError(f"{folder}: {error}") from error
     if out is None:
         click.echo(text, nl=False)
     else:
         out.write_text(text, encoding="utf-8")
+    for doubt in doubts:
+        click.echo(doubt, err=True)
+    sys.exit(1 if doubts else 0)

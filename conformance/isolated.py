@@ -351,7 +351,14 @@ def run_isolated(
     finally:
         worker.end()
     return report_on(
-        harness, outcomes, profile=profile, seed=seed, engine=first["engine"], runs=runs, doubts=tuple(doubts)
+        harness,
+        outcomes,
+        profile=profile,
+        seed=seed,
+        engine=first["engine"],
+        runs=runs,
+        doubts=tuple(doubts),
+        only=chosen,
     )
 
 

@@ -7,7 +7,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from importlib.metadata import version
 from importlib.resources import files
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from conformance.checks import registered
 from conformance.harness import Harness
 from conformance.spec import CONTRACT_VERSION, KINDS, Clause, clauses
 from saga_core.capabilities import Capability
+from saga_core.errors import BadInput
 
 
 class Status(StrEnum):
@@ -158,6 +159,8 @@ class Report:
     """How often the checks that use the seed were run."""
     doubts: tuple[str, ...] = ()
     """The reasons not to trust the run, whatever its outcomes are."""
+    only: tuple[str, ...] = ()
+    """The clauses and checks that the run was restricted to; empty if it was not."""
 
 
 def report_on(
@@ -169,6 +172,7 @@ def report_on(
     engine: str = "",
     runs: int = 1,
     doubts: tuple[str, ...] = (),
+    only: Iterable[str] = (),
 ) -> Report:
     """Make the report: find stale deviations, count the outcomes and decide the verdict."""
     found = [*outcomes, *stale_deviations(harness, outcomes)]
@@ -190,6 +194,7 @@ def report_on(
         deviations=dict(harness.deviations),
         runs=runs,
         doubts=doubts,
+        only=tuple(sorted(only)),
     )
 
 
@@ -210,35 +215,67 @@ def to_json(report: Report) -> str:
     """The report as JSON text."""
     head = {"format": FORMAT, **asdict(report)}
     lines = [json.dumps(entry, ensure_ascii=False, default=str) for entry in head.pop("outcomes")]
+    if not report.only:
+        del head["only"]
     text = json.dumps(head, ensure_ascii=False, indent=1, default=str).removesuffix("\n}")
     return f'{text},\n "outcomes": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
 
 
 def from_json(text: str) -> Report:
-    """Read a report that ``to_json`` wrote. The verdict is recomputed from the outcomes and not taken from ``text``."""
-    data: dict[str, Any] = json.loads(text)
-    data.pop("format")
-    outcomes = tuple(
-        Outcome(**{**entry, "clauses": tuple(entry["clauses"]), "status": Status(entry["status"])})
-        for entry in data["outcomes"]
-    )
-    doubts = tuple(data.get("doubts", ()))
-    verdict, reasons, base, extended = judged([*outcomes, *_lacking(data, outcomes)], doubts)
-    made = {"verdict": verdict, "reasons": reasons, "base": base, "extended": extended, "doubts": doubts}
-    return Report(**{**data, **made, "outcomes": outcomes, "provides": tuple(data["provides"])})
+    """Read a report that ``to_json`` wrote. Raises ``BadInput`` for another text.
+
+    The verdict and the counts are recomputed from the outcomes. What this version of the suite knows of a check is not
+    taken from ``text`` either, and a check that ``text`` leaves out was not run.
+    """
+    try:
+        data: dict[str, Any] = json.loads(text)
+        if data.pop("format") != FORMAT:
+            raise ValueError("another format")
+        outcomes = [
+            Outcome(**{**entry, "clauses": tuple(entry["clauses"]), "status": Status(entry["status"])})
+            for entry in data["outcomes"]
+        ]
+        if data["suite"] == suite_digest():
+            outcomes = _as_the_suite_has_them(data, outcomes)
+        doubts = tuple(data.get("doubts", ()))
+        verdict, reasons, base, extended = judged(outcomes, doubts)
+        made = {"verdict": verdict, "reasons": reasons, "base": base, "extended": extended, "doubts": doubts}
+        lists = {"outcomes": tuple(outcomes), "provides": tuple(data["provides"]), "only": tuple(data.get("only", ()))}
+        return Report(**{**data, **made, **lists})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"report: is not one of this suite ({type(error).__name__}: {error}); make it anew") from error
 
 
-def _lacking(data: dict[str, Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Return a "not run" outcome for each check missing from a report that this version of the suite made."""
-    if data["suite"] != suite_digest():
-        return []
-    known = {outcome.check for outcome in outcomes}
+def _as_the_suite_has_them(data: dict[str, Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcome of each check for such a store, with only the status, detail and time of ``outcomes``."""
+    told = {outcome.check: outcome for outcome in outcomes}
     provides = frozenset(Capability(name) for name in data["provides"])
-    return [
-        Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must)
-        for check in (found.of(provides) for found in registered())
-        if check.id not in known and check.concerns(data["kind"], provides)
-    ]
+    made = []
+    for check in (found.of(provides) for found in registered() if found.concerns(data["kind"], provides)):
+        found = told.get(check.id, Outcome(check.id, check.clauses, Status.NOT_RUN))
+        status = found.status
+        if (status is Status.NOT_PROVIDED) != bool(check.given - provides) or status is Status.STALE:
+            status = Status.NOT_RUN
+        if status is Status.DEVIATION and not data["deviations"]:
+            status = Status.FAIL
+        made.append(evolve(found, clauses=check.clauses, status=status, extended=check.extended, must=check.must))
+    return [*made, *(outcome for outcome in outcomes if outcome.status is Status.STALE)]
+
+
+def not_verified(file: Path) -> list[str]:
+    """Say what of the report in ``file`` is not as this suite would have written it. Raises ``BadInput``."""
+    text = file.read_text(encoding="utf-8")
+    report, data = from_json(text), json.loads(text)
+    found = []
+    if report.suite != suite_digest():
+        found.append(f"the suite {report.suite} made it, and this one is {suite_digest()}; make it anew")
+    elif to_json(report) != text:
+        found.append(f"it was edited; it says {data['verdict']}, and by its outcomes it is {report.verdict}")
+    if report.only or report.profile == "quick":
+        found.append(f"it is of a part of the suite alone: {', '.join(report.only) or 'the profile quick'}")
+    if file.stem != report.name:
+        found.append(f"it is of {report.name}; name the file {report.name}.json")
+    return found
 
 
 def to_junit(report: Report) -> str:
@@ -275,12 +312,15 @@ def summary(report: Report) -> str:
     left = sum(outcome.status is Status.NOT_RUN for outcome in report.outcomes)
     lines = [
         f"{report.name} ({report.kind}): {report.verdict}"
+        + (f" of {', '.join(report.only)} alone" if report.only else "")
         + (f" ({left} of {len(report.outcomes)} checks were not run)" if left else ""),
         f"base {report.base[0]} of {report.base[1]}, extended {report.extended[0]} of {report.extended[1]}; "
         f"contract {report.contract}, suite {report.suite}, profile {report.profile}, seed {report.seed}"
         + (f", {report.runs} runs" if report.runs > 1 else ""),
     ]
     for outcome in report.outcomes:
+        if outcome.status is Status.PASS and outcome.detail.startswith("noted: "):
+            lines += [f"{outcome.detail} ({outcome.check})"]
         if outcome.status not in (Status.PASS, Status.NOT_PROVIDED, Status.NOT_RUN):
             lines += [f"{outcome.status}: {outcome.check} ({', '.join(outcome.clauses)})", _indented(outcome.detail)]
             lines += [f"  {name} {clauses()[name].level}. {clauses()[name].text}" for name in outcome.clauses[:3]]
@@ -341,7 +381,7 @@ def _overview(reports: Sequence[Report]) -> str:
             f"{report.base[0]} of {report.base[1]}",
             f"{report.extended[0]} of {report.extended[1]}",
             ", ".join(report.provides) or "–",
-            f"{report.profile}, {report.seed}",
+            ", ".join((report.profile, str(report.seed), *(f"only {name}" for name in report.only))),
             report.versions.get("engine") or "–",
             report.suite,
         )

@@ -74,7 +74,9 @@ def run(
             outcomes.append(repeated(harness, found, profile=profile, seed=seed, runs=runs))
         if watch is not None:
             watch(outcomes[-1])
-    return report_on(harness, outcomes, profile=profile, seed=seed, engine=engine_version(harness), runs=runs)
+    return report_on(
+        harness, outcomes, profile=profile, seed=seed, engine=engine_version(harness), runs=runs, only=chosen
+    )
 
 
 def engine_version(harness: Harness) -> str:

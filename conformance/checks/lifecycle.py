@@ -34,13 +34,32 @@ async def it_describes_itself(case: Case) -> None:
 
 
 @check("L-2")
-async def it_declares_what_the_harness_says(case: Case) -> None:
+async def it_declares_what_the_harness_says(case: Case) -> str:
+    """Compare the declarations. The result names capabilities that the store has and does not declare."""
     info = case.store.info
     declared, said = set(info.capabilities), set(case.harness.provides)
     require(declared == said, f"info declares {sorted(declared)}, the harness declares {sorted(said)}")
     require(info.limits == case.harness.limits, f"info has {info.limits}, the harness declares {case.harness.limits}")
     if Capability.RESIDENT in said:
         await _reads_from_memory(case)
+    return "; ".join(await _undeclared(case)) if case.harness.kind in STORED else ""
+
+
+async def _undeclared(case: Case) -> list[str]:
+    """What the store does beyond what it declares, and what the suite therefore does not check."""
+    kind, said, found = case.harness.kind, case.harness.provides, list[str]()
+    if Capability.COMPACTS not in said and hasattr(case.store, "compact"):
+        tried = await answer(case.store, call("compact"))
+        if not isinstance(tried, Refused):
+            found.append("noted: compact can be called, but compacts is not declared, so nobody will call it")
+    if Capability.DURABLE not in said:
+        store = await case.open("kept")
+        for made in samples(kind)[:2]:
+            await answer(store, made)
+        before = typed(await snapshot(store))
+        if typed(await snapshot(await case.reopen(store, "kept"))) == before:
+            found.append("noted: what was written is there when the store is opened again, but durable is not declared")
+    return found
 
 
 RESIDENT_SECONDS = 0.005
@@ -339,6 +358,7 @@ async def cancelled_openings(case: Case) -> None:
 
 @check("L-24", kinds=STORED)
 async def compacting_leaves_nothing(case: Case) -> None:
+    """Delete, replace and drop data that can be found in the files before. It must be gone from them after."""
     kind, store = case.harness.kind, case.store
     secret = "gone-" + f"{case.random.getrandbits(128):032x}"
     for made in (*ground(kind), *_holding(kind, secret), *marked(kind, 5)):
@@ -364,20 +384,25 @@ def _lies_in(path: Path, secret: str) -> list[str]:
 
 
 def _holding(kind: str, secret: str) -> list[StoreCall]:
+    """Writes of the secret where it will be deleted, replaced and dropped."""
     if kind == "state":
-        return [call("commit", Batch({("secret", secret): secret.encode() * 200, ("kept",): b"1"}))]
+        return [call("commit", Batch({("secret", secret): secret.encode() * 200, ("kept",): secret.encode()}))]
     if kind == "graph":
-        return [call("apply", "s", Mutation((Node(secret, "L", {"v": secret}),)))]
+        held = Mutation((Node(secret, "L", {"v": secret}), Node("kept", "L", {"v": secret})))
+        return [call("apply", scope, held) for scope in ("s", "dropped")]
     if kind == "vector":
-        return [call("upsert", "s", [VectorItem(secret, (1.0, 0.0), secret)])]
-    return [call("write", "secret", pages(secret))]
+        held_items = [VectorItem(name, (1.0, 0.0), secret) for name in (secret, "kept")]
+        made = [call("create", "dropped", ScopeSpec("e", 2))]
+        return made + [call("upsert", scope, held_items) for scope in ("s", "dropped")]
+    return [call("write", scope, pages(secret)) for scope in ("secret", "kept")]
 
 
 def _removing(kind: str, secret: str) -> list[StoreCall]:
     if kind == "state":
-        return [call("commit", Batch(deletes=frozenset({("secret", secret)})))]
+        return [call("commit", Batch({("kept",): b"1"}, frozenset({("secret", secret)})))]
     if kind == "graph":
-        return [call("apply", "s", Mutation(delete_nodes=(secret,)))]
+        return [call("apply", "s", Mutation((Node("kept", "L"),), delete_nodes=(secret,))), call("drop", "dropped")]
     if kind == "vector":
-        return [call("delete", "s", ids=[secret])]
-    return [call("drop", "secret")]
+        put = call("upsert", "s", [VectorItem("kept", (1.0, 0.0))])
+        return [call("delete", "s", ids=[secret]), put, call("drop", "dropped")]
+    return [call("drop", "secret"), call("write", "kept", pages("other"))]

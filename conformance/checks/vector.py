@@ -330,14 +330,20 @@ async def highest_first_then_by_id(case: Case) -> None:
     await filled(store, "s", *(item(name, 2.0, 2.0) for name in names), item("~", 1.0, 0.9), item("!", -1.0, 0.0))
     order = sorted(names, key=lambda name: [ord(sign) for sign in name])
     found = [name for name, _ in await hits_of(store, 5.0, 5.0)]
-    same(found, [*order, "~", "!"], "the order of ties, and of the rest")
+    _ordered(case, found, [*order, "~", "!"], 30, "the order of ties, and of the rest")
     for k in (1, 5, 20, 21):
-        same([name for name, _ in await hits_of(store, 5.0, 5.0, k=k)], [*order, "~", "!"][:k], f"k = {k}")
+        _ordered(case, [name for name, _ in await hits_of(store, 5.0, 5.0, k=k)], [*order, "~", "!"], k, f"k = {k}")
     await filled(store, "t", item(order[1], 1.0, 1.0, text="t"))
     for scopes in (["s", "t"], ["t", "s"]):
         hits = await store.query(scopes, (1.0, 1.0), 3)
         texts = ["t" if scope == "t" else "" for scope in scopes]
-        same([(hit.id, hit.text) for hit in hits], [(order[0], ""), *((order[1], text) for text in texts)], f"{scopes}")
+        known = [(order[0], ""), *((order[1], text) for text in texts), *((name, "") for name in order[2:])]
+        _ordered(case, [(hit.id, hit.text) for hit in hits], known, 3, f"{scopes}")
+
+
+def _ordered(case: Case, found: list[Any], wanted: list[Any], k: int, what: str) -> None:
+    """Check for the first ``k`` in order. An approximate store may miss some, but has the others in order."""
+    same(found, wanted[:k] if _exact(case) else [each for each in wanted if each in found][:k], what)
 
 
 @check("V-16")
@@ -496,23 +502,23 @@ def _cloud(random: Random, count: int, dimension: int) -> dict[str, array[float]
     return {f"i{n:04}": array("f", [random.gauss(0, 1) for _ in range(dimension)]) for n in range(count)}
 
 
-async def _found(case: Case) -> tuple[int, int, list[str]]:
+async def _found(case: Case, count: int, ks: tuple[int, ...]) -> tuple[int, int, list[str]]:
     """Return how many of the true nearest were found, how many there are, and errors in order or scores."""
     random, store = case.random, case.store
     dimension = min(37, case.harness.limits.dimension)
-    cloud = _cloud(random, 300, dimension)
+    cloud = _cloud(random, count, dimension)
     items = [VectorItem(name, vector, "", {"even": n % 2 == 0}) for n, (name, vector) in enumerate(cloud.items())]
     for part in case.batches(items):
-        await filled(store, "s", *part, spec=ScopeSpec("e", dimension))
+        await filled(store, f"s{count}", *part, spec=ScopeSpec("e", dimension))
     hit = wanted = 0
     wrong: list[str] = []
-    for k in (1, 7, 50, 300, 1_000):
+    for k in ks:
         for where in (None, Compare("even", "eq", True)):
             asked = _cloud(random, 1, dimension)["i0000"]
             known = [entry for entry in items if where is None or entry.metadata["even"]]
             order = sorted((-score(asked, entry.vector), entry.id) for entry in known)
             best = order[:k]
-            found = [(-one.score, one.id) for one in await store.query(["s"], asked, k, where=where)]
+            found = [(-one.score, one.id) for one in await store.query([f"s{count}"], asked, k, where=where)]
             hit += len({*best} & {*found})
             wanted += len(best)
             if found != sorted(found) or not {*found} <= {*order}:
@@ -520,20 +526,27 @@ async def _found(case: Case) -> tuple[int, int, list[str]]:
     return hit, wanted, wrong
 
 
+def _more_than_one_call(case: Case) -> int:
+    """A number of items that takes a second upsert of the largest size, because indexes may begin behind the first."""
+    return case.profile.population if case.brief else max(case.profile.population, case.harness.limits.batch + 500)
+
+
+async def _recalls(case: Case, share: float) -> None:
+    for count, ks in ((300, (1, 7, 50, 300, 1_000)), (_more_than_one_call(case), (1, 10, 100))):
+        hit, wanted, wrong = await _found(case, count, ks)
+        require(not wrong, f"among {count}, order or scores are wrong: {wrong[:1]}")
+        told = f"{hit} of the {wanted} nearest among {count} were found"
+        require(hit >= share * wanted, f"{told}; the least is {share} of them")
+
+
 @check("V-28")
 async def nothing_is_missed(case: Case) -> None:
-    hit, wanted, wrong = await _found(case)
-    require(not wrong, f"order or scores are wrong: {wrong[:1]}")
-    require(hit == wanted, f"{hit} of the {wanted} nearest were found; a store without approximate finds all")
+    await _recalls(case, 1.0)
 
 
 @check("V-29")
 async def enough_is_found(case: Case) -> None:
-    hit, wanted, wrong = await _found(case)
-    require(not wrong, f"order or scores are wrong: {wrong[:1]}")
-    require(
-        hit >= case.harness.recall * wanted, f"{hit} of the {wanted} nearest were found; needed: {case.harness.recall}"
-    )
+    await _recalls(case, case.harness.recall)
 
 
 FLOOR = 0.8
@@ -546,13 +559,13 @@ async def the_ten_best(case: Case) -> str:
     random, store = case.random, case.store
     shares = []
     dimension = min(37, case.harness.limits.dimension)
-    for count in (20, 150, 1_200):
+    for count, questions in ((20, 30), (150, 30), (1_200, 30), (_more_than_one_call(case), 10)):
         cloud = _cloud(random, count, dimension)
         items = [VectorItem(name, vector) for name, vector in cloud.items()]
         for part in case.batches(items):
             await filled(store, f"s{count}", *part, spec=ScopeSpec("e", dimension))
         hit = 0
-        asked = list(_cloud(random, 30, dimension).values())
+        asked = list(_cloud(random, questions, dimension).values())
         for vector in asked:
             best = sorted((-score(vector, entry.vector), entry.id) for entry in items)[:10]
             found = [one.id for one in await store.query([f"s{count}"], vector, 10)]
@@ -825,13 +838,12 @@ async def items_at_every_size(case: Case) -> None:
 async def queries_at_every_size(case: Case) -> None:
     """Check order, scores and filters of queries. An ``approximate`` store is queried only with filters."""
     store, most = case.store, case.harness.limits.batch
-    exact = Capability.APPROXIMATE not in case.harness.provides
     for count in case.sizes:
         made = _sized_items(count)
         await filled(store, "s", *made)
         ranked = sorted((-score(EAST, each.vector), each.id, each) for each in made)
         wanted = [(each.id, 0.0 - negative, each.text, each.metadata) for negative, _, each in ranked]
-        for k in {1, max(1, count // 2), count, count + 1} if exact else set():
+        for k in {1, max(1, count // 2), count, count + 1} if _exact(case) else set():
             hits = await store.query(["s"], EAST, k)
             found = [(hit.id, hit.score, hit.text, hit.metadata) for hit in hits]
             same(found, wanted[:k], f"the nearest {k} of {count}", clause="V-28")

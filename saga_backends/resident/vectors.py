@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 from attrs import evolve
 
 from saga_backends.resident.store import PAGE, ResidentStore
+from saga_core.capabilities import Capability
+from saga_core.errors import NotSupported
 from saga_core.stores import (
     Compacting,
     Filter,
@@ -64,8 +66,10 @@ class ResidentVectors(ResidentStore[VectorStore, _Image]):
     """A vector store behind ``ResidentStore``. Queries of a scope in memory are exact."""
 
     async def compact(self) -> None:
-        """Compact ``inner``, if it supports that; see ``Compacting``."""
+        """Compact ``inner``; see ``Compacting``. Raises ``NotSupported`` if it cannot."""
         self.cache.ensure_open()
+        if Capability.COMPACTS not in self._info.capabilities:
+            raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
         await cast(Compacting, self.inner).compact()
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:

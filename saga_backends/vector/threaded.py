@@ -11,7 +11,8 @@ from typing import Protocol, cast
 from attrs import frozen
 
 from saga_backends.worker import Worker
-from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
+from saga_core.capabilities import Capability
+from saga_core.errors import BadInput, Closed, NotFound, NotSupported, ScopeMismatch
 from saga_core.registry import OpenOptions
 from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate, predicate
@@ -155,8 +156,10 @@ class ThreadedVectors:
         await self._worker.aclose()
 
     async def compact(self) -> None:
-        """See ``Compacting``. Only available if the engine declares it."""
+        """See ``Compacting``. Raises ``NotSupported`` if the engine does not declare it."""
         self._alive()
+        if Capability.COMPACTS not in self._info.capabilities:
+            raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
         await self._worker.run(cast(CompactingEngine, self._engine).compact)
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:

@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import evolve
+from click.testing import CliRunner
 
 from conformance import Status, Verdict, isolated, run
 from conformance.checks import registered
+from conformance.cli import main
 from conformance.isolated import code_digest, run_isolated
-from conformance.report import from_json, matrix_page, to_json
+from conformance.report import from_json, matrix_page, not_verified, to_json
 from conformance.runner import run_check
 from tests.conformance import liars
 from tests.conformance.harnesses import HARNESSES
@@ -82,7 +86,7 @@ def test_the_recall_is_measured_and_told() -> None:
     (check,) = (each for each in registered() if each.id == "V-29.the_ten_best")
     outcome = run_check(approximate, check, profile="quick", seed=1)
     assert outcome.status is Status.PASS
-    assert outcome.detail == "recall at 10: 1.000 of 20, 1.000 of 150, 1.000 of 1200"
+    assert outcome.detail == "recall at 10: 1.000 of 20, 1.000 of 150, 1.000 of 1200, 1.000 of 300"
 
 
 def test_a_store_that_asks_who_runs_it_is_told_nothing() -> None:
@@ -118,6 +122,39 @@ def test_checks_that_a_report_leaves_out_were_not_run() -> None:
     found = from_json(json.dumps(data))
     assert found.verdict is Verdict.PARTIAL
     assert found.reasons == ("U-5.nothing_happened (U-5): not run",)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("status", "not provided"), ("must", False), ("clauses", ["L-16"]), ("status", "stale deviation")],
+)
+def test_an_outcome_that_was_edited_helps_nobody(tmp_path: Path, field: str, value: Any) -> None:
+    report = run(liars.FORGETFUL, profile="quick", only=["S-1"])
+    file = tmp_path / "liar.json"
+    file.write_text(to_json(evolve(report, only=())), encoding="utf-8")
+    assert not_verified(file) == ["it is of a part of the suite alone: the profile quick"]
+    data = json.loads(to_json(report))
+    (failed,) = (outcome for outcome in data["outcomes"] if outcome["check"] == "S-1.get_gives_those_that_exist")
+    failed[field] = value
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert from_json(file.read_text(encoding="utf-8")).verdict is not Verdict.CONFORMANT
+    assert any("it was edited" in doubt for doubt in not_verified(file))
+
+
+def test_the_matrix_says_what_it_cannot_verify(tmp_path: Path) -> None:
+    report = run(HARNESSES["curator-memory"], profile="default")
+    (tmp_path / "curator-memory.json").write_text(to_json(report), encoding="utf-8")
+    done = CliRunner().invoke(main, ["matrix", str(tmp_path)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    (tmp_path / "other.json").write_text(to_json(evolve(report, suite="old")), encoding="utf-8")
+    done = CliRunner().invoke(main, ["matrix", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "other.json: the suite old made it" in done.stderr
+    assert "other.json: it is of curator-memory; name the file curator-memory.json" in done.stderr
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    done = CliRunner().invoke(main, ["matrix", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "is not one of this suite" in done.stderr
 
 
 def test_what_is_lost_seldom_is_found_by_more_runs() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 
-from conformance import Capability, Status, Verdict, checks, run
+from conformance import Capability, Harness, Status, Verdict, checks, run
 from conformance.assertions import shown
 from conformance.report import Outcome, from_json, judged, suite_digest, summary, to_json, to_junit
 from conformance.runner import applicable
@@ -114,6 +115,61 @@ def test_a_resident_store_with_slow_reads_is_refused() -> None:
     report = run(harness, profile="quick", only=["L-2"])
     assert report.verdict is Verdict.NONCONFORMANT
     assert "it declares resident, but get" in summary(report)
+
+
+class Says:
+    """A right store that declares other capabilities than it has."""
+
+    def __init__(self, store: Any, *capabilities: Capability) -> None:
+        self._store, self._capabilities = store, frozenset(capabilities)
+
+    @property
+    def info(self) -> StoreInfo:
+        return evolve(self._store.info, capabilities=self._capabilities)
+
+    async def compact(self) -> None:
+        if hasattr(self._store, "compact"):
+            await self._store.compact()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def says(of: str, said: tuple[Capability, ...], path: Path) -> Any:
+    return Says(await HARNESSES[of].open(path), *said)
+
+
+def saying(of: str, *said: Capability) -> Harness:
+    return evolve(HARNESSES[of], open=partial(says, of, said), provides=said)
+
+
+@pytest.mark.parametrize(
+    ("lie", "clauses"),
+    [(Capability.DURABLE, ("L-11", "L-12")), (Capability.COMPACTS, ("L-24",)), (Capability.SHARED, ("L-15",))],
+)
+def test_a_capability_that_is_declared_and_not_there_is_refused(lie: Capability, clauses: tuple[str, ...]) -> None:
+    for of in ("state-memory", "vector-memory"):
+        report = run(saying(of, lie, Capability.RESIDENT), profile="quick", only=["L-1", *clauses])
+        broken = {name for outcome in report.outcomes if outcome.status is Status.FAIL for name in outcome.clauses}
+        assert {*clauses} <= broken
+        assert report.verdict is Verdict.NONCONFORMANT
+
+
+def test_a_capability_that_is_there_and_not_declared_is_noted_alone() -> None:
+    report = run(saying("state-sqlite"), profile="quick", only=["L-2", "S-1"])
+    assert Status.FAIL not in statuses(report).values()
+    assert "there when the store is opened again, but durable is not declared" in summary(report)
+    assert "compact can be called, but compacts is not declared" in summary(report)
+    silent = run(MEMORY, profile="quick", only=["L-2"])
+    assert "noted" not in summary(silent)
+
+
+def test_compacting_reaches_what_was_replaced_and_dropped() -> None:
+    for of in ("state-sqlite", "vector-sqlite"):
+        report = run(saying(of, *HARNESSES[of].provides, Capability.COMPACTS), profile="quick", only=["L-24"])
+        assert statuses(report)["L-24.compacting_leaves_nothing"] is (
+            Status.PASS if of == "state-sqlite" else Status.FAIL
+        ), summary(report)
 
 
 def test_a_drop_that_reaches_the_disk_later_is_refused() -> None:

@@ -54,6 +54,8 @@ LEFT_TO_DEEP = frozenset(
         "vector.DeletesFiveHundred",
         "vector.DropsAThousand",
         "vector.LosesTheTailOfAnUpsert",
+        "vector.MissesBehindACall",
+        "vector.MissesMoreBehindACall",
         "vector.OpensTenThousandItems",
         "vector.OpensTheLastCalls",
         "vector.ScanEndsAtAThousand",

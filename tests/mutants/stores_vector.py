@@ -532,3 +532,31 @@ class MissesMoreThanItSays(ApproximateVector):
 class ScoresByGuess(ApproximateVector):
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         return (await super().query(scopes, vector, k, where=where))[::-1]
+
+
+class IndexesBehindACall:
+    """Of more items than one call writes, it looks at one in two: an index begins there."""
+
+    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+        found = await MemoryVector.query(self, scopes, vector, 10**6 if type(k) is int and k > 0 else k, where=where)  # type: ignore[arg-type]
+        few = len(found) <= 5_000  # with a filter, half of them
+        return (found if few else found[1::2])[:k]
+
+
+@breaks("V-28")
+class MissesBehindACall(IndexesBehindACall, MemoryVector):
+    pass
+
+
+@breaks("V-29", recall=0.8)
+class MissesMoreBehindACall(IndexesBehindACall, ApproximateVector):
+    pass
+
+
+@breaks("V-15")
+class OrdersTiesAsItLikes(ApproximateVector):
+    """An approximate store may miss one of several equal scores, and has the others in order."""
+
+    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+        found = await super().query(scopes, vector, k, where=where)
+        return sorted(found, key=lambda hit: (-hit.score, hash(hit.id)))

@@ -409,6 +409,17 @@ class KeepsABackup(Compacting):
 
 
 @breaks("L-24")
+class KeepsWhatWasReplaced(Compacting):
+    """Only what was deleted goes; a value that was replaced stays in a log."""
+
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        old = [self._values[key] for key in batch.puts if key in self._values and key not in batch.deletes]
+        await super().commit(batch, expected=expected)
+        with self.file.with_suffix(".log").open("ab") as log:
+            log.writelines(old)
+
+
+@breaks("L-24")
 class CompactsTooMuch(Compacting):
     """Empty values go with the rest."""
 
