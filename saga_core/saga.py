@@ -5,28 +5,33 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
-from saga_core.assembly import OpenArguments, Parts, assemble
+from saga_core.assembly import OpenArguments, Parts, assemble, assemble_ephemeral, in_memory
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
 from saga_core.context import ContextSource
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Closed
+from saga_core.errors import BadInput, Closed, NotFound, StoreError
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
 from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
+from saga_core.sessions import EPHEMERAL, checked_kind
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
 from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
+
+_KEPT, _KEPT_SECONDS, _LOOK_AFTER = 64, 86_400.0, 600.0
+"""The most ephemeral sessions in memory, the seconds for which one is kept unplayed, and between two looks at that."""
 
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
@@ -40,6 +45,11 @@ class Saga:
     """
 
     _parts: Parts
+    _opening: OpenArguments
+    _ephemeral: Saga | None = field(default=None, init=False)
+    _ephemeral_lock: asyncio.Lock = field(factory=asyncio.Lock, init=False)
+    _looked_after: float = field(default=0.0, init=False)
+    """When the ephemeral sessions that are no longer played were last removed, on the monotonic clock."""
     _closed: bool = field(default=False, init=False)
     _loop: asyncio.AbstractEventLoop = field(factory=asyncio.get_running_loop, init=False)
 
@@ -180,6 +190,7 @@ class Saga:
         completion: bool = False,
         trackers: Sequence[Tracker] = (),
         profile: str = "",
+        kind: str = "",
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -199,10 +210,12 @@ class Saga:
         says otherwise, it is then asked for the story alone, and its replies are read afterwards. ``completion``:
         the model completes a text and can call no tool, so that it is never asked to report by one. ``trackers``: what
         the story counts from this turn on, unless it does already or somebody removed it. ``profile``: what sort of
-        story it is, unless that was chosen before.
+        story it is, unless that was chosen before. ``kind``: the kind of session that the request is played in,
+        ``personal`` or ``ephemeral``. Without it, a session that is known decides, and a new one is personal.
 
-        Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
-        does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
+        Raises ``BadInput`` for malformed messages, unknown worlds and unknown kinds, and ``NotFound`` for a timeline
+        that the session does not have. If the journal cannot be read, the turn is played without memory, and
+        ``notices`` says so.
         Raises ``Closed`` after ``aclose``, and ``BadInput`` on another event loop than the one that opened the engine.
         """
         if self._closed:
@@ -228,8 +241,67 @@ class Saga:
             completion=completion,
             trackers=trackers,
             profile=profile and checked_profile(profile),
+            kind=kind and checked_kind(kind),
         )
+        if request.kind == EPHEMERAL or await self._shows_ephemeral(request):
+            return await (await self._in_memory()).play.begin(evolve(request, kind=EPHEMERAL))
         return await self._parts.play.begin(request)
+
+    # -- ephemeral sessions ------------------------------------------------------------------------------------
+
+    @property
+    def ephemeral(self) -> Saga | None:
+        """The engine in memory that plays the ephemeral sessions. None if there were none since the start."""
+        return self._ephemeral
+
+    async def engine_of(self, session: str, owner: str | None = None) -> Saga:
+        """Return the engine that has a session, given by id or name: this one, or that of the ephemeral sessions.
+
+        If neither has it, this one is returned, which raises the error.
+        """
+        if self._ephemeral is not None:
+            with suppress(NotFound):
+                await self._ephemeral.sessions.get(session, owner)
+                return self._ephemeral
+        return self
+
+    async def _in_memory(self) -> Saga:
+        async with self._ephemeral_lock:
+            if self._ephemeral is None:
+                self._ephemeral = Saga(await assemble_ephemeral(self._parts, self._opening), self._opening)
+        return self._ephemeral
+
+    async def _shows_ephemeral(self, request: Request) -> bool:
+        """Whether a request that names no kind goes on with an ephemeral session.
+
+        It does if that session knows more of the history than any session that is kept.
+        """
+        memory = self._ephemeral
+        if memory is None:
+            return False
+        now = self._parts.clock.monotonic()
+        if now - self._looked_after > _LOOK_AFTER:
+            self._looked_after = now
+            await memory._forget_unplayed()
+        if request.kind:
+            return False
+        lacks = await memory.play.unknown_messages(request)
+        if lacks is None:
+            return False
+        try:
+            known = await self.play.unknown_messages(request)
+        except StoreError as error:  # then nobody knows; the ephemeral session at least shows its own turn
+            self.counters.degrade("journal.read", str(error))
+            known = None
+        return known is None or lacks < known
+
+    async def _forget_unplayed(self) -> None:
+        """Remove the sessions that were not played for a day, and the longest unplayed ones beyond the limit."""
+        found = sorted(await self.sessions.list(), key=lambda each: each.updated, reverse=True)
+        oldest = self._parts.clock.now() - _KEPT_SECONDS
+        for place, each in enumerate(found):
+            if place >= _KEPT or each.updated < oldest:
+                await self.sessions.delete(each.session.id)
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state of a session at a turn (default: the active head), with names. JSON-able. ``NotFound``."""
@@ -237,11 +309,17 @@ class Saga:
 
     async def drain(self, timeout: float) -> DrainReport:
         """Do all due background work, for at most ``timeout`` seconds. The report lists what still waits."""
-        return await self._parts.background.drain(timeout)
+        report = await self._parts.background.drain(timeout)
+        if self._ephemeral is not None:
+            other = await self._ephemeral.drain(timeout)
+            report = DrainReport(report.done + other.done, (*report.waiting, *other.waiting))
+        return report
 
     def reconfigure(self, config: Config) -> None:
         """Use ``config`` from now on. Stores, sources and curators stay as they were opened."""
         self._parts.settings.config = config
+        if self._ephemeral is not None:
+            self._ephemeral.reconfigure(in_memory(config))
 
     async def status(self) -> dict[str, Any]:
         """Return the engine's status: stores and their health, pending work, counters, degraded modes. JSON-able."""
@@ -274,6 +352,8 @@ class Saga:
         if self._closed:
             return DrainReport(0)
         self._closed = True
+        if self._ephemeral is not None:
+            await self._ephemeral.aclose(drain=0.0)
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self._parts.supervisor.aclose(timeout)
         if self._parts.admission is not None:
@@ -316,4 +396,4 @@ class Opening:
         await self._saga.aclose()
 
     async def _open(self) -> Saga:
-        return Saga(await assemble(load_config(self.source), self.arguments))
+        return Saga(await assemble(load_config(self.source), self.arguments), self.arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saga_core.assembly.curators import ASKING, RULES
 from saga_core.assembly.engine import assemble
+from saga_core.assembly.ephemeral import assemble_ephemeral, in_memory
 from saga_core.assembly.parts import OpenArguments, Parts
 from saga_core.assembly.warm_up import warm_up_steps
 
@@ -13,5 +14,7 @@ __all__ = [
     "OpenArguments",
     "Parts",
     "assemble",
+    "assemble_ephemeral",
+    "in_memory",
     "warm_up_steps",
 ]

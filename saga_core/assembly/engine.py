@@ -68,7 +68,7 @@ log = logging.getLogger("saga")
 
 async def assemble(config: Config, opening: OpenArguments) -> Parts:
     """Open the stores of ``config`` and build the engine. Raises ``StoreError`` and ``BadInput`` with all closed."""
-    counters, settings = Counters(), Settings(config)
+    counters, settings = opening.counters or Counters(), Settings(config)
     async with AsyncExitStack() as stack:
         one_machine = opening.hosting is not None and opening.hosting.one_machine
         # Never set aside damaged files that other processes have open.

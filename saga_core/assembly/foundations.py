@@ -49,7 +49,8 @@ def lay_foundations(
     settings: Settings, opening: OpenArguments, stores: Stores, journal: Journal, counters: Counters, host: Host
 ) -> Foundations:
     """Build the foundations on opened stores."""
-    config, clock, locks, foreground = settings.config, opening.clock, SessionLocks(), Foreground()
+    config, clock, locks = settings.config, opening.clock, SessionLocks()
+    foreground = opening.foreground or Foreground()
     rights, admission, ids = host.rights, host.admission, IdSource(clock, opening.entropy)
     supervisor = Supervisor(counters, locks, host.may_work if rights is not None else None)
     projector = Projector(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from saga_core.background import Supervisor
+from saga_core.background import Foreground, Supervisor
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Settings
 from saga_core.context import ContextReader, ContextSource
@@ -53,6 +53,10 @@ class OpenArguments:
     """Sources of context by name, beside those that the configuration names. The caller closes them."""
     hosting: Hosting | None = None
     """Admits sessions, and decides which of them this engine writes if the journal is shared."""
+    counters: Counters | None = None
+    """Counters that the engine shares with another one."""
+    foreground: Foreground | None = None
+    """The narrations to which its work gives way, if it shares them with another engine."""
 
 
 @frozen(eq=False, kw_only=True)

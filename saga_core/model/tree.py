@@ -228,6 +228,8 @@ class Session:
     """The standing rules, one for each proposer and kind."""
     title: str = ""
     """What the story is called where nobody gave it a name (see ``story_title``)."""
+    kind: str = "personal"
+    """What the session keeps, and whether it shares its world: one of ``sessions.SESSION_KINDS``."""
 
 
 # -- the tree --------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Only the client's own words are searched for them, when a request arrives. Here they are removed from replies: a model
 # must not set them, and the client sends its reply back in the next request's history.
 
-_KINDS = "session|world|player|chat|member|continue|tracker|profile"
+_KINDS = "session|world|player|chat|member|continue|tracker|profile|kind"
 MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE)
 """Its groups are the kind and the name."""
 

@@ -21,7 +21,7 @@ from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named, turn_named
+from saga_core.sessions import PERSONAL, LiveSession, LiveSessions, SessionDirectory, timeline_named, turn_named
 from saga_core.state_block import thinks_only
 from saga_core.transcript import (
     SHORT,
@@ -293,7 +293,9 @@ class Places:
         if request.continued:
             only, origin = await self._continued(request.continued, request.owner)
         elif request.session:
-            only, timeline = await self.directory.named(request.session, request.owner, world.get)
+            only, timeline = await self.directory.named(
+                request.session, request.owner, world.get, request.kind or PERSONAL
+            )
         located = self.usual.corrected(await self._locate(request, transcript, world, only))
         if request.aside:
             located = evolve(located, kind=TurnKind.SIDE)
@@ -313,7 +315,7 @@ class Places:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
-        live = await self._session(match, transcript, request.owner, world)
+        live = await self._session(match, transcript, request, world)
         self.usual.learn(live.session.id, located)
         set_log_context(session=live.session.id)
         place = Place(
@@ -325,6 +327,21 @@ class Places:
             timeline=timeline,
         )
         return await self._adopt(place, match) if match.unknown else place
+
+    async def unknown_messages(self, request: Request, transcript: Transcript, world: WorldChoice) -> int | None:
+        """How many messages of the request's history are unknown here. None if it shows no turn narrated here.
+
+        A request that names a session which is here has none.
+        """
+        for name in (request.session, request.continued):
+            if name and await self.directory.holds(name, request.owner):
+                return 0
+        match = (await self._nearest(request.owner, transcript, world, None)).match
+        if match.session is None:
+            return None
+        path = (await self.live.tree(match.session)).upwards(match.parent)
+        narrated = any(node.kind not in (TurnKind.ROOT, TurnKind.ADOPTED) for node in path)
+        return len(match.unknown) if narrated else None
 
     async def _called(self, match: Match, transcript: Transcript, owner: str) -> Match:
         """``match``, completed for a request with the results of tool calls in a session without recorded turns."""
@@ -367,7 +384,7 @@ class Places:
             return own
         return other
 
-    async def _session(self, match: Match, transcript: Transcript, owner: str, world: WorldChoice) -> LiveSession:
+    async def _session(self, match: Match, transcript: Transcript, request: Request, world: WorldChoice) -> LiveSession:
         """The session of ``match``, or a new one."""
         if match.session is not None:
             await self.locks.opened(match.session)
@@ -377,7 +394,8 @@ class Places:
             return live
         await self.room()
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
-        return await self.directory.begin(await world.get(), owner=owner, greeting=greeting)
+        kind = request.kind or PERSONAL
+        return await self.directory.begin(await world.get(), owner=request.owner, greeting=greeting, kind=kind)
 
     async def _continued(self, named: str, owner: str) -> tuple[Session, str]:
         """The session and the turn that a new chat goes on from. Raises ``NotFound``."""

@@ -44,6 +44,7 @@ from saga_core.projection import due_lines, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
+    SESSION_KINDS,
     SILENT_FROM,
     SILENT_MODE,
     LiveSession,
@@ -156,6 +157,12 @@ class Play:
                 self.counters.degrade("journal.read", str(error))
                 log.error("the journal cannot be read; this turn is played without memory: %s", error)
                 return await self._alone(request, transcript, lap, {"journal.read": str(error)})
+
+    async def unknown_messages(self, request: Request) -> int | None:
+        """How many messages of the request's history are unknown here. None if it shows no turn narrated here."""
+        transcript = await read_request(request.messages, self.elsewhere)
+        world = WorldChoice(self.worlds, request.world, transcript, self.settings.config.session.default_world)
+        return await self.places.unknown_messages(request, transcript, world)
 
     async def _begin(self, request: Request, transcript: Transcript, world: WorldChoice, lap: Lap) -> PendingTurn:
         place = await self.places.find(request, transcript, world)
@@ -326,6 +333,9 @@ class Play:
             )
         if (offer := await self._going_on(place)) is not None:
             notices += (offer,)
+        told = SESSION_KINDS[live.session.kind].notice
+        if told and all(node.kind in (TurnKind.ROOT, TurnKind.ADOPTED) for node in live.tree.nodes.values()):
+            notices += (told,)
         return notices + self.work.offer(place.live.session.id, place.adopted)
 
     async def _going_on(self, place: Place) -> str | None:

@@ -37,6 +37,7 @@ class Request:
     completion: bool = False
     trackers: Sequence[Tracker] = ()
     profile: str = ""
+    kind: str = ""
 
 
 @frozen(kw_only=True)

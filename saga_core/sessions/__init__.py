@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.sessions.directory import SessionDirectory, timeline_named, turn_named
+from saga_core.sessions.kinds import EPHEMERAL, PERSONAL, SESSION_KINDS, checked_kind
 from saga_core.sessions.knowledge import Perspective, Perspectives, heard, knowers, unknown_here
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions, amend, parts_with, remarks_by_hand, seal
 from saga_core.sessions.missing_reports import (
@@ -16,6 +17,9 @@ from saga_core.sessions.missing_reports import (
 from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, card_of
 
 __all__ = [
+    "EPHEMERAL",
+    "PERSONAL",
+    "SESSION_KINDS",
     "SILENT_FROM",
     "SILENT_MODE",
     "LiveSession",
@@ -30,6 +34,7 @@ __all__ = [
     "UnreportedReplies",
     "amend",
     "card_of",
+    "checked_kind",
     "heard",
     "knowers",
     "parts_with",

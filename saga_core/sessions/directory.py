@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from attrs import define
@@ -15,6 +16,7 @@ from saga_core.journal import Journal, make_root
 from saga_core.language import clean_name
 from saga_core.model import Session, Timeline
 from saga_core.ports import Clock
+from saga_core.sessions.kinds import PERSONAL
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Key
 from saga_core.world import World
@@ -39,22 +41,26 @@ class SessionDirectory:
     beginning: Callable[[str, str, Create], Awaitable[None]] | None = None
     """Begins a session of an owner, by its id, if the owner's key allows it. Raises ``QuotaExceeded``."""
 
-    async def begin(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
-        """Begin a session. Its root and its world are recorded when this returns.
+    async def begin(
+        self, world: World, *, owner: str = "", label: str = "", greeting: str = "", kind: str = PERSONAL
+    ) -> LiveSession:
+        """Begin a session of a ``kind``. Its root and its world are recorded when this returns.
 
         Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` if the owner's key allows no more sessions.
         """
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
-        session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
+        session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id, kind=kind)
         create = partial(self.journal.create_session, session, root, world)
         await (create() if self.beginning is None else self.beginning(owner, session_id, create))
         self.counters.add("sessions.created")
         self.render(session_id, [root.id])
         return await self.live.get(session_id)
 
-    async def named(self, name: str, owner: str, world: Callable[[], Awaitable[World]]) -> tuple[Session, str]:
-        """Return the session of ``owner`` with this label or id. If there is none, begin one in ``world()``.
+    async def named(
+        self, name: str, owner: str, world: Callable[[], Awaitable[World]], kind: str = PERSONAL
+    ) -> tuple[Session, str]:
+        """Return the session of ``owner`` with this label or id. Else one of ``kind`` begins in ``world()``.
 
         A named timeline may follow after the last ``@``. It is returned as the second value. Raises ``NotFound`` for a
         known session without a timeline of that name.
@@ -74,10 +80,18 @@ class SessionDirectory:
                 )
             return above, timeline
         try:
-            return (await self.begin(await world(), owner=owner, label=name)).session, ""
+            return (await self.begin(await world(), owner=owner, label=name, kind=kind)).session, ""
         except Conflict:
             # Another request with the same name was faster.
-            return await self.named(name, owner, world)
+            return await self.named(name, owner, world, kind)
+
+    async def holds(self, name: str, owner: str) -> bool:
+        """Whether the owner has a session with this label or id. A timeline may follow after the last ``@``."""
+        for each in (name, clean_name(name.rpartition("@")[0])):
+            with suppress(NotFound):
+                if each and await self._known(each, owner) is not None:
+                    return True
+        return False
 
     async def _known(self, name: str, owner: str) -> Session | None:
         known = await self.journal.labelled(owner, name)

@@ -191,6 +191,7 @@ class SessionRecord:
     created: float
     root: str
     head: str
+    kind: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -18,7 +18,7 @@ from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
 from saga_server.admin.reply import as_json, tag_of, tagged
-from saga_server.http import ACTION, BEARER, KEY_REQUIRED, SAGA, Action, RequestError, saga_id
+from saga_server.http import ACTION, BEARER, KEY_REQUIRED, SAGA, Action, RequestError, choose_engine, saga_id, saga_of
 from saga_server.tenancy import tenancy_of
 
 
@@ -124,7 +124,8 @@ async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     owner = request[BEARER].scope
     if named is None or endpoint.open:
         return asked
-    sessions = request.app[SAGA].sessions
+    saga = await choose_engine(request, named, owner)
+    sessions = saga.sessions
     found = saga_id(named)
     if owner is not None:
         found = (await sessions.get(named, owner)).id
@@ -132,7 +133,8 @@ async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     elif not found and request[KEY_REQUIRED]:
         with suppress(SagaError):  # the handler reports it
             found = (await sessions.get(named)).id
-    request[ACTION] = Action(endpoint.request, found, saga_id(getattr(asked, "turn", None)))
+    if saga is request.app[SAGA]:  # the audit log keeps nothing of an ephemeral session
+        request[ACTION] = Action(endpoint.request, found, saga_id(getattr(asked, "turn", None)))
     return asked
 
 
@@ -150,7 +152,7 @@ async def _read(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) 
     """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile, and after the
     writes that are under way, because an adopted history is in memory before it is recorded: what the journal lacks
     then is not lost."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     locks, waits = saga.parts.play.locks, _WAITS
     for _ in range(_REPEATS):
         changes = locks.changes

@@ -16,7 +16,7 @@ from saga_core.errors import BadInput
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE, NoParams
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import BEARER, SAGA, Bearer
+from saga_server.http import BEARER, Bearer, saga_of
 
 if TYPE_CHECKING:
     from saga_core.imports import Source
@@ -114,7 +114,7 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
     """Import the files of a form, or the body as one file."""
     from saga_core.maintenance import ImportOptions
 
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     if request.content_type == parameters.MULTIPART:
         files = await _parts(request, asked.file)
     else:
@@ -135,7 +135,7 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
 
 async def stop_imports(request: web.Request, asked: NoParams) -> answers.StoppedImports:
     """Stop running imports. Each of them finishes the world or session that it is writing."""
-    return answers.StoppedImports(request.app[SAGA].maintenance.stop_imports())
+    return answers.StoppedImports(saga_of(request).maintenance.stop_imports())
 
 
 def import_status(answer: Imported) -> int:
@@ -230,13 +230,13 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
 
 async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backfilled:
     """Estimate what reading the rest of a path would cost."""
-    found = await request.app[SAGA].background.backfill.estimate(asked.session, asked.head)
+    found = await saga_of(request).background.backfill.estimate(asked.session, asked.head)
     return Backfilled(**asdict(found))
 
 
 async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfilled:
     """Read the next turns of a path."""
-    found = request.app[SAGA].background.backfill
+    found = saga_of(request).background.backfill
     if asked.again:
         await found.again(asked.session, asked.head)
     step = found.step(asked.session, asked.turns, asked.head, review=asked.review)

@@ -18,7 +18,7 @@ from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import masked
-from saga_server.http import BEARER, CURRENT, SAGA, done_by_owner, longest_wait
+from saga_server.http import BEARER, CURRENT, done_by_owner, longest_wait, saga_of
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
@@ -37,13 +37,13 @@ _LOGS = ("-wal", "-shm")
 
 async def verify_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Verdict:
     """Compare every view in every store with the journal."""
-    verdict = await to_its_end(request, request.app[SAGA].maintenance.verify(asked.session))
+    verdict = await to_its_end(request, saga_of(request).maintenance.verify(asked.session))
     return answers.Verdict(**verdict.plain())
 
 
 async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Repaired:
     """Verify the views, repair the differences that can be repaired, and verify again."""
-    maintenance = request.app[SAGA].maintenance
+    maintenance = saga_of(request).maintenance
     before = await to_its_end(request, maintenance.verify(asked.session))
     after = await to_its_end(request, maintenance.repair(before, asked.session)) if before.findings else before
     return answers.Repaired(found=[finding.plain() for finding in before.findings], **after.plain())
@@ -51,7 +51,7 @@ async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -
 
 async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> answers.Verdict:
     """Drop every view of a session, render the views again, and compare them with the journal."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     session = await saga.sessions.get(asked.session)
     await to_its_end(request, saga.maintenance.rebuild(session.id))
     verdict = await to_its_end(request, saga.maintenance.verify(session.id))
@@ -60,10 +60,10 @@ async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> a
 
 async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
     """List pending background work, and the reason why each job is pending."""
-    jobs = await request.app[SAGA].background.jobs(asked.session)
+    jobs = await saga_of(request).background.jobs(asked.session)
     owner = request[BEARER].scope
     if owner is not None and asked.session is None:
-        hers = await request.app[SAGA].sessions.ids_of(owner)
+        hers = await saga_of(request).sessions.ids_of(owner)
         jobs = [job for job in jobs if job.session in hers]
     rows = masked([job.plain() for job in jobs], request.app[CURRENT].mask)
     return answers.Jobs(rows, sum(job.stuck for job in jobs))
@@ -73,7 +73,7 @@ async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answe
     """Retry jobs now."""
     if asked.session is None and request[BEARER].scope is not None:
         raise BadInput("session: missing; name one of your sessions")
-    retrying = request.app[SAGA].background.retry(asked.session, asked.turn)
+    retrying = saga_of(request).background.retry(asked.session, asked.turn)
     return answers.Retried(await to_its_end(request, retrying))
 
 
@@ -84,7 +84,7 @@ async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups
     """List the backups of this data directory, oldest first."""
     from saga_core.maintenance import read_index
 
-    found = await asyncio.to_thread(read_index, request.app[SAGA].config.data_dir)
+    found = await asyncio.to_thread(read_index, saga_of(request).config.data_dir)
     return answers.Backups([_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found])
 
 
@@ -92,7 +92,7 @@ async def make_backup(request: web.Request, asked: NoParams) -> answers.Backup:
     """Copy the journal into the folder ``backups`` of the data directory."""
     from saga_server.admin.backups import back_up
 
-    found = await to_its_end(request, back_up(request.app[SAGA].config))
+    found = await to_its_end(request, back_up(saga_of(request).config))
     made = found.seal.made if found.seal is not None else 0.0
     return _kept(str(found.path), made, found.bytes, len(found.sessions), found.turns)
 
@@ -107,7 +107,7 @@ def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answe
 
 async def export_one(request: web.Request, asked: parameters.Export) -> web.StreamResponse:
     """Export a session as JSON lines: all of it, or one path as a SillyTavern chat."""
-    raw = await to_its_end(request, exported(request.app[SAGA], asked.session, asked.format, asked.head))
+    raw = await to_its_end(request, exported(saga_of(request), asked.session, asked.format, asked.head))
     return web.Response(body=raw, content_type=parameters.JSON_LINES, charset="utf-8")
 
 
@@ -124,7 +124,7 @@ async def exported(saga: Saga, session: str, form: str = "saga", head: str | Non
 
 async def export_world(request: web.Request, asked: parameters.ExportWorld) -> web.StreamResponse:
     """Export a world as a card or a lorebook."""
-    raw = await asyncio.to_thread(exported_world, request.app[SAGA], asked.world, asked.format)
+    raw = await asyncio.to_thread(exported_world, saga_of(request), asked.world, asked.format)
     return web.Response(body=raw, content_type=parameters.ANY_BYTES)
 
 
@@ -145,7 +145,7 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_by_owner, request)
-    return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner, elsewhere))
+    return await to_its_end(request, forgotten(saga_of(request), asked.session, asked.name, asked.owner, elsewhere))
 
 
 async def forgotten(

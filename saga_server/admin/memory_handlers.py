@@ -16,7 +16,7 @@ from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
-from saga_server.http import BEARER, CURRENT, SAGA
+from saga_server.http import BEARER, CURRENT, saga_of
 
 _LONGEST = 20_000
 """The longest text, in characters, that may be tried or looked up."""
@@ -26,30 +26,30 @@ SVG = "image/svg+xml"
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> answers.State:
     """Return the state at a turn."""
-    return answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
+    return answers.State(**await saga_of(request).describe(asked.session, asked.turn))
 
 
 async def show_picture(request: web.Request, asked: parameters.Picture) -> web.StreamResponse:
     """Return what a module draws of the state."""
-    drawn = await request.app[SAGA].views.picture(asked.session, asked.module, asked.turn)
+    drawn = await saga_of(request).views.picture(asked.session, asked.module, asked.turn)
     return web.Response(text=drawn, content_type=SVG, headers={"Content-Security-Policy": "default-src 'none'"})
 
 
 async def show_lines(request: web.Request, asked: parameters.AtTurn) -> answers.Lines:
     """Return the state at a turn as lines of text."""
-    return answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
+    return answers.Lines(**await saga_of(request).memory.lines(asked.session, asked.turn))
 
 
 async def show_knowledge(request: web.Request, asked: parameters.KnowledgeAt) -> answers.Knowledge:
     """Return who knows what happened at a turn, or what a character knows."""
-    memory = request.app[SAGA].memory
+    memory = saga_of(request).memory
     found = await memory.knowledge(asked.session, about=asked.about, who=asked.who, turn=asked.turn)
     return answers.Knowledge(**found)
 
 
 async def show_graph(request: web.Request, asked: parameters.AtTurn) -> answers.Graph:
     """Return the graph at a turn."""
-    return answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
+    return answers.Graph(**await saga_of(request).views.graph(asked.session, asked.turn))
 
 
 async def show_context(request: web.Request, asked: parameters.ContextAt) -> answers.Context:
@@ -65,7 +65,7 @@ async def try_words(request: web.Request, asked: parameters.TriedWords) -> answe
 async def _explained(request: web.Request, session: str, turn: str | None, text: str | None) -> answers.Context:
     if text is not None:
         _check_length(text)
-    return answers.Context(**await request.app[SAGA].views.explain(session, turn, text=text))
+    return answers.Context(**await saga_of(request).views.explain(session, turn, text=text))
 
 
 async def show_untold(request: web.Request, asked: parameters.TextAtTurn) -> answers.ContextLookup:
@@ -80,7 +80,7 @@ async def look_up(request: web.Request, asked: parameters.PostedText) -> answers
 
 async def _looked_up(request: web.Request, session: str, turn: str | None, text: str) -> answers.ContextLookup:
     _check_length(text)
-    return answers.ContextLookup(**await request.app[SAGA].views.why_untold(session, text, turn))
+    return answers.ContextLookup(**await saga_of(request).views.why_untold(session, text, turn))
 
 
 def _check_length(text: str) -> None:
@@ -90,17 +90,17 @@ def _check_length(text: str) -> None:
 
 async def show_lore(request: web.Request, asked: parameters.OfSession) -> answers.Lore:
     """Return the lore, and when each entry was told to the narrator."""
-    return answers.Lore(**await request.app[SAGA].views.lore(asked.session))
+    return answers.Lore(**await saga_of(request).views.lore(asked.session))
 
 
 async def show_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
     """Return the four pages."""
-    return _pages(request, *await request.app[SAGA].views.pages(asked.session))
+    return _pages(request, *await saga_of(request).views.pages(asked.session))
 
 
 async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
     """Render the pages again."""
-    views = request.app[SAGA].views
+    views = saga_of(request).views
     await to_its_end(request, views.regenerate_pages(asked.session))
     return _pages(request, *await views.pages(asked.session))
 
@@ -114,7 +114,7 @@ def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> ans
 
 async def search(request: web.Request, asked: parameters.Search) -> answers.SearchResults:
     """Return the turns that match a search best."""
-    results = await request.app[SAGA].views.search(asked.q, session_id=asked.session, k=asked.k)
+    results = await saga_of(request).views.search(asked.q, session_id=asked.session, k=asked.k)
     return answers.SearchResults(asked.q, asked.session, results)
 
 
@@ -122,7 +122,7 @@ async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> ans
     """Run a query in the graph engine's own language. Raises ``NotSupported`` unless ``graph.raw_query`` is set."""
     if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
-    views = request.app[SAGA].views
+    views = saga_of(request).views
     return answers.GraphRows(await views.graph_query(asked.cypher, timeout=asked.timeout, limit=asked.limit))
 
 
@@ -131,26 +131,26 @@ async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> ans
 
 async def show_curation(request: web.Request, asked: parameters.OfSession) -> answers.Curation:
     """Return the findings and the reviews of the curators."""
-    return answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
+    return answers.Curation(**await saga_of(request).memory.curated(asked.session))
 
 
 async def list_entities(request: web.Request, asked: parameters.Listed) -> answers.Entities:
     """List all entities with all their names."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    memory = request.app[SAGA].memory
+    session = await saga_of(request).sessions.get(asked.session)
+    memory = saga_of(request).memory
     rows, after = page_of(await memory.entities(session.id), _id, asked.cursor, asked.limit)
     return answers.Entities(session.id, rows, await memory.former_names(session.id), after)
 
 
 async def show_entity(request: web.Request, asked: parameters.OfEntity) -> answers.Entity:
     """Return everything about one entity."""
-    return answers.Entity(**await request.app[SAGA].memory.entity(asked.session, asked.entity, asked.turn))
+    return answers.Entity(**await saga_of(request).memory.entity(asked.session, asked.entity, asked.turn))
 
 
 async def list_memories(request: web.Request, asked: parameters.Memories) -> answers.Memories:
     """List the records that memory strategies learned."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    found = await request.app[SAGA].memory.records(
+    session = await saga_of(request).sessions.get(asked.session)
+    found = await saga_of(request).memory.records(
         session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
     )
     rows, after = page_of(found["memories"], _id, asked.cursor, asked.limit)
@@ -159,8 +159,8 @@ async def list_memories(request: web.Request, asked: parameters.Memories) -> ans
 
 async def list_changes(request: web.Request, asked: parameters.Listed) -> answers.Changes:
     """List the changes by curators and by people."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    changes = await request.app[SAGA].memory.changes(session.id)
+    session = await saga_of(request).sessions.get(asked.session)
+    changes = await saga_of(request).memory.changes(session.id)
     return answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
 
 
@@ -170,8 +170,8 @@ def _id(row: Mapping[str, Any]) -> str:
 
 async def make_change(request: web.Request, asked: parameters.Correction) -> answers.Changed:
     """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    memory = request.app[SAGA].memory
+    session = await saga_of(request).sessions.get(asked.session)
+    memory = saga_of(request).memory
     what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
     effect = await memory.preview(*what)
     if asked.dry_run:
@@ -182,35 +182,35 @@ async def make_change(request: web.Request, asked: parameters.Correction) -> ans
 
 async def undo_change(request: web.Request, asked: parameters.OfChange) -> answers.Undone:
     """Undo a change by a curator or a person."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
+    session = await saga_of(request).sessions.get(asked.session)
+    undoing, turn = await to_its_end(request, saga_of(request).memory.undo(session.id, asked.change))
     return answers.Undone(session.id, asked.change, undoing, turn)
 
 
 async def decide_change(request: web.Request, asked: parameters.Decision) -> answers.Decided:
     """Accept or refuse a change that waits for a person."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
+    session = await saga_of(request).sessions.get(asked.session)
+    deciding = saga_of(request).memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
     return answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
 
 
 async def list_standing(request: web.Request, asked: parameters.OfSession) -> answers.Standing:
     """List the standing rules of a session."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    return answers.Standing(session.id, await request.app[SAGA].memory.standing(session.id))
+    session = await saga_of(request).sessions.get(asked.session)
+    return answers.Standing(session.id, await saga_of(request).memory.standing(session.id))
 
 
 async def decide_always(request: web.Request, asked: parameters.Always) -> answers.StandingRule:
     """Make a standing rule that decides all proposals like the given change from now on."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    deciding = request.app[SAGA].memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
+    session = await saga_of(request).sessions.get(asked.session)
+    deciding = saga_of(request).memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
     return answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
 
 
 async def ask_again(request: web.Request, asked: parameters.OfRule) -> answers.StandingRule:
     """End a standing rule."""
-    session = await request.app[SAGA].sessions.get(asked.session)
-    ending = request.app[SAGA].memory.ask_again(session.id, asked.rule)
+    session = await saga_of(request).sessions.get(asked.session)
+    ending = saga_of(request).memory.ask_again(session.id, asked.rule)
     return answers.StandingRule(session=session.id, **await to_its_end(request, ending))
 
 
@@ -225,7 +225,7 @@ def _accepts(verdict: str) -> bool:
 
 async def show_library(request: web.Request, asked: NoParams) -> answers.Library:
     """List the worlds of the library, with the problems in them."""
-    found = await asyncio.to_thread(listed, request.app[SAGA].worlds)
+    found = await asyncio.to_thread(listed, saga_of(request).worlds)
     return answers.Library(
         [
             {"name": each.name, "files": list(each.files), "writable": writable, "problems": each.problems}
@@ -236,12 +236,12 @@ async def show_library(request: web.Request, asked: NoParams) -> answers.Library
 
 async def show_world(request: web.Request, asked: parameters.OfWorld) -> answers.WorldTexts:
     """Return the files of a world."""
-    return _world(await asyncio.to_thread(world_files, request.app[SAGA].worlds, asked.world))
+    return _world(await asyncio.to_thread(world_files, saga_of(request).worlds, asked.world))
 
 
 async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> answers.WorldTexts:
     """Write a file of a world if the world can be read with it. A dry run only checks that."""
-    library = request.app[SAGA].worlds
+    library = saga_of(request).worlds
     editing = asyncio.to_thread(edited, library, asked.world, asked.file, asked.text, dry_run=asked.dry_run)
     return _world(await to_its_end(request, editing))
 

@@ -167,7 +167,7 @@ async def show_events(request: web.Request, asked: parameters.MaybeOfSession) ->
 
     async def sees(session: str) -> bool:
         try:
-            return (await saga.sessions.get(session, owner)).id == session
+            return (await (await saga.engine_of(session, owner)).sessions.get(session, owner)).id == session
         except (NotFound, StoreError):
             return False
 

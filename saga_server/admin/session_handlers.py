@@ -16,12 +16,13 @@ from saga_core.catalog import Comparison, SessionSummary, Side
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
+from saga_core.sessions import EPHEMERAL
 from saga_core.world import PICTURES
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.reply import page_of
-from saga_server.http import BEARER, CURRENT, EXCHANGES, SAGA, read_name
+from saga_server.http import BEARER, CURRENT, EXCHANGES, read_name, saga_of
 from saga_server.providers import OFFLINE
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
     """List sessions: without the fleeting ones, only the fleeting ones, or all."""
-    found = await listed_sessions(request.app[SAGA], asked.fleeting, request[BEARER].scope)
+    saga, owner = saga_of(request), request[BEARER].scope
+    found = await listed_sessions(saga, asked.fleeting, owner)
+    if saga.ephemeral is not None:
+        more = await listed_sessions(saga.ephemeral, asked.fleeting, owner)
+        found = answers.Sessions([*found.sessions, *more.sessions], found.fleeting + more.fleeting)
     rows, after = page_of(found.sessions, lambda each: each.id, asked.cursor, asked.limit)
     return evolve(found, sessions=rows, next=after)
 
@@ -59,20 +64,20 @@ async def create_session(request: web.Request, asked: parameters.NewSession) -> 
     """Create a session. It belongs to the caller's key."""
     label = read_name(asked.label, "label") or ""
     owner = request[BEARER].owner
-    creating = request.app[SAGA].sessions.create(world=asked.world or None, label=label, owner=owner)
+    creating = saga_of(request).sessions.create(world=asked.world or None, label=label, owner=owner)
     return answers.SessionRecord(**_record(await to_its_end(request, creating)))
 
 
 async def show_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionSummary:
     """Return one session with its cost."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     found = await saga.sessions.summary(asked.session)
     return _summary(found, await _pictured(saga, [found]), Account.of(await saga.sessions.cost(asked.session)))
 
 
 async def show_portrait(request: web.Request, asked: parameters.OfSession) -> web.StreamResponse:
     """Return the picture of the card that the session's world was imported from."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     world = (await saga.sessions.get(asked.session)).world
     picture = (await asyncio.to_thread(saga.worlds.portraits, {world})).get(world)
     if picture is None:
@@ -94,15 +99,15 @@ async def show_chat(request: web.Request, asked: parameters.OfChat) -> answers.P
 async def rename_session(request: web.Request, asked: parameters.RenameSession) -> answers.SessionRecord:
     """Rename a session. A chat request with the old name then begins a new session."""
     label = read_name(asked.label, "label") or ""
-    renaming = request.app[SAGA].sessions.rename(asked.session, label)
+    renaming = saga_of(request).sessions.rename(asked.session, label)
     return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
 
 
 async def delete_session(request: web.Request, asked: parameters.DeleteSession) -> answers.Deleted:
     """Delete a session from every store. With ``undo``, it can be restored for a day."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     session = await saga.sessions.get(asked.session)
-    if asked.undo:
+    if asked.undo and session.kind != EPHEMERAL:
         kept = await to_its_end(request, saga.maintenance.put_in_trash(session.id))
         return answers.Deleted(session.id, until=kept.until)
     await to_its_end(request, saga.sessions.delete(session.id))
@@ -116,20 +121,20 @@ async def list_trash(request: web.Request, asked: NoParams) -> answers.Trash:
 
 async def restore_session(request: web.Request, asked: parameters.OfTrash) -> answers.SessionRecord:
     """Restore a deleted session of the caller."""
-    restoring = request.app[SAGA].maintenance.restore(await _in_trash(request, asked))
+    restoring = saga_of(request).maintenance.restore(await _in_trash(request, asked))
     return answers.SessionRecord(**_record(await to_its_end(request, restoring)))
 
 
 async def discard_session(request: web.Request, asked: parameters.OfTrash) -> answers.Deleted:
     """Remove a deleted session of the caller for good."""
     gone = await _in_trash(request, asked)
-    await to_its_end(request, request.app[SAGA].maintenance.discard(gone))
+    await to_its_end(request, saga_of(request).maintenance.discard(gone))
     return answers.Deleted(gone)
 
 
 async def _trash(request: web.Request) -> Sequence[TrashedSession]:
     owner = request[BEARER].scope
-    return [each for each in await request.app[SAGA].maintenance.trash() if owner is None or each.owner == owner]
+    return [each for each in await saga_of(request).maintenance.trash() if owner is None or each.owner == owner]
 
 
 async def _in_trash(request: web.Request, asked: parameters.OfTrash) -> str:
@@ -144,12 +149,12 @@ def _trashed(session: TrashedSession) -> dict[str, Any]:
 
 async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
     """Remove all turns of a session."""
-    return answers.SessionRecord(**_record(await to_its_end(request, request.app[SAGA].sessions.reset(asked.session))))
+    return answers.SessionRecord(**_record(await to_its_end(request, saga_of(request).sessions.reset(asked.session))))
 
 
 async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.RequestedReadings:
     """Ask the extraction model about turns again, in the background."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     session = await saga.sessions.get(asked.session)
     asking = saga.background.reextract(session.id, asked.turn or None, below=not asked.only)
     return answers.RequestedReadings(await to_its_end(request, asking))
@@ -178,6 +183,7 @@ def _record(session: Session) -> dict[str, Any]:
         "created": session.created,
         "root": session.root,
         "head": session.head,
+        "kind": session.kind,
     }
 
 
@@ -199,7 +205,7 @@ def _spent(account: Account | None) -> dict[str, Any]:
 
 async def list_turns(request: web.Request, asked: parameters.Path) -> answers.Turns:
     """List the turns of the path to the active head, or to another turn."""
-    turns = await request.app[SAGA].views.turns(
+    turns = await saga_of(request).views.turns(
         asked.session, from_turn=asked.from_turn, to_turn=asked.to_turn, head=asked.head
     )
     return answers.Turns([_turn(turn) for turn in turns])
@@ -222,7 +228,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
 
 async def show_tree(request: web.Request, asked: parameters.OfSession) -> answers.Tree:
     """Return all turns as a tree."""
-    return answers.Tree(**await request.app[SAGA].views.tree(asked.session))
+    return answers.Tree(**await saga_of(request).views.tree(asked.session))
 
 
 # -- cost ------------------------------------------------------------------------------------------------------
@@ -232,12 +238,12 @@ async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.Cos
     """Return the total cost of a session, the turns at which the cache failed, and on request each bill."""
     providers = request.app[CURRENT].config.providers
     free = {OFFLINE, *(name for name, each in providers.items() if each.base_url and is_local(each.base_url))}
-    return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns, free=free)
+    return cost_of(await saga_of(request).sessions.cost(asked.session), turns=asked.turns, free=free)
 
 
 async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.Bills:
     """List the bills of a session in pages, the latest first."""
-    bills = await request.app[SAGA].sessions.cost(asked.session)
+    bills = await saga_of(request).sessions.cost(asked.session)
     keys = [f"{bill.turn}.{bill.call}" for bill in bills]
     if asked.cursor is not None and asked.cursor not in keys:
         raise NotFound(f"cursor: {asked.cursor[:80]!r} names no bill of this session; begin without one")
@@ -277,22 +283,22 @@ def cost_of(bills: Sequence[Bill], *, turns: bool, free: Collection[str] = ()) -
 
 async def list_timelines(request: web.Request, asked: parameters.OfSession) -> answers.Timelines:
     """List the named timelines and the ends of all other paths."""
-    return answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
+    return answers.Timelines(await saga_of(request).timelines.list(asked.session))
 
 
 async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
     """Return the tree, with each unbranched run of turns as one entry."""
-    return answers.Runs(**await request.app[SAGA].timelines.runs(asked.session))
+    return answers.Runs(**await saga_of(request).timelines.runs(asked.session))
 
 
 async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.WholeTurn:
     """Return everything about one turn."""
-    return answers.WholeTurn(**await request.app[SAGA].timelines.turn(asked.session, asked.turn))
+    return answers.WholeTurn(**await saga_of(request).timelines.turn(asked.session, asked.turn))
 
 
 async def fork_timeline(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
     """Create a named timeline, at the turn recorded last if no turn is given."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     session = await saga.sessions.get(asked.session)
     made = await to_its_end(request, saga.timelines.fork(session.id, asked.turn or None, asked.name))
     return _timeline(session, made)
@@ -300,7 +306,7 @@ async def fork_timeline(request: web.Request, asked: parameters.Fork) -> answers
 
 async def rename_timeline(request: web.Request, asked: parameters.Rename) -> answers.Timeline:
     """Rename a timeline."""
-    saga = request.app[SAGA]
+    saga = saga_of(request)
     session = await saga.sessions.get(asked.session)
     renamed = await to_its_end(request, saga.timelines.rename(session.id, asked.name, asked.new))
     return _timeline(session, renamed)
@@ -308,19 +314,19 @@ async def rename_timeline(request: web.Request, asked: parameters.Rename) -> ans
 
 async def forget_timeline(request: web.Request, asked: parameters.OfTimeline) -> answers.ForgottenName:
     """Remove a timeline's name. Its turns stay."""
-    await to_its_end(request, request.app[SAGA].timelines.forget(asked.session, asked.name))
+    await to_its_end(request, saga_of(request).timelines.forget(asked.session, asked.name))
     return answers.ForgottenName(asked.name)
 
 
 async def compare_timelines(request: web.Request, asked: parameters.Compare) -> answers.Comparison:
     """Compare two turns or timelines."""
-    timelines = request.app[SAGA].timelines
+    timelines = saga_of(request).timelines
     return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
 
 
 async def prune_timeline(request: web.Request, asked: parameters.Prune) -> answers.Pruned:
     """Remove a turn and everything below it."""
-    pruned = await to_its_end(request, request.app[SAGA].timelines.prune(asked.session, asked.turn))
+    pruned = await to_its_end(request, saga_of(request).timelines.prune(asked.session, asked.turn))
     return answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
 
 

@@ -61,7 +61,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
                 _dollars(row["dollars"]),
                 *(_dollars(row["spent"][purpose]) for purpose in ("narration", "extraction", "curation")),
                 "-" if row["saved"] is None else f"{row['saved']:.0%}",
-                "fleeting" if row["fleeting"] else "",
+                "fleeting" if row["fleeting"] else row["kind"].replace("personal", ""),
             )
             for row in rows
         ],

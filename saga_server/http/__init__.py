@@ -8,7 +8,18 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.http.access import REFUSALS, Refusals, check_access, share_with_origin
-    from saga_server.http.app_keys import CURRENT, HELPER, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, WORKER
+    from saga_server.http.app_keys import (
+        CURRENT,
+        HELPER,
+        LOG_TAIL,
+        METRICS,
+        READINESS,
+        RELOADING,
+        SAGA,
+        WORKER,
+        choose_engine,
+        saga_of,
+    )
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.callers.auditing import ACTION, Action, audited, saga_id
     from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
@@ -78,7 +89,7 @@ if TYPE_CHECKING:
 # Each name is imported on first use, so that a command or a start loads only what it needs.
 _PLACES = {
     "access": "REFUSALS Refusals check_access share_with_origin",
-    "app_keys": "CURRENT HELPER LOG_TAIL METRICS READINESS RELOADING SAGA WORKER",
+    "app_keys": "CURRENT HELPER LOG_TAIL METRICS READINESS RELOADING SAGA WORKER choose_engine saga_of",
     "bodies": "BODY LIMIT",
     "callers.auditing": "ACTION Action audited saga_id",
     "callers.identity": "BEARER Bearer KEY_REQUIRED",
@@ -157,6 +168,7 @@ __all__ = [
     "calls_in",
     "check_access",
     "check_text",
+    "choose_engine",
     "counts",
     "done_by_owner",
     "door_routes",
@@ -191,6 +203,7 @@ __all__ = [
     "received",
     "relayed",
     "saga_id",
+    "saga_of",
     "share_with_origin",
     "short",
     "to_json",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from saga_server.hosting import Worker
 
 SAGA: Final = web.AppKey("saga", Saga)
+_ENGINE: Final = web.RequestKey("engine", Saga)
 CURRENT: Final = web.AppKey("current", Current)
 METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
@@ -22,3 +23,14 @@ HELPER: Final = web.AppKey("helper", Helper)
 WORKER: Final[web.AppKey[Worker]] = web.AppKey("worker")
 """Set if this process is one of several workers."""
 LOG_TAIL: Final = web.AppKey("log_tail", LogTail)
+
+
+def saga_of(request: web.Request) -> Saga:
+    """Return the engine that has the session which the request names; without one, the server's engine."""
+    return request.get(_ENGINE) or request.app[SAGA]
+
+
+async def choose_engine(request: web.Request, session: str, owner: str | None) -> Saga:
+    """Choose the engine that ``saga_of`` returns from now on, by the id or name of a session."""
+    found = request[_ENGINE] = await request.app[SAGA].engine_of(session, owner)
+    return found

@@ -380,6 +380,7 @@ class Exchange:
                     completion=request.text is not None,
                     trackers=names.trackers,
                     profile=names.profile,
+                    kind=names.kind,
                 )
             except BadInput as error:
                 if "world" not in marked:

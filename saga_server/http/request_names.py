@@ -2,12 +2,13 @@
 
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
 2. the headers ``X-SAGA-Session``, ``X-SAGA-World``, ``X-SAGA-Player``, ``X-SAGA-Member`` (who speaks in a group)
-   and ``X-SAGA-Continue`` (the story that a new chat goes on with)
+   ``X-SAGA-Continue`` (the story that a new chat goes on with) and ``X-SAGA-Kind`` (the kind of session)
 3. the API key: ``KEY#SESSION``
 4. a marker in a system message or a player's message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``,
    ``[[saga:player=NAME]]``, ``[[saga:member=NAME]]`` or ``[[saga:continue=SESSION@TURN]]``; markers are removed from
    all messages before they go upstream. A marker ``[[saga:tracker=NAME | FIELD=VALUE]]`` declares what the story
-   counts, and there may be several; ``[[saga:profile=NAME]]`` says what sort of story it is
+   counts, and there may be several; ``[[saga:profile=NAME]]`` says what sort of story it is, and ``[[saga:kind=NAME]]``
+   of what kind the session is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
 The header ``X-SAGA-Chat``, or a marker ``[[saga:chat=ID]]``, gives the frontend's own id of the chat. It names no
@@ -32,6 +33,7 @@ from saga_core.errors import BadInput
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
 from saga_core.play import MARKER
+from saga_core.sessions import checked_kind
 from saga_core.trackers import Tracker, checked_profile, tracker_in_line
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
@@ -71,6 +73,8 @@ class RequestNames:
     """The frontend's own id of the chat."""
     continued: str = ""
     """The story that a new chat goes on with."""
+    kind: str = ""
+    """The kind of session."""
 
 
 def read_names(
@@ -87,6 +91,7 @@ def read_names(
     written, messages = take_markers(messages, _COUNTED[markers])
     trackers, wrong = _read_trackers(written.pop(TRACKER, ""))
     profile, other = _read_profile(written.pop("profile", ""))
+    kind, unkind = _read_kind(headers.get("X-SAGA-Kind", ""), written.pop("kind", ""))
     marks, notices = _read_marks(written)
     explicit = (
         read_name(path.get("session"), "session in the base URL")
@@ -105,9 +110,11 @@ def read_names(
     said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
     said["continue"] = None if header else marks.get("continue")
     marked = frozenset(kind for kind, name in said.items() if name)
-    notices = (*notices, *wrong, *other)
+    notices = (*notices, *wrong, *other, *unkind)
     world = world or marks.get("world")
-    return RequestNames(session, world, messages, player, marked, notices, trackers, profile, member, chat, continued)
+    return RequestNames(
+        session, world, messages, player, marked, notices, trackers, profile, member, chat, continued, kind
+    )
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
@@ -128,6 +135,21 @@ def _read_profile(name: str) -> tuple[str, tuple[str, ...]]:
     try:
         return (checked_profile(name) if name else ""), ()
     except BadInput as error:
+        return "", (f"a marker is not heeded: {error}",)
+
+
+def _read_kind(header: str, mark: str) -> tuple[str, tuple[str, ...]]:
+    """Return the kind of session that a header or a marker chooses, and a notice if the marker's is unknown.
+
+    Raises ``RequestError`` if the header's is.
+    """
+    try:
+        if header.strip():
+            return checked_kind(header), ()
+        return (checked_kind(mark) if mark else ""), ()
+    except BadInput as error:
+        if header.strip():
+            raise RequestError(f"X-SAGA-Kind: {error}", param="X-SAGA-Kind") from error
         return "", (f"a marker is not heeded: {error}",)
 
 

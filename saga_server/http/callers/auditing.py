@@ -53,7 +53,9 @@ async def audited(request: web.Request, handler: Handler) -> web.StreamResponse:
         access = tenancy_of(request.app[SAGA]).access
         entry = _entry(request, status) if access is not None else None
         if access is not None and entry is not None:
-            if session or turn:
+            saga = request.app[SAGA]
+            # The audit log keeps nothing of an ephemeral session.
+            if (session or turn) and await saga.engine_of(session) is saga:
                 entry = evolve(entry, session=saga_id(session), turn=saga_id(turn))
             access.note(entry)
 
