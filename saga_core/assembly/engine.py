@@ -33,6 +33,7 @@ from saga_core.jobs import (
     BackgroundBills,
     CardsJob,
     CollectionJob,
+    DoubtsJob,
     ExtractionJob,
     ForgettingJob,
     Pace,
@@ -192,7 +193,8 @@ async def _build(base: Foundations) -> Parts:
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, _emptying(stores, clock), clock, counters)
     # Ordered by dependency.
-    for job in (base.views, extraction, cards, personas, reviews, forgetting, vectors, collection):
+    doubts = _doubts(base, bills, extraction)
+    for job in (base.views, extraction, cards, personas, doubts, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     if rights is not None:
         rights.listen(_listener(base, memories, silent))
@@ -476,6 +478,27 @@ def _cards(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob)
 
         reader = CardReader(extractor.call_for("cards"), extractor.counter.count)
     return CardsJob(
+        reader=reader,
+        upstream=extractor.chat.name if extractor is not None else "",
+        model=extractor.model if extractor is not None else "",
+        live=base.live,
+        supervisor=base.supervisor,
+        views=base.views,
+        foreground=base.foreground,
+        ids=base.ids,
+        counters=base.counters,
+        bills=bills,
+    )
+
+
+def _doubts(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> DoubtsJob:
+    """Build the job that has the model of ``extraction`` say which names mean one person."""
+    extractor, reader = extraction.extractor, None
+    if extractor is not None and base.settings.config.extraction.names:
+        from saga_core.extraction import OnePersonReader
+
+        reader = OnePersonReader(extractor.call_for("names"), extractor.counter.count)
+    return DoubtsJob(
         reader=reader,
         upstream=extractor.chat.name if extractor is not None else "",
         model=extractor.model if extractor is not None else "",

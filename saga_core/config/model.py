@@ -203,6 +203,9 @@ class ExtractionConfig:
     """Which models may be used automatically: those on this machine or a private network, any, or none."""
     cards: bool = field(default=True, validator=Flag())
     """Whether the model that reads replies also reads the card and the persona of each new session, in one call."""
+    names: bool = field(default=True, validator=Flag())
+    """Whether that model also says which names mean one person where the names alone do not tell, at most once in five
+    turns. Without it the player decides."""
     review: Review = field(default="auto", validator=OneOf(get_args(Review)))
     """Whether changes read from an adopted or imported history take effect at once, or wait for the user."""
 

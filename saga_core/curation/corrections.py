@@ -11,7 +11,21 @@ from saga_core.errors import BadInput
 from saga_core.extraction import count_events
 from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
-from saga_core.model import ALSO, EVERYBODY, ONLY, PRESENT, Delta, Entity, Event, Kind, WorldState, deltas, fold
+from saga_core.model import (
+    ALSO,
+    EVERYBODY,
+    ONE_PERSON,
+    ONLY,
+    PRESENT,
+    TWO,
+    Delta,
+    Entity,
+    Event,
+    Kind,
+    WorldState,
+    deltas,
+    fold,
+)
 from saga_core.naming import Names
 from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
@@ -217,8 +231,9 @@ def _event(desk: _Desk) -> tuple[Event, ...]:
 
 def _settle(desk: _Desk) -> tuple[Event, ...]:
     verdict = desk.text("verdict")
-    if verdict not in VERDICTS:
-        raise BadInput(f"verdict: {verdict!r} is not allowed; give one of {', '.join(VERDICTS)}")
+    allowed = (TWO,) if desk.text("finding").startswith(ONE_PERSON) else VERDICTS
+    if verdict not in allowed:
+        raise BadInput(f"verdict: {verdict!r} is not allowed; give one of {', '.join(allowed)}")
     return (deltas.Settled(desk.text("finding"), verdict, desk.text("note")),)
 
 

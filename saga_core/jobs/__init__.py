@@ -7,6 +7,7 @@ from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.cards import CardsJob
 from saga_core.jobs.collection import CollectionJob
+from saga_core.jobs.doubts import DoubtsJob
 from saga_core.jobs.extraction import ExtractionJob, TurnJobs
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -20,6 +21,7 @@ __all__ = [
     "BackgroundBills",
     "CardsJob",
     "CollectionJob",
+    "DoubtsJob",
     "ExtractionJob",
     "ForgettingJob",
     "Pace",

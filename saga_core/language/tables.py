@@ -735,6 +735,8 @@ class Findings(Table):
     """``one``, ``other``, ``old``, ``old_strength``, ``new``, ``new_strength``."""
     forgotten_event: Filled
     """``name``, ``deadline``."""
+    one_person: Filled
+    """``one``, ``other``."""
 
 
 class Texts(Table):
@@ -861,10 +863,20 @@ class CardWords(Table):
     result: Mapping[str, Any]
 
 
+class OnePersonWords(Table):
+    """The texts of the question whether two characters are one person, with an example of it and of the answer."""
+
+    task: str
+    example: str
+    answer: str
+    result: Mapping[str, Any]
+
+
 class Questions(Table):
     """The texts of all questions to small models."""
 
     card: CardWords
+    one_person: OnePersonWords
     extraction: ExtractionWords
     curation: CurationWords
     learning: LearningWords
@@ -876,5 +888,5 @@ class Questions(Table):
 
 _TABLES: dict[str, type[Table]] = {
     each.__name__: each
-    for each in (Sizes, Comparison, Findings, CardWords, ExtractionWords, CurationWords, LearningWords)
+    for each in (Sizes, Comparison, Findings, CardWords, OnePersonWords, ExtractionWords, CurationWords, LearningWords)
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.model import deltas as deltas
-from saga_core.model.curated import CHAPTER, LEVELS, SCENE
+from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO
 from saga_core.model.deltas import Event, Forgotten, Introduced, Mentioned, Merged, Remembered, Renamed, Unremembered
 from saga_core.model.entities import (
     ALIVE,
@@ -82,6 +82,8 @@ __all__ = [
     "LOCAL",
     "MAX_NOTES",
     "MAX_STORY_CHARS",
+    "ONE",
+    "ONE_PERSON",
     "ONLY",
     "PRESENT",
     "READING",
@@ -90,6 +92,7 @@ __all__ = [
     "SCHEMA",
     "SESSION",
     "STRATEGY",
+    "TWO",
     "Audience",
     "Delta",
     "Entity",

@@ -31,6 +31,10 @@ from saga_core.model.world_state import (
 )
 
 _IDS = frozenset("id who to owner item giver receiver source target event place into subject other".split())
+ONE_PERSON = "one_person"
+"""The rule of findings about two characters who may be one person. Their keys have the ids of the two."""
+ONE, TWO = "one", "two"
+"""The verdicts on such a finding: they are one person, or two."""
 SCENE, CHAPTER = "scene", "chapter"
 LEVELS = (SCENE, CHAPTER)
 _ELLIPSIS = " … "
@@ -92,9 +96,15 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         met=tuple(dict.fromkeys(now(who) for who in state.met if now(who) != state.player)),
         present=tuple(dict.fromkeys(now(who) for who in state.present if now(who) != state.player)),
         happenings=tuple(evolve(each, event=now(each.event)) for each in state.happenings),
+        findings=tuple(each for each in state.findings if each.verdict or not _is_about(each, gone.id)),
         merged={**merged, gone.id: into.id},
         counts=with_subject(state, gone.id, into.id),
     )
+
+
+def _is_about(finding: Finding, who: str) -> bool:
+    """Whether a finding is the question whether this character is also another one."""
+    return finding.rule == ONE_PERSON and who in finding.key.split(":")
 
 
 def split(state: WorldState, event: deltas.Split) -> WorldState | str:

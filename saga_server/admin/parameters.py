@@ -114,8 +114,8 @@ class OfEntity(OfSession):
 SETTINGS: Final = frozenset({
     "models.narration", "models.extraction", "models.curator", "profile", "session.default_world",
     "session.group_knowledge", "session.collect_after_days", "recall.other_sessions", "extraction.reporting",
-    "extraction.automatic", "extraction.cards", "extraction.review", "curator.enabled", "curator.interval",
-    "curator.review", "curator.compress_story_after_turns", "token_budget.total_context_max",
+    "extraction.automatic", "extraction.cards", "extraction.names", "extraction.review", "curator.enabled",
+    "curator.interval", "curator.review", "curator.compress_story_after_turns", "token_budget.total_context_max",
     "token_budget.dynamic_context_max", "token_budget.lorebook_max", "token_budget.recall_max",
     "token_budget.memories_max", "prompt_caching.cut_sliding",
 })  # fmt: skip

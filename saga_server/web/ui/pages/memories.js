@@ -105,18 +105,22 @@ function Changes({ session, rows, names, changed }) {
 function Findings({ session, rows, changed }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
-  const settle = (finding, verdict) => run(async () => {
+  const correct = (body) => run(async () => {
     const where = path`api/sessions/${session}/changes`;
     const { tag } = await read(where);
-    await write("POST", where, { kind: "settle", finding, verdict }, { condition: tag });
+    await write("POST", where, body, { condition: tag });
     changed();
   });
+  const decide = (finding, verdict) => { // The key of a question about two names has their ids.
+    const [, one, into] = finding.key.split(":");
+    return correct(verdict === "one" ? { kind: "merge", one, into } : { kind: "settle", finding: finding.key, verdict });
+  };
   return html`<${Part} name="findings" title=${t("findings")}>
     ${rows.length === 0 && html`<p class="none">${t("noFindings")}</p>`}
     <${Failed} error=${error} />
     <ul class="lines">${rows.map((each) => html`<li key=${each.key} data-item="finding"><p><${Text} value=${each.text} /></p>
       ${each.verdict ? html`<span class="tag good">${t("verdict", { name: t(`decided_${each.verdict}`) })}</span>`
-        : html`<div class="actions">${["error", "deliberate"].map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => settle(each.key, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
+        : html`<div class="actions">${(each.rule === "one_person" ? ["one", "two"] : ["error", "deliberate"]).map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => decide(each, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
   <//>`;
 }
 

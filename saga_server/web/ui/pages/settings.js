@@ -9,7 +9,7 @@ import words from "../words/settings.js";
 const GROUPS = {
   models: ["models.narration", "models.extraction", "models.curator"],
   story: ["profile", "session.default_world", "session.group_knowledge", "recall.other_sessions", "session.collect_after_days"],
-  reading: ["extraction.reporting", "extraction.automatic", "extraction.cards", "extraction.review"],
+  reading: ["extraction.reporting", "extraction.automatic", "extraction.cards", "extraction.names", "extraction.review"],
   curator: ["curator.enabled", "curator.interval", "curator.review", "curator.compress_story_after_turns"],
   budgets: ["token_budget.total_context_max", "token_budget.dynamic_context_max", "token_budget.lorebook_max", "token_budget.recall_max", "token_budget.memories_max", "prompt_caching.cut_sliding"],
 };

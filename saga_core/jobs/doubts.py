@@ -1,0 +1,228 @@
+"""The doubts job: asks whether two characters are one person, where their names alone do not tell.
+
+A model that reads replies is asked about several pairs at once, at most once in five turns. What it says with words of
+the story is a change that is listed, explained and undone like a curator's. What it does not know, and everything
+where there is no such model, becomes a finding, which the player decides. Until then the two stay two.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from saga_core.background import DONE, Foreground, Job, Step, Supervisor
+from saga_core.counters import Counters
+from saga_core.errors import NotFound, UpstreamError
+from saga_core.ids import IdSource
+from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.personas import introduced
+from saga_core.jobs.views import ViewsJob
+from saga_core.journal import PendingWork
+from saga_core.language import detect, language_of
+from saga_core.model import ONE, ONE_PERSON, TWO, Delta, Event, Kind, Source, Turn, WorldState, deltas
+from saga_core.model_calls import ModelCallFailed
+from saga_core.naming import Doubt, disguise, doubts
+from saga_core.ports import UsagePart
+from saga_core.sessions import LiveSession, LiveSessions, amend
+
+if TYPE_CHECKING:
+    from saga_core.extraction import OnePersonReader
+
+log = logging.getLogger("saga.jobs")
+
+DOUBTS = "extraction.names"
+"""The degraded mode in which names are not asked about, because the model cannot be asked or does not answer."""
+EVERY = 5
+"""Turns of a path from one question to the next."""
+_PAIRS = 6
+"""The maximum number of doubts that are asked, or found without a model, at once."""
+_PASSAGES = 3
+"""The maximum number of turns that are quoted for a pair."""
+_LOOKED_BACK = 24
+"""Turns in which both names are looked for."""
+
+
+@define
+class _Looked:
+    """What was looked at in a session."""
+
+    people: int = 0
+    """How many characters there were when all pairs were compared."""
+    asked: int = -EVERY
+    """The depth at which the model was asked last."""
+    open: dict[str, Doubt] = field(factory=dict)
+    """Doubts that wait for the next question, by key."""
+    known: set[str] = field(factory=set)
+    """The keys of all doubts so far."""
+
+
+@define(eq=False, kw_only=True, slots=False)
+class DoubtsJob(Job):
+    """Asks about pairs of characters once their turn is part of the story. Nothing is noted in the journal: after a
+    restart the next turn finds the same doubts, but for those that are decided."""
+
+    kind = "names"
+    counter = "names"
+    mode = "names"
+
+    reader: OnePersonReader | None
+    upstream: str
+    """The name of the provider of the model, which waits for narrations there."""
+    model: str
+    live: LiveSessions
+    supervisor: Supervisor
+    views: ViewsJob
+    foreground: Foreground
+    ids: IdSource
+    counters: Counters
+    bills: BackgroundBills
+    _looked: dict[str, _Looked] = field(factory=dict)
+
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
+        """This job notes nothing in the journal."""
+        return {}
+
+    def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Look at the turn before the last one, which is part of the story from now on."""
+        self.wake(live.session.id)
+
+    async def step(self, session: str) -> Step:
+        """Find the new doubts of a session, and ask about them."""
+        try:
+            live = await self.live.get(session)
+            turn = live.tree.get(live.head).parent
+            return DONE if turn is None else await self._look(live, turn)
+        except NotFound:
+            return DONE  # the session was deleted
+        except (ModelCallFailed, UpstreamError) as error:
+            log.warning("session %s: whether two names mean one person stays open: %s", session, error)
+            self.counters.add("names.failures")
+            self.counters.degrade(DOUBTS, f"{self.model} did not say whether two names mean one person: {error}")
+            return DONE
+
+    async def _look(self, live: LiveSession, turn: str) -> Step:
+        looked, state = self._looked.setdefault(live.session.id, _Looked()), await live.state(turn)
+        people = sum(1 for _ in state.of_kind(Kind.CHARACTER))
+        if people != looked.people:
+            looked.people = people
+            root = await live.state(live.tree.ancestor_at(turn, 0).id)
+            for doubt in [*doubts(state), *await _disguises(live, turn, state)]:
+                if (
+                    doubt.key not in looked.known
+                    and not _is_decided(live, state, doubt)
+                    and doubt.late not in root.entities
+                ):
+                    looked.open[doubt.key] = doubt
+                    looked.known.add(doubt.key)
+        depth = live.tree.get(turn).depth
+        if not looked.open or (self.reader is not None and abs(depth - looked.asked) < EVERY):
+            return DONE
+        chosen = [looked.open.pop(key) for key in list(looked.open)[:_PAIRS]]
+        left = [each for each in chosen if each.late in state.entities and each.early in state.entities]
+        if not left:
+            return DONE
+        looked.asked = depth
+        answers = await self._answers(live, turn, state, left) if self.reader is not None else _unanswered(left)
+        await self._record(live.session.id, turn, answers)
+        return Step(done=1)
+
+    async def _answers(
+        self, live: LiveSession, turn: str, state: WorldState, chosen: Sequence[Doubt]
+    ) -> Sequence[tuple[Doubt, bool | None, str]]:
+        from saga_core.extraction import Pair  # only needed with a model
+
+        assert self.reader is not None
+
+        async def before_call() -> None:
+            await self.foreground.wait_until_free(self.upstream)
+
+        async def paid(part: UsagePart) -> None:
+            await self.bills.enter("extraction", live.session.id, turn, part, self.model)
+
+        pairs = [
+            Pair(
+                each, state.entities[each.late].names, state.entities[each.early].names, await _story(live, turn, each)
+            )
+            for each in chosen
+        ]
+        language = detect(pairs[0].story, live.world.language)
+        found = await self.reader.read(pairs, language, before_call=before_call, paid=paid)
+        self.counters.recover(DOUBTS)
+        self.counters.add("names.asked", len(found))
+        return [(each.doubt, each.same, each.words) for each in found]
+
+    async def _record(self, session: str, turn: str, answers: Sequence[tuple[Doubt, bool | None, str]]) -> None:
+        async with self.supervisor.exclusive(session, journal=True):
+            live = await self.live.get(session)
+            if turn not in live.tree.nodes:
+                return
+            for doubt, same, words in answers:
+                state = await live.state(turn)
+                if doubt.late not in state.entities or doubt.early not in state.entities:
+                    continue  # an earlier answer has joined them
+                first, number = await introduced(live, turn, doubt.late), self.ids.new("a")
+                at = first if same else turn
+                events = tuple(_events(state, live.world.language, doubt, same, words))
+                await amend(live, at, Delta(events, Source.EDIT, id=number), number)
+                self.views.submit(session, [at])
+                if same:
+                    self.counters.add("names.joined")
+
+    def forget(self, session: str) -> None:
+        """Drop what is known of a session that is about to be removed."""
+        self._looked.pop(session, None)
+
+
+def _unanswered(chosen: Sequence[Doubt]) -> Sequence[tuple[Doubt, bool | None, str]]:
+    return [(each, None, "") for each in chosen]
+
+
+def _events(state: WorldState, language: str, doubt: Doubt, same: bool | None, words: str) -> Iterator[Event]:
+    """The finding, after a merge that it explains, and its verdict if there is one."""
+    if same:
+        yield deltas.Merged(doubt.late, doubt.early)
+    text = language_of(language).texts.findings.one_person(one=state.name(doubt.late), other=state.name(doubt.early))
+    yield deltas.Found(doubt.key, ONE_PERSON, text)
+    if same is not None:
+        yield deltas.Settled(doubt.key, ONE if same else TWO, words)
+
+
+async def _disguises(live: LiveSession, turn: str, state: WorldState) -> list[Doubt]:
+    """The doubts about those who appeared in ``turn``."""
+    parent = live.tree.get(turn).parent
+    if parent is None:
+        return []
+    before = await live.state(parent)
+    fresh = [each.id for each in state.of_kind(Kind.CHARACTER) if each.id not in before.entities]
+    return [doubt for each in fresh if (doubt := disguise(before, state, each)) is not None]
+
+
+def _is_decided(live: LiveSession, state: WorldState, doubt: Doubt) -> bool:
+    """Whether there is a finding about the two, or a merge of them that was undone."""
+    merged = deltas.Merged(doubt.late, doubt.early)
+    return any(each.key == doubt.key for each in state.findings) or any(
+        merged in delta.events for later in live.amendments.values() for delta in later
+    )
+
+
+async def _story(live: LiveSession, turn: str, doubt: Doubt) -> str:
+    """The turns that speak of both, the latest first, and the one in which the later of the two appeared."""
+    state = await live.state(turn)
+    first = await live.turn(await introduced(live, turn, doubt.late))
+    late, early = state.entities[doubt.late].names, state.entities[doubt.early].names
+    path = live.tree.path(turn)[-_LOOKED_BACK:]
+    passages = [first]
+    for each in await live.journal.turns(live.session.id, [node.id for node in reversed(path)]):
+        text = _text(each)
+        if each.id != first.id and any(name in text for name in late) and any(name in text for name in early):
+            passages.append(each)
+        if len(passages) == _PASSAGES:
+            break
+    return "\n".join(_text(each) for each in sorted(passages, key=lambda each: each.depth))
+
+
+def _text(turn: Turn) -> str:
+    return f"{turn.user}\n{turn.reply}".strip()

@@ -1,0 +1,194 @@
+"""Whether two names mean one person is asked of a model or of the player, and decided with words of the story."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import BadInput, UpstreamError
+from saga_core.extraction.one_person import Pair, answers_of
+from saga_core.model import Entity, Kind, WorldState
+from saga_core.naming import Doubt, doubts
+from saga_core.ports import ChatRequest
+from tests.core.extraction.scripted import Scripted
+from tests.core.frontend import Frontend
+
+CONFIG = {"storage": {"profile": "memory"}, "extraction": {"cards": False}}
+COOK = (
+    ("The cook, Mrs. Pike, bangs a pot.", "location: galley\npresent: [Mrs. Pike]"),
+    ("You step out on the deck.", "location: deck\npresent: []"),
+    ('"Margery Pike, cook," she says, and Mrs. Pike shakes your hand.', "present: [Margery Pike]"),
+    ("Rain.", "hp_change: 0"),
+)
+
+
+def model(same: str = "yes", words: str = "Margery Pike, cook") -> Scripted:
+    answer = {"answers": [{"pair": 1, "words": words, "same": same}]}
+    return Scripted(deque([json.dumps(answer)]))
+
+
+async def played(saga: Saga, *turns: tuple[str, str]) -> tuple[str, list[str]]:
+    chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+    for number, (text, block) in enumerate(turns):
+        await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
+        await saga.background.drain(20)
+    assert chat.last is not None
+    session = chat.last.session.id
+    return session, await people(saga, session)
+
+
+async def people(saga: Saga, session: str) -> list[str]:
+    state = await saga.views.state(session)
+    return sorted(each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
+
+
+async def findings(saga: Saga, session: str) -> list[Any]:
+    return [each for each in (await saga.memory.curated(session))["findings"] if each["rule"] == "one_person"]
+
+
+async def test_a_model_says_that_two_names_are_one_person() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        session, names = await played(saga, *COOK)
+        assert names == ["Mrs. Pike"]
+        (asked,) = [each for each in small.asked if "Margery Pike = Mrs. Pike?" in each.plan.text()]
+        assert "bangs a pot" not in asked.plan.text(), "only turns that speak of the later one are quoted"
+        (finding,) = await findings(saga, session)
+        assert (finding["verdict"], finding["note"]) == ("one", "Margery Pike, cook")
+
+
+async def test_the_join_is_undone_and_not_asked_again() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        session, _ = await played(saga, *COOK)
+        (change,) = [each for each in await saga.memory.changes(session) if not each["undone"]]
+        await saga.memory.undo(session, change["id"])
+        assert await people(saga, session) == ["Margery Pike", "Mrs. Pike"]
+        await saga.background.drain(20)
+        assert await people(saga, session) == ["Margery Pike", "Mrs. Pike"]
+
+
+@pytest.mark.parametrize(
+    ("same", "words", "verdict"),
+    [("no", "Margery Pike, cook", "two"), ("unknown", "", None), ("yes", "Margery is the cook", None)],
+    ids=["no", "unknown", "invented words"],
+)
+async def test_two_stay_two(same: str, words: str, verdict: str | None) -> None:
+    async with Saga.open(CONFIG, extractor=model(same, words)) as saga:
+        session, names = await played(saga, *COOK)
+        assert names == ["Margery Pike", "Mrs. Pike"]
+        (finding,) = await findings(saga, session)
+        assert finding["verdict"] == verdict
+
+
+async def test_without_a_model_the_player_is_asked() -> None:
+    async with Saga.open(CONFIG) as saga:
+        session, names = await played(saga, *COOK)
+        assert names == ["Margery Pike", "Mrs. Pike"]
+        (finding,) = await findings(saga, session)
+        assert finding["text"] == "Margery Pike and Mrs. Pike may be one person."
+        _, one, into = finding["key"].split(":")
+        with pytest.raises(BadInput, match="two"):
+            await saga.memory.correct(session, "settle", {"finding": finding["key"], "verdict": "error"})
+        await saga.memory.correct(session, "merge", {"one": one, "into": into})
+        assert await people(saga, session) == ["Mrs. Pike"]
+        assert await findings(saga, session) == [], "a question about somebody who is no more is none"
+
+
+async def test_a_reply_that_was_swiped_away_asks_nothing() -> None:
+    small = model()
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        for text, block in COOK[:2]:
+            await chat.say("I go on.", f"{text}\n\n```state\n{block}\n```")
+        text, block = COOK[2]
+        await chat.say("Who is there?", f"{text}\n\n```state\n{block}\n```")
+        await saga.background.drain(20)
+        del chat.history[-2:]
+        for _ in range(2):
+            await chat.say("Who is there?", "Nobody.\n\n```state\nhp_change: 0\n```")
+            await saga.background.drain(20)
+        assert not [each for each in small.asked if "one person" in each.plan.text()]
+
+
+async def test_many_doubts_cost_one_call_in_five_turns() -> None:
+    calls: list[str] = []
+
+    def nothing(request: ChatRequest) -> str:
+        if "one person" in request.plan.text():
+            calls.append(request.plan.blocks[-1].text)
+        return json.dumps({"answers": []})
+
+    small = Scripted(otherwise=nothing)
+    turns = [
+        (f"Ada Sten{number} waves.", f"location: place {number}\npresent: [Ada Sten{number}, Old Sten{number}]")
+        if number % 2
+        else (f"Sten{number} sings.", f"location: place {number}\npresent: [Bo Sten{number - 1}]")
+        for number in range(1, 16)
+    ]
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        await played(saga, *turns)
+    assert 2 <= len(calls) <= 3
+
+
+async def test_a_stranger_who_gives_his_name() -> None:
+    words = 'The stranger bows. "Ansel" is all he says'
+    turns = (
+        ("A stranger waits at the gate.", "location: gate\npresent: [the stranger]"),
+        ('The stranger bows. "Ansel" is all he says.', "present: [Ansel]"),
+        ("Wind.", "hp_change: 0"),
+    )
+    async with Saga.open(CONFIG, extractor=model(words=words)) as saga:
+        _, names = await played(saga, *turns)
+        assert len(names) == 1
+
+
+async def test_a_model_that_fails_is_said_and_the_story_goes_on() -> None:
+    async with Saga.open(CONFIG, extractor=Scripted(otherwise=UpstreamError("no", status=500))) as saga:
+        _, names = await played(saga, *COOK)
+        status = await saga.status()
+        assert names == ["Margery Pike", "Mrs. Pike"]
+        assert status["counters"]["names.failures"] == 1
+        assert "extraction.names" in json.dumps(status)
+
+
+async def test_the_setting_leaves_it_to_the_player() -> None:
+    small = model()
+    config = {**CONFIG, "extraction": {"cards": False, "names": False}}
+    async with Saga.open(config, extractor=small) as saga:
+        session, _ = await played(saga, *COOK)
+        assert small.asked == []
+        assert len(await findings(saga, session)) == 1
+
+
+def _state(*names: str, present: tuple[str, ...] = ()) -> WorldState:
+    people = {name: Entity(name, Kind.CHARACTER, name) for name in ("you", *names)}
+    return WorldState(turn="t", player="you", entities=people, present=present)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "likely"),
+    [
+        ("Sam", "Sam Pruitt", True),
+        ("Pastor Stolz", "Pastor Immanuel Stolz", True),
+        ("강무현", "강 노인", True),
+        ("ボルグ", "ギルドマスター・ボルグ", True),
+        ("Captain Vey", "Captain Sole", False),
+        ("Tom Alder", "Tom Brandt", False),
+        ("Mara", "Tobin", False),
+        ("김민수", "이민호", False),
+    ],
+)
+def test_names_that_may_mean_one_person(one: str, other: str, likely: bool) -> None:
+    assert list(doubts(_state(one, other))) == ([Doubt(other, one)] if likely else [])
+    assert not list(doubts(_state(one, other, present=(one, other)))), "two who are here at once are two"
+
+
+def test_an_answer_about_a_pair_that_was_not_asked_is_dropped() -> None:
+    pair = Pair(Doubt("a", "b"), ("Dez",), ("Desmond",), "They call Desmond Dez.")
+    said = {"answers": [{"pair": 2, "words": "Desmond Dez", "same": "yes"}, {"pair": True, "same": "yes"}, "?"]}
+    assert [each.same for each in answers_of(said, [pair])] == [None]
