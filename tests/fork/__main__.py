@@ -1,0 +1,87 @@
+"""``python -m tests.fork``: write stories, and run memories through them. tests/fork/README.md explains both."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.fork.generator import Record, story
+from tests.fork.language import languages
+from tests.fork.runner import Make, Result, figures, run, tokens
+
+MEMORIES = {
+    "last3": "tests.fork.memories:Last3",
+    "last20": "tests.fork.memories:Last20",
+    "history": "tests.fork.memories:History",
+    "bm25": "tests.fork.memories:Bm25",
+    "bm25-all": "tests.fork.memories:Bm25All",
+    "fts5": "tests.fork.memories:Fts5",
+    "fts5-all": "tests.fork.memories:Fts5All",
+}
+"""The memories that are here, by name."""
+
+
+def memory(name: str) -> Make:
+    """The memory ``name``, which is one of ``MEMORIES`` or ``module:Class``."""
+    module, colon, attribute = MEMORIES.get(name, name).partition(":")
+    if not colon:
+        sys.exit(f"{name!r} is no memory: give module:Class, or one of {', '.join(MEMORIES)}")
+    sys.path.insert(0, str(Path.cwd()))
+    made: Make = getattr(importlib.import_module(module), attribute)
+    return made
+
+
+def write(args: argparse.Namespace) -> None:
+    """Print a story, one record a line."""
+    for record in story(args.language, args.seed, args.turns, args.rate / 100):
+        print(json.dumps(record, ensure_ascii=False))
+
+
+def read_stories(path: Path) -> Iterator[list[Record]]:
+    """The stories of a file, one after another."""
+    records: list[Record] = []
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            record: dict[str, Any] = json.loads(line)
+            if record["type"] == "story" and records:
+                yield records
+                records = []
+            records.append(record)
+    if records:
+        yield records
+
+
+def play(args: argparse.Namespace) -> None:
+    """Run one memory through the stories of a file, and print its figures as JSON."""
+    make, (count, counted) = memory(args.memory), tokens()
+    result = Result()
+    for records in read_stories(args.stories):
+        result.extend(run(records, make, count))
+    print(json.dumps({"memory": args.memory, "counted in": counted, **figures(result)}, indent=1))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fork", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    writing = commands.add_parser("write", help="print a story as JSON lines")
+    writing.add_argument("--language", default="en", choices=languages())
+    writing.add_argument("--seed", type=int, default=1)
+    writing.add_argument("--turns", type=int, default=200, help="turns of the chat at the end")
+    writing.add_argument("--rate", type=float, default=30, help="percent of the turns after which something goes back")
+    writing.set_defaults(run=write)
+    playing = commands.add_parser("run", help="run a memory through the stories of a file")
+    playing.add_argument("memory", help=f"module:Class, or one of {', '.join(MEMORIES)}")
+    playing.add_argument("stories", type=Path, help="a file that `write` printed; several may be joined in it")
+    playing.set_defaults(run=play)
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
