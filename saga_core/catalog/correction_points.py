@@ -107,4 +107,5 @@ def _statements(state: WorldState) -> Counter[tuple[object, ...]]:
         if each.kind == "note"
         else (each.kind, each.subject, each.other, each.text, each.number, each.top)
         for each in state_lines(state)
+        if each.kind != "elsewhere"  # who did not come along is elsewhere than who stayed behind
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Set
 from typing import Any
 
 from attrs import define, field, frozen
@@ -10,7 +11,7 @@ from cachetools import LRUCache
 
 from saga_core.language import DEFAULT
 from saga_core.model import Event, Turn, WorldState, deltas, undoings
-from saga_core.projection import StateLine, StateLineKey, state_lines, touched
+from saga_core.projection import StateLine, StateLineKey, elsewhere, state_lines, touched
 from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
@@ -108,7 +109,7 @@ def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change:
 
 def shown_line(state: WorldState, line: StateLine, origin: LineOrigin | None = None) -> dict[str, Any]:
     """Return a line with names, and with the turn that it comes from if ``origin`` is given."""
-    note = line.kind in ("note", "event")
+    note = line.kind in ("note", "event", "happening")
     found = {
         "kind": line.kind,
         "subject": None if note else state.name(line.subject),
@@ -126,7 +127,10 @@ def shown_line(state: WorldState, line: StateLine, origin: LineOrigin | None = N
 
 
 def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
-    """Return a scheduled event, with the field names that a correction of the kind ``event`` takes."""
+    """Return a scheduled event, with the field names that a correction of the kind ``event`` takes.
+
+    ``thread`` is None but for a thread: the tracker that it belongs to, when it is due, and who owes it to whom.
+    """
     found = state.schedule[event]
     return {
         "name": found.name,
@@ -135,12 +139,26 @@ def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
         "expires": found.expires,
         "place": state.name(found.place) if found.place else None,
         "who": state.name(found.who) if found.who else None,
+        "thread": {"tracker": found.kind, "when": found.when, "between": found.between} if found.kind else None,
     }
 
 
+_PERSONAL = frozenset({"elsewhere", "hp", "mood", "condition", "item"})
+
+
+def _around(state: WorldState, away: Set[str], language: str) -> Iterator[StateLine]:
+    """Yield the lines of a state without those of people who are elsewhere, but for those in ``away``."""
+    hidden = set(elsewhere(state)) - away
+    return (line for line in state_lines(state, language) if line.kind not in _PERSONAL or line.subject not in hidden)
+
+
 def effect(before: WorldState, after: WorldState, language: str = DEFAULT) -> list[dict[str, Any]]:
-    """Return the lines in which two states differ, with the values of trackers in ``language``."""
-    was = {line.key: shown_line(before, line) for line in state_lines(before, language)}
-    will = {line.key: shown_line(after, line) for line in state_lines(after, language)}
+    """Return the lines in which two states differ, with the values of trackers in ``language``.
+
+    Whoever comes or goes brings their lines along. Of those who are elsewhere before and after, changes are shown too.
+    """
+    away = set(elsewhere(before)) & set(elsewhere(after))
+    was = {line.key: shown_line(before, line) for line in _around(before, away, language)}
+    will = {line.key: shown_line(after, line) for line in _around(after, away, language)}
     keys = dict.fromkeys((*was, *will))
     return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]

@@ -17,7 +17,7 @@ from saga_core.extraction.statuses import is_supposed_death, status_of
 from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, ReportStatus, Source, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart, words_of_thing
-from saga_core.state_block import BlockFields, ItemTransfer, StateReading
+from saga_core.state_block import BlockFields, ItemTransfer, StateReading, unknown_field
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
@@ -63,7 +63,8 @@ def read_delta(
     cut = reading.cut if source is Source.BLOCK else ""
     status = ReportStatus.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
-    problems = tuple(f"{said_by}: {problem}" for problem in (*reading.problems, *wrong))
+    kept = {unknown_field(key) for key, _ in reading.others}
+    problems = tuple(f"{said_by}: {each}" for each in (*reading.problems, *wrong) if each not in kept)
     observed = tuple(deltas.Observed(key, value) for key, value in reading.others)
     return Delta(
         (*head, *names.introduced, *events, *observed),

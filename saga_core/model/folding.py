@@ -178,10 +178,10 @@ def _item_transferred(draft: Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
-        # The receiver has the item even if the giver was not known to have it. That is a problem only if anybody has
-        # ever said what the giver has.
-        if giver.id in draft.view("belongings"):
-            _lose(draft, giver.id, item.id, event.quantity)
+        # Who gives something had it: what nobody listed is unknown, not absent.
+        have: Stack | None = draft.view("belongings").get(giver.id, {}).get(item.id)
+        if have is not None:
+            _lose(draft, giver.id, item.id, min(have.quantity, event.quantity))
         _gain(draft, receiver.id, item.id, event.quantity)
 
 

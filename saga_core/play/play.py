@@ -63,7 +63,7 @@ from saga_core.stores import GraphStore
 from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
 from saga_core.views import Projector, scope_of
-from saga_core.world import EMPTY_WORLD, WorldLibrary
+from saga_core.world import World, WorldLibrary
 
 T = TypeVar("T")
 
@@ -299,7 +299,7 @@ class Play:
         if not state.trackers.profile:
             profile = request.profile or config.profile
             if profile == AUTO:
-                first = place.live.tree.get(place.parent).parent is None and place.live.world.name == EMPTY_WORLD.name
+                first = place.live.tree.get(place.parent).parent is None and _counts_nothing(place.live.world)
                 profile = guessed_profile(place.transcript.system_text) if first else ""
             if profile not in ("", ADVENTURE):
                 found.append(deltas.ProfileChosen(profile, trackers_of(profile, language)))
@@ -487,6 +487,11 @@ def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[
     for each in unknown_here(live, state, tuple(subjects)):
         found.setdefault((each.depth, each.text), []).append(each.who)
     return tuple(Ignorance(depth, text, tuple(who)) for (depth, text), who in found.items())
+
+
+def _counts_nothing(world: World) -> bool:
+    """Whether no author said what the story counts: the world is a card's, or there is none."""
+    return world.player is None and not world.trackers
 
 
 def _people(state: WorldState) -> list[str]:

@@ -155,13 +155,13 @@ StateLineKey = tuple[str, str, str]
 class StateLine:
     """A statement.
 
-    ``kind`` is ``place``, ``hp``, ``mood``, ``condition``, ``status``, ``present``, ``item``, ``relation``, ``note``,
-    ``event``, or ``tracker:`` with the key of a tracker.
+    ``kind`` is ``place``, ``hp``, ``mood``, ``condition``, ``status``, ``present``, ``elsewhere``, ``item``,
+    ``relation``, ``note``, ``event``, ``happening``, or ``tracker:`` with the key of a tracker.
     """
 
     kind: str
     subject: str = ""
-    """The id of the entity; of a note its turn and its number there; of an event the event's id."""
+    """The id of the entity; of a note its turn and its number there; of an event or a happening the event's id."""
     other: str = ""
     """The id of the item, or of the target of a relation."""
     text: str = ""
@@ -170,7 +170,7 @@ class StateLine:
     top: int | None = None
     """The maximum of the hit points."""
     since: int | None = None
-    """The turn (depth) of a note or of the scheduling of an event."""
+    """The turn (depth) of a note, of a happening, or of the scheduling of an event."""
 
     @property
     def key(self) -> StateLineKey:
@@ -179,9 +179,10 @@ class StateLine:
 
 
 def state_lines(state: WorldState, language: str = DEFAULT) -> list[StateLine]:
-    """Return the statements of a state: the player, company, relations, the dead, notes and scheduled events.
+    """Return the statements of a state: the player, company, relations, the dead, notes, scheduled events, those who
+    were met and are elsewhere, and what happened.
 
-    Company comes with what they carry. A condition is a status of the living, such as a wound.
+    People come with what they carry. A condition is a status of the living, such as a wound.
     """
     return list(_lines(state, language))
 
@@ -190,13 +191,9 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
     place = state.location
     yield StateLine(kind="place", subject=state.player, text=state.name(place) if place else "")
     yield from _person(state, state.player, own=True)
-    for item, stack in state.belongings.get(state.player, {}).items():
-        yield StateLine(kind="item", subject=state.player, other=item, text=state.name(item), number=stack.quantity)
     for who in state.present:
         yield StateLine(kind="present", subject=who, text=state.name(who))
         yield from _person(state, who)
-        for item, stack in state.belongings.get(who, {}).items():
-            yield StateLine(kind="item", subject=who, other=item, text=state.name(item), number=stack.quantity)
     for (source, target), relation in state.relations.items():
         yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
     for value in counted_values(state):
@@ -219,6 +216,19 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
     for event in state.schedule.values():
         text = f"{event.name}: {event.text}" if event.text else event.name
         yield StateLine(kind="event", subject=event.event, text=text, number=event.due, since=event.since)
+    for who in elsewhere(state):
+        where = state.whereabouts.get(who)
+        yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where else "")
+        yield from _person(state, who)
+    latest = {each.event: each for each in state.happenings}
+    for happened in sorted(latest.values(), key=lambda each: each.depth):
+        yield StateLine(kind="happening", subject=happened.event, text=happened.name, since=happened.depth)
+
+
+def elsewhere(state: WorldState) -> tuple[str, ...]:
+    """Return the ids of the living who were met and are not here."""
+    here = {state.player, *state.present}
+    return tuple(who for who in state.met if who not in here and who in state.entities and not state.entities[who].dead)
 
 
 def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[StateLine]:
@@ -233,13 +243,15 @@ def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[State
     status = entity.get("status")
     if status and status != ALIVE and not entity.dead:
         yield StateLine(kind="condition", subject=who, text=str(status))
+    for item, stack in state.belongings.get(who, {}).items():
+        yield StateLine(kind="item", subject=who, other=item, text=state.name(item), number=stack.quantity)
 
 
 def touched(event: Event) -> tuple[StateLineKey, ...]:
     """Return the keys of the statements that an event may have changed; empty for other events."""
     match event:
         case deltas.Moved(who=who):
-            return (("place", who, ""),)
+            return ("place", who, ""), ("elsewhere", who, "")
         case deltas.HpChanged(who=who) | deltas.HpSet(who=who):
             return (("hp", who, ""),)
         case deltas.MoodChanged(who=who):
@@ -253,7 +265,9 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
         case deltas.ItemTransferred(giver=giver, receiver=receiver, item=item):
             return ("item", giver, item), ("item", receiver, item)
         case deltas.Met(who=who) | deltas.Separated(who=who):
-            return (("present", who, ""),)
+            return ("present", who, ""), ("elsewhere", who, "")
+        case deltas.EventTriggered(event=name):
+            return (("happening", name, ""),)
         case deltas.RelationChanged(source=source, target=target):
             return (("relation", source, target),)
         case deltas.AttributeSet(who=who, name=name):
@@ -267,6 +281,8 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             return ((f"tracker:{squash(name)}", who, target),)
         case deltas.EventScheduled(event=name) | deltas.EventAdvanced(event=name):
             return (("event", name, ""),)
+        case deltas.EventClosed(event=name):
+            return (("happening", name, ""),)
         case _:
             return ()
 

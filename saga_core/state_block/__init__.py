@@ -29,6 +29,7 @@ from saga_core.state_block.parser import (
     read_hidden,
     read_reply,
     says_nothing,
+    unknown_field,
 )
 from saga_core.state_block.prose import prose_of
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
@@ -63,6 +64,7 @@ __all__ = [
     "render_block",
     "says_nothing",
     "thinks_only",
+    "unknown_field",
     "unscanned",
     "without_thoughts",
 ]

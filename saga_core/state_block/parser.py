@@ -97,6 +97,11 @@ class StateReading:
     others: tuple[tuple[str, str], ...] = ()
 
 
+def unknown_field(key: str) -> str:
+    """The problem of a key that is neither a field nor a tracker."""
+    return f"an unknown field: {key!r}"
+
+
 @define(kw_only=True)
 class _Findings:
     values: dict[str, Any] = Factory(dict)
@@ -126,7 +131,7 @@ class _Findings:
 
     def other(self, key: str, node: Node) -> None:
         """Keep a key that is no field and no tracker."""
-        self.problem(f"an unknown field: {key[:_SHOWN]!r}")
+        self.problem(unknown_field(key[:_SHOWN]))
         value = ", ".join(_texts(node))[:_MAX_VALUE]
         if value and len(self.others) < _MAX_OTHERS:
             self.others.append((key[:_SHOWN], value))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.web.chromium import MISSING
@@ -9,9 +12,10 @@ from tests.web.chromium import MISSING
 pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.config import load_config
-from saga_core.state_block import ItemAmount, StatusChange
+from saga_core.state_block import ItemAmount, ItemTransfer, StatusChange
 from saga_server.server import Server
 from tests.core.frontend import Frontend
+from tests.core.imports.samples import card_v2
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
@@ -41,3 +45,77 @@ async def test_wounds_and_the_things_of_others_are_shown_and_corrected(browser: 
         await page.click(f"{here}[data-kind=item] [data-action=off]")
         await page.click("[data-action=save]")
         await page.wait_for_selector(f"{here}[data-kind=item]", state="detached")
+
+
+async def test_who_is_elsewhere_what_is_planned_and_what_happened(browser: Browser) -> None:
+    tree = {**SETTINGS, "trackers": {"plans": {"kind": "threads"}}}
+    async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server, "phone") as visit:
+        chat, page = Frontend(server.saga, session="one"), visit.page
+        coat = ItemTransfer("coat", "Player", "Mina")
+        await chat.say(
+            "I meet Mina.", "She takes the coat.", location="Quay", present=("Mina",), items_transferred=(coat,)
+        )
+        ring = ItemTransfer("ring", "Mina", "Player")
+        begun = await chat.say("I wait.", "She gives a ring.", present=("Mina",), items_transferred=(ring,))
+        plan = "plans: +Lantern feast (Saturday 19:00): with Mina"
+        await chat.say("I bow.", "She leaves.\n\n```state\nlocation: Mill\npresent: []\nweather: rain\n```")
+        await chat.say("I sit.", f"A bell.\n\n```state\npresent: []\nevent_trigger: The bell rang\n{plan}\n```")
+        await visit.open("now", session=begun.session.id)
+
+        assert await page.locator("[data-item=problems]").count() == 0, "a gift and a value that is kept are no problem"
+        await page.click("[data-item=here] [data-item=others] summary")
+        mina = await page.get_attribute("[data-kind=elsewhere]:has-text('Mina')", "data-subject")
+        assert "Quay" in await page.inner_text("[data-kind=elsewhere]")
+        await page.wait_for_selector(f"[data-item=others] [data-subject='{mina}'][data-kind=item]:has-text('coat')")
+        await page.click("[data-kind=elsewhere] [data-action=edit]")
+        await page.fill("[data-item=correction] input[name=place]", "Old Inn")
+        await page.click("[data-action=preview]")
+        await page.wait_for_selector("[data-item=effect] ins:has-text('Old Inn')")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector("[data-kind=elsewhere]:has-text('Old Inn')")
+        await page.click("[data-item=said] [data-action=undo]")
+        await page.wait_for_selector("[data-kind=elsewhere]:has-text('Quay')")
+
+        feast = "[data-item=events] [data-kind=event]:has-text('Lantern feast')"
+        assert "plans · Saturday 19:00" in await page.inner_text(f"{feast} .says")
+        await page.click(f"{feast} [data-action=edit]")
+        assert await page.input_value("[data-item=correction] input[name=text]") == "with Mina"
+        await page.fill("[data-item=correction] input[name=when]", "Sunday 18:00")
+        await page.click("[data-action=preview]")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector(f"{feast} .says:has-text('plans · Sunday 18:00')")
+        assert "with Mina" in await page.inner_text(f"{feast} .says")
+        await page.click("[data-item=said] [data-action=undo]")
+        await page.wait_for_selector(f"{feast} .says:has-text('Saturday 19:00')")
+
+        bell = "[data-item=happened] [data-kind=happening]:has-text('The bell rang')"
+        await page.click(f"{bell} [data-action=off]")
+        await page.wait_for_selector("[data-item=effect] del:has-text('The bell rang')")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector(bell, state="detached")
+        await page.click("[data-item=said] [data-action=undo]")
+        await page.wait_for_selector(bell)
+        assert await visit.too_wide() == 0 and await visit.findings() == []
+
+
+NO_MORE = {"character_book": None, "mes_example": "", "first_mes": "The bell rings.", "alternate_greetings": []}
+
+
+async def test_a_romance_with_an_imported_card_shows_no_hit_points(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    card = card_v2(name="Hana", description="{{char}} blushes. A romance: dating, jealousy, a first kiss.", **NO_MORE)
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        await visit.open("transfer")
+        raw = {"name": "hana.json", "mimeType": "application/json", "buffer": json.dumps(card).encode()}
+        await visit.page.set_input_files("[data-action=files]", [raw])  # type: ignore[list-item]
+        await visit.page.click("[data-action=confirm]")
+        await visit.page.wait_for_selector("[data-item=play]")
+        system = f"Write Hana's next reply. {card['data']['description'].replace('{{char}}', 'Hana')}"
+        chat = Frontend(server.saga, system=system, note="", greeting="The bell rings.")
+        begun = await chat.say("Hello.", "She looks up.", present=("Hana",))
+        assert begun.session.world == "Hana"
+        await visit.open("now", session=begun.session.id)
+        await visit.page.wait_for_selector("[data-item=profile]:has-text('a romance')")
+        assert await visit.page.locator("[data-kind=hp]").count() == 0

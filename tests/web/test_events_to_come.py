@@ -49,6 +49,7 @@ async def test_an_event_is_scheduled_edited_undone_and_closed(browser: Browser, 
         (line,) = [each for each in lines if each["kind"] == "event" and each["scheduled"]["name"] == "The bells ring"]
         assert line["scheduled"] == {
             "name": "The bells ring", "text": "", "due": 40, "expires": 60, "place": "Rope Quay", "who": None,
+            "thread": None,
         }  # fmt: skip
 
         await page.click("[data-item=events] [data-action=undo]")

@@ -152,6 +152,7 @@ function said(line) {
     case "item": return `${who}: ${line.text} × ${line.number}`;
     case "mood": return `${who}: ${line.text || t("unknown")}`;
     case "place": return `${t("place")}: ${line.text || t("unknown")}`;
+    case "elsewhere": return `${who}: ${line.text || t("unknown")}`;
     case "relation": return `${who} → ${line.other}: ${line.text} (${line.number})`;
     case "status":
     case "condition": return `${who}: ${line.text}`;
@@ -244,7 +245,7 @@ function button(word, what, about) {
   return el("button", { type: "button", class: "menu_button interactable", "data-saga-action": word, "aria-label": `${t(word)}: ${about}`, onclick: what }, t(word));
 }
 
-const GROUPS = [["place", "hp", "mood", "condition"], ["item"], ["present"], ["status"], ["relation"], ["event"], ["note"]];
+const GROUPS = [["place", "hp", "mood", "condition"], ["item"], ["present", "elsewhere"], ["status"], ["relation"], ["event"], ["happening", "note"]];
 
 function now(at, lines) {
   const rows = [...GROUPS.flatMap((kinds) => lines.filter((each) => kinds.includes(each.kind))), ...lines.filter(counted)]

@@ -61,26 +61,30 @@ function Board({ session, turn, known, counts, observed, problems, living, chang
   const own = (each) => each.subject_id === mine;
   const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
+  const happened = of("happening");
+  const withTheirs = (people) => people.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))]);
   const counted = known.lines.filter((each) => each.kind.startsWith("tracker:")).map((each, at) => ({ ...each, count: counts[at] && each.text.endsWith(counts[at].text) ? counts[at] : null }));
   const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
-      lines=${here.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))])} few=${24} />
-    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
+      lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
+    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
       add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
+    ${happened.length > 0 && html`<${Group} ...${about} name="happened" title=${t("happened")} lines=${happened.reverse()} few=${8} />`}
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
       <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Sentence} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
   </div>`;
 }
 
-function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...about }) {
+/** Lines below a heading. `rest` are more of them below `others`, shut if `folded` or if there are lines before them. */
+function Group({ name, title, none, help, lines, rest = [], others, folded = false, few = 12, add, ...about }) {
   const t = useWords(words);
   const [adding, open] = useState(false);
   const done = (made) => {
@@ -92,9 +96,9 @@ function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...ab
   return html`<${Part} name=${name} title=${title} aside=${button}>
     ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
     ${help && lines.length > 0 && html`<p class="hint">${help}</p>`}
-    ${lines.length + rest.length === 0 && none && html`<p class="none">${none}</p>`}
+    ${lines.length + (folded ? 0 : rest.length) === 0 && none && html`<p class="none">${none}</p>`}
     <${Few} rows=${lines} most=${few} row=${row} />
-    ${rest.length > 0 && html`<details data-item="others" open=${lines.length === 0}><summary>${t("others", { n: rest.length })}</summary><${Few} rows=${rest} row=${row} /></details>`}
+    ${rest.length > 0 && html`<details data-item="others" open=${lines.length === 0 && !folded}><summary>${others}</summary><${Few} rows=${rest} row=${row} /></details>`}
   <//>`;
 }
 
@@ -132,6 +136,7 @@ function Says({ line }) {
     case "mood": return html`${t("mood")}: ${line.text ? html`<${Text} value=${line.text} />` : html`<span class="none">${t("noMood")}</span>`}`;
     case "place": return html`${t("place")}: <strong>${line.text ? html`<${Text} value=${line.text} />` : t("nowhere")}</strong>`;
     case "present": return html`<strong><${Text} value=${line.text} /></strong>`;
+    case "elsewhere": return html`<strong><${Text} value=${line.subject} /></strong> · <${Text} value=${line.text || t("nowhere")} />`;
     case "relation": return html`<${Text} value=${line.subject} /> → <${Text} value=${line.other} />: <strong><${Text} value=${line.text} /></strong> ${line.number > 0 ? "+" : ""}${line.number}
       <${Tug} strength=${line.number} />`;
     case "status": return html`<${Text} value=${line.subject} />`;
@@ -166,12 +171,14 @@ function edits(line, t, now) {
   const who = line.subject_id;
   if (line.kind.startsWith("tracker:")) {
     return {
-      fields: [{ name: "value", label: t("value"), value: line.number < 0 ? `=${line.number}` : line.number ?? "" }],
+      fields: [{ name: "value", label: t("value"), value: line.number < 0 ? `=${line.number}` : line.number ?? (["text", "choice"].includes(line.count?.kind) ? line.count.text : "") }],
       make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value, who, place: who, to: line.other_id }),
     };
   }
   switch (line.kind) {
-    case "place": return { fields: [{ name: "place", label: t("place"), value: line.text }], make: ({ place }) => ({ kind: "move", who, place }) };
+    case "place":
+    case "elsewhere": return { fields: [{ name: "place", label: t("place"), value: line.text }], make: ({ place }) => ({ kind: "move", who, place }) };
+    case "condition": return { fields: [{ name: "status", label: t("condition"), value: line.text }], make: ({ status }) => ({ kind: "status", who, status }) };
     case "hp": return {
       fields: [
         { name: "hp", label: t("hp"), value: line.number, kind: "number", min: 0 },
@@ -195,12 +202,23 @@ function edits(line, t, now) {
       make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
     };
     case "note": return { fields: [{ name: "text", label: t("text"), kind: "long", value: line.text }], make: ({ text }) => ({ kind: "unnote", remark: line.text, text }) };
-    case "event": return {
+    case "event": return line.scheduled.thread ? threaded(line.scheduled, t) : {
       fields: conditions(t, line.scheduled, now),
       make: (found) => ({ kind: "event", name: line.scheduled.name, ...given(found) }),
     };
     default: return null;
   }
+}
+
+/** A plan, promise or quest says when it is due by the story's clock, and what is new of it. */
+function threaded({ name, text, thread: { tracker, when, between } }, t) {
+  return {
+    fields: [{ name: "text", label: t("whatHappens"), value: text, free: true }, { name: "when", label: t("dueWhen"), value: when, free: true }],
+    make: (found) => {
+      const remark = [found.when, between].filter(Boolean).join(", ");
+      return { kind: "tracker", tracker, value: `+${name}${remark && ` (${remark})`}${found.text && `: ${found.text}`}` };
+    },
+  };
 }
 
 /** The fields of what an event waits for. A turn that is over by now cannot be given again: without one it is due. */
@@ -228,6 +246,8 @@ function offs(line) {
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
     case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
     case "observed": return { label: "countIt", fields: [], make: () => ({ kind: "declare", declaration: `${line.key} | kind=${/^[+-]?\d+$/.test(line.value) ? `number | start=${line.value}` : "text"}` }) };
+    case "elsewhere": return { label: "isHere", fields: [], make: () => ({ kind: "met", who: line.subject_id }) };
+    case "happening": return { label: "untrue", fields: [], make: () => ({ kind: "forget", who: line.subject_id }) };
     case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
     default: return null;
   }

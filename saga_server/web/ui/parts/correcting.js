@@ -21,6 +21,7 @@ export function spoken(line, t) {
     case "mood": return `${subject} · ${t("mood")}: ${brief(line.text) || t("noMood")}`;
     case "place": return `${t("place")}: ${brief(line.text) || t("nowhere")}`;
     case "present": return `${t("here")}: ${brief(line.text)}`;
+    case "elsewhere": return `${subject} · ${t("place")}: ${brief(line.text) || t("nowhere")}`;
     case "relation": return `${subject} → ${brief(line.other)}: ${brief(line.text)} (${line.number > 0 ? "+" : ""}${line.number})`;
     case "status": return `${subject} · ${t("status")}: ${brief(conditionOf(line.text, t))}`;
     case "event": return [brief(line.text, 120), ...when(line.scheduled, t)].join(" · ");
@@ -28,9 +29,10 @@ export function spoken(line, t) {
   }
 }
 
-/** What an event to come waits for, in words. */
-export function when({ due, expires, place, who }, t) {
+/** What an event to come waits for, in words; of a plan or a promise what it is, and when it is due as it was said. */
+export function when({ due, expires, place, who, thread }, t) {
   return [
+    thread && [thread.tracker, thread.when, thread.between].filter(Boolean).map((each) => brief(each)).join(" · "),
     due !== null && t("due", { n: due }), expires !== null && t("until", { n: expires }),
     place && t("at", { place: brief(place) }), who && t("with", { who: brief(who) }),
   ].filter(Boolean);
