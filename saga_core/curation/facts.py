@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from saga_core.language import Texts, language_of, match_name, match_text
+from saga_core.language import DEFAULT, Texts, language_of, match_name, match_text
 from saga_core.model import CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 from saga_core.stores import CurationView
@@ -86,28 +86,27 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             if event.status == DEAD:
                 yield fact(words.died(name=name), DEATH, name)
             else:
-                yield fact(f"{name}: {event.status}", BOND, name)
+                yield fact(words.fared(name=name, status=event.status), BOND, name)
         elif isinstance(event, deltas.EventTriggered):
-            yield fact(f"[{event.name}]", EVENT, event.name)
+            yield fact(event.name, EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
             name = after.name(event.who)
-            yield fact(words.met(name=name), MEETING, name)
+            yield fact(words.met(who=after.name(after.player), name=name), MEETING, name)
         elif isinstance(event, deltas.ItemGained) and event.owner == after.player:
             name = after.name(event.item)
-            yield fact(words.gained(name=name), THING, name)
+            yield fact(words.gained(who=after.name(after.player), name=name), THING, name)
         elif isinstance(event, deltas.ItemTransferred):
             item, giver, receiver = (after.name(id_) for id_ in (event.item, event.giver, event.receiver))
-            text = f"{giver} → {receiver}: {item}"
-            yield fact(text, THING, item)
+            yield fact(words.gave(who=giver, receiver=receiver, name=item), THING, item)
         elif isinstance(event, deltas.Noted):
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
                 yield fact(text.replace(";", ","), weight(text))
 
 
-def facts_in(parts: Sequence[StoryPart]) -> list[Fact]:
-    """Return the facts in parts of a story, one for each clause."""
-    return [Fact(part.first, clause, weight(clause)) for part in parts for clause in clauses(part.text)]
+def facts_in(parts: Sequence[StoryPart], happened: frozenset[str]) -> list[Fact]:
+    """Return the facts in parts of a story, one for each clause. ``happened`` are the names of the story's events."""
+    return [Fact(part.first, clause, weight(clause, happened)) for part in parts for clause in clauses(part.text)]
 
 
 def lost(text: str, facts: Sequence[Fact], least: int = EVENT) -> list[Fact]:
@@ -125,20 +124,30 @@ def _told(folded: str, fact: Fact) -> bool:
     return bool(stems) and sum(stem in folded for stem in stems) * 2 >= len(stems)
 
 
-def condensed(facts: Sequence[Fact], limit: int) -> str:
-    """Return the facts with the highest weight, in order and separated by semicolons, in ``limit`` characters."""
+def condensed(facts: Sequence[Fact], limit: int, language: str = DEFAULT) -> str:
+    """Return the facts with the highest weight, in order and each a sentence, in ``limit`` characters."""
+    stop = language_of(language).texts.stop
+    between = " " if stop == "." else ""
     chosen: list[tuple[int, Fact]] = []
     spent = 0
     seen: set[str] = set()
     for at, fact in sorted(enumerate(facts), key=lambda each: (-each[1].weight, each[0])):
-        cost = len(fact.text) + 2
+        cost = len(_sentence(fact.text, stop)) + len(between)
         if fact.text not in seen and spent + cost <= limit:
             seen.add(fact.text)
             chosen.append((at, fact))
             spent += cost
-    return "; ".join(fact.text for _, fact in sorted(chosen, key=lambda each: each[0]))
+    ordered = sorted(chosen, key=lambda each: each[0])
+    return between.join(_sentence(fact.text, stop) for _, fact in ordered)
 
 
+def _sentence(text: str, stop: str) -> str:
+    """Return ``text`` with a capital at its beginning and ``stop`` at its end, unless it ends otherwise."""
+    plain = text.strip(" ;")
+    return f"{plain[:1].upper()}{plain[1:]}" + ("" if plain[-1:] in _ENDS else stop)
+
+
+_ENDS = frozenset(".!?…。！？")
 SCENE_TURNS = 10
 SCENE_CHARS = 320
 CHAPTER_SCENES = 5
@@ -155,7 +164,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
     parts = list(view.state.story)
     for start in range(0, len(steps), SCENE_TURNS):
         run = steps[start : start + SCENE_TURNS]
-        text = condensed(facts_of(run, view.language), SCENE_CHARS)
+        text = condensed(facts_of(run, view.language), SCENE_CHARS, view.language)
         first, last = run[0].turn.depth, run[-1].turn.depth
         if text and not any(part.first <= first and last <= part.last for part in parts):
             parts.append(StoryPart(SCENE, first, last, text))
@@ -164,7 +173,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
     old.sort(key=lambda part: part.first)
     for start in range(0, len(old) - CHAPTER_SCENES + 1, CHAPTER_SCENES):
         scenes = old[start : start + CHAPTER_SCENES]
-        text = condensed(facts_in(scenes), CHAPTER_CHARS)
+        text = condensed(facts_in(scenes, view.state.event_names), CHAPTER_CHARS, view.language)
         proposals.append(story_proposal(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
     return tuple(proposals)
 

@@ -142,11 +142,12 @@ class _Judge:
             raise _Refused("it cuts through a part that is already summarised")
         text = _text(proposal.data, "text", limit=MAX_STORY_CHARS)
         facts = facts_of([step for step in self.steps if first <= step.turn.depth <= last], self.view.language)
-        facts = [*facts_in([part for part in parts if first <= part.first and part.last <= last]), *facts]
+        inside = [part for part in parts if first <= part.first and part.last <= last]
+        facts = [*facts_in(inside, self.state.event_names), *facts]
         missing = lost(text, facts)
         if missing:
             room = MAX_STORY_CHARS - len(text) - 2
-            added = condensed(missing, room) if room > 0 else ""
+            added = condensed(missing, room, self.view.language) if room > 0 else ""
             text = f"{text} {added}".strip()
         return (deltas.StoryTold(level, first, last, text),)
 

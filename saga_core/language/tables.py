@@ -774,10 +774,16 @@ class Texts(Table):
     """The text after such an event, with ``{left}``."""
     died: Filled
     """With ``name``."""
+    fared: Filled
+    """With ``name`` and ``status``."""
     met: Filled
-    """With ``name``."""
+    """With ``who`` and ``name``."""
     gained: Filled
-    """With ``name``."""
+    """With ``who`` and the thing's ``name``."""
+    gave: Filled
+    """With ``who``, ``receiver`` and the thing's ``name``."""
+    stop: str
+    """What a sentence ends with."""
 
     def day(self, day: date) -> str:
         """A date in the usual way."""

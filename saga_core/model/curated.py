@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -224,9 +225,11 @@ def without_remark(story: tuple[StoryPart, ...], event: deltas.Unnoted) -> tuple
     """Return the story without a remark that it quotes word for word. Parts left empty are removed."""
 
     def left(part: StoryPart) -> str:
-        if not part.first <= event.depth <= part.last or event.text not in part.text:
+        if not part.first <= event.depth <= part.last:
             return part.text
-        return "; ".join(each for each in part.text.split("; ") if each != event.text)
+        said = re.escape(event.text.rstrip(" ;."))
+        whole = rf"(^|[;.!?。！？]\s*){said}(?:[.。]|(?=;)|(?<=[!?…！？])|$);?\s*"
+        return re.sub(whole, r"\1", part.text, flags=re.IGNORECASE).strip("; ")
 
     parts = (evolve(part, text=text) if (text := left(part)) != part.text else part for part in story)
     return tuple(part for part in parts if part.text)

@@ -146,6 +146,11 @@ class WorldState:
         """Return the ids of the characters at a place, without the player, ordered by id."""
         return sorted(who for who, where in self.whereabouts.items() if where.place == place and who != self.player)
 
+    @property
+    def event_names(self) -> frozenset[str]:
+        """The names of the latest happenings."""
+        return frozenset(each.name for each in self.happenings)
+
     def nearby(self) -> list[str]:
         """Return the characters present, then others at the player's place, without those who left it."""
         place = self.location

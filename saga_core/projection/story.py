@@ -88,7 +88,8 @@ def _without(text: str, sentences: set[str]) -> str:
     if not sentences:
         return text
     left = (part for part in sentences_of(text) if part not in sentences)
-    return "; ".join(part.strip() if len(part.strip()) > 1 else "" for part in left).strip("; ")
+    between = "; " if ";" in text else " "
+    return between.join(part.strip() if len(part.strip()) > 1 else "" for part in left).strip("; ")
 
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
@@ -110,14 +111,15 @@ def _weighty(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patte
 
 
 @lru_cache(maxsize=8_192)
-def weight(clause: str) -> int:
-    """Return the importance of a clause, judging by its words."""
+def weight(clause: str, happened: frozenset[str] = frozenset()) -> int:
+    """Return the importance of a clause, judging by its words. ``happened`` are the names of the story's events."""
     died, bonds = _weighty(languages_in(clause))
     if died.search(clause):
         return DEATH
     if bonds.search(clause):
         return BOND
-    if clause.strip().startswith("["):
+    plain = clause.strip().rstrip(".。")
+    if plain.startswith("[") or plain in happened or f"{plain[:1].lower()}{plain[1:]}" in happened:
         return EVENT
     return REMARK
 
@@ -170,7 +172,8 @@ def story_within(state: WorldState, recent: int, limit: int, count: Callable[[st
         return [*past, *lately]
     pieces = [*(clause for text in past for clause in clauses(text)), *lately]
     latest = len(pieces) - _LATEST
-    ranked = sorted(enumerate(pieces), key=lambda each: (each[0] < latest, -weight(each[1]), -each[0]))
+    worth = [weight(text, state.event_names) for text in pieces]
+    ranked = sorted(enumerate(pieces), key=lambda each: (each[0] < latest, -worth[each[0]], -each[0]))
     chosen: dict[int, str] = {}
     spent = 0
     seen: set[str] = set()

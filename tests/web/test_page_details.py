@@ -12,6 +12,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.billing import Bill
 from saga_core.config import load_config
+from saga_core.state_block import ItemTransfer
 from saga_core.trackers import tracker_in_line
 from saga_server.server import Server
 from tests.core.frontend import Frontend, answer
@@ -21,11 +22,16 @@ from tests.web.conftest import SETTINGS
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 _OVERLAPS = """() => {
-    const boxes = document.querySelector("[data-item=graph]")._cyreg.cy.nodes().map(each => each.boundingBox());
+    const { cy } = document.querySelector("[data-item=graph]")._cyreg;
+    const ties = cy.edges().filter(each => each.style("label")).map(each => each.boundingBox({ includeEdges: false }));
+    const boxes = [...cy.nodes().map(each => each.boundingBox()), ...ties];
     return boxes.flatMap((one, at) => boxes.slice(at + 1).filter(other =>
         Math.min(one.x2, other.x2) - Math.max(one.x1, other.x1) > 1
         && Math.min(one.y2, other.y2) - Math.max(one.y1, other.y1) > 1)).length;
 }"""
+_NAMED_TIES = (
+    """() => document.querySelector("[data-item=graph]")._cyreg.cy.edges().filter(each => each.style("label")).length"""
+)
 _WIDTHS = "all => all.map(each => Math.round(parseFloat(each.style.width) * 10) / 10)"
 
 
@@ -36,6 +42,24 @@ async def test_no_name_in_the_graph_lies_on_another(browser: Browser, played: tu
         await visit.open("people", session=session)
         await visit.page.wait_for_selector("[data-item=graph][data-drawn=true]")
         assert await visit.page.evaluate(_OVERLAPS) == 0
+        assert size == "phone" or await visit.page.evaluate(_NAMED_TIES) > 0
+
+
+async def test_the_story_in_fewer_words_is_told_in_sentences(browser: Browser) -> None:
+    tree = {**SETTINGS, "curator": {"interval": 10}}
+    async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server) as visit:
+        chat = Frontend(server.saga, session="one", system="A bare card.", greeting="The bell rings.")
+        lamp = ItemTransfer("lamp", "Mina", "Player")
+        begun = await chat.say("I go in.", "Mina nods.", npc_met=("Mina",), items_transferred=(lamp,))
+        await chat.say("I sit.", "She sits.", notes="Mr. Vey wants the house", event_trigger="the bell of Sarn rang")
+        for number in range(10):
+            await chat.say(f"I wait, {number}.", f"Nothing comes, {number}.", mood="calm")
+        await server.saga.drain(10)
+        await visit.open("memories", session=begun.session.id)
+        (told,) = await visit.texts("[data-item=story] li >> nth=0")
+        assert told.endswith(
+            "Player met Mina. Mina gave lamp to Player. The bell of Sarn rang. Mr. Vey wants the house."
+        )
 
 
 async def test_a_meter_says_the_same_whatever_stands_beside_it(browser: Browser) -> None:

@@ -127,7 +127,7 @@ def test_a_chapter_keeps_what_the_scenes_told_that_it_replaces() -> None:
 def test_ten_promises_in_ten_turns_outlive_a_summary_of_none() -> None:
     stage = Stage("harrow")
     marks = [
-        f"promised to bring Ruth the {thing}" for thing in "lamp bell rope coat seal boat book coin ring knife".split()
+        f"Promised to bring Ruth the {thing}" for thing in "lamp bell rope coat seal boat book coin ring knife".split()
     ]
     for mark in marks:
         stage.tell(Told("I go.", "I go.", f"notes: {mark}"))

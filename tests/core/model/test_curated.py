@@ -215,6 +215,19 @@ def test_a_remark_that_was_wrong_counts_no_more_nor_where_it_was_told_again() ->
     assert "turn 7 has no remark 'the bell sank'" in again.problems[-1].text
 
 
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ("Dez met Kim. The bell sank. Rain.", "Dez met Kim. Rain."),
+        ("The bell sank. Rain.", "Rain."),
+        ("They say the bell sank. The bell sank.", "They say the bell sank."),
+    ],
+)
+def test_a_remark_is_taken_out_of_sentences(told: str, left: str) -> None:
+    (part,) = curated.without_remark((StoryPart(SCENE, 1, 5, told),), deltas.Unnoted(4, "the bell sank"))
+    assert part.text == left
+
+
 def test_what_is_learned_replaces_and_an_empty_text_takes_it_back() -> None:
     lore = curated.learned({"숲": "어둡다", "광장": "넓다"}, deltas.LoreLearned("숲", "밝다"))
     assert list(lore.items()) == [("광장", "넓다"), ("숲", "밝다")]

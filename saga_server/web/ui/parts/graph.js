@@ -76,6 +76,16 @@ function parted(graph) {
   graph.fit(undefined, 28);
 }
 
+/** What a tie is called stands on it where nothing else does, the strongest first. */
+function named(graph) {
+  const taken = graph.nodes().map(boxOf);
+  for (const tie of graph.edges("[kind = 'RELATES_TO']").sort((one, other) => other.data("width") - one.data("width"))) {
+    const own = tie.boundingBox({ includeEdges: false, includeOverlays: false });
+    if (taken.some((each) => Math.min(each.x2, own.x2) > Math.max(each.x1, own.x1) && Math.min(each.y2, own.y2) > Math.max(each.y1, own.y1))) tie.data("name", "");
+    else taken.push(own);
+  }
+}
+
 /** The place of a node and its name. */
 const boxOf = (node) => {
   const { x1, x2, y1, y2 } = node.boundingBox({ includeOverlays: false });
@@ -133,7 +143,10 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
       parted(made.current);
       made.current.on("tap", "node", (event) => open(event.target.id()));
       left(found.left);
-      say(true);
+      made.current.one("render", () => { // where the names of ties lie is known once they were drawn
+        named(made.current);
+        say(true);
+      });
     });
     return () => {
       over = true;
