@@ -10,7 +10,7 @@ from attrs import fields
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.language import match_name, match_text
-from saga_core.model import Delta, Entity, Event, WorldState
+from saga_core.model import HABITS, Delta, Entity, Event, WorldState
 from saga_core.sessions import LiveSession
 
 _CHUNK = 256
@@ -40,7 +40,7 @@ async def entity_page(live: LiveSession, turn: str, entity_id: str) -> dict[str,
         "aliases": list(entity.aliases),
         "player": entity.id == state.player,
         "present": entity.id in state.present,
-        "facts": dict(entity.attributes),
+        "facts": {name: value for name, value in entity.attributes.items() if name not in HABITS},
         "place": {"id": where.place, "name": state.name(where.place), "since": where.since} if where else None,
         "things": [
             {"id": item, "name": state.name(item), "quantity": stack.quantity, "equipped": stack.equipped}

@@ -34,7 +34,7 @@ from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import Labels, content_words, fold_name
-from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
+from saga_core.model import ALIVE, DEAD, HABITS, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
 from saga_core.projection import counted_values, counts_of
 from saga_core.recall import (
     ActiveEntry,
@@ -62,8 +62,7 @@ _TOLD_ELSEWHERE = frozenset(
         "is_player",
         "persona",
         "claims",
-        "gains_listed",
-        "gains_totalled",
+        *HABITS,
         "hp",
         "max_hp",
         "mood",

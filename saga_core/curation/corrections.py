@@ -14,6 +14,7 @@ from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import (
     ALSO,
     EVERYBODY,
+    HABITS,
     ONE_PERSON,
     ONLY,
     PRESENT,
@@ -190,7 +191,7 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
 _OWN |= dict.fromkeys(
-    ("is_player", "claims", "gains_listed", "gains_totalled", "status_since"),
+    ("is_player", "claims", *HABITS, "status_since"),
     "another attribute: SAGA counts with this one itself",
 )
 """Attributes that are not text, and the correction to use instead."""

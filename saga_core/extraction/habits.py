@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
-from saga_core.model import Entity
+from saga_core.model import HABITS, Entity
 
-LISTS, TOTALS = "gains_listed", "gains_totalled"
-"""The player's attributes that count the signs of each habit."""
+LISTS, TOTALS = HABITS
 _SURE = 3
 _LEAST = 2
 """So many things at least show that a list is an inventory; one may have been found again."""

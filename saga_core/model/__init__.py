@@ -8,6 +8,7 @@ from saga_core.model.deltas import Event, Forgotten, Introduced, Mentioned, Merg
 from saga_core.model.entities import (
     ALIVE,
     DEAD,
+    HABITS,
     SCHEMA,
     Entity,
     Happening,
@@ -78,6 +79,7 @@ __all__ = [
     "CHAPTER",
     "DEAD",
     "EVERYBODY",
+    "HABITS",
     "LEVELS",
     "LOCAL",
     "MAX_NOTES",

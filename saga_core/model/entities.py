@@ -80,6 +80,10 @@ class Relation:
     since: int = 0
 
 
+HABITS = ("gains_listed", "gains_totalled")
+"""The player's attributes that count how often the narrator's gains were a whole inventory, and totals."""
+
+
 @frozen
 class Happening:
     """An event of the story, at the turn (depth) where it was triggered."""

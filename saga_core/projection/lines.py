@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.language import DEFAULT, language_of, squash
-from saga_core.model import ALIVE, Entity, Event, Kind, Scheduled, Session, WorldState, deltas
+from saga_core.model import ALIVE, HABITS, Entity, Event, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
 from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
@@ -412,6 +412,7 @@ def describe_state(state: WorldState, session: Session, language: str = DEFAULT)
         "events": [{"name": event.name, "turn": event.depth} for event in state.happenings],
         "notes": [{"turn": depth, "text": text} for depth, text in state.notes],
         **describe_counts(state, language),
+        "habits": [habit for habit in HABITS if player.get(habit)],
         "world_state": render_kv(state),
         "problems": [{"turn": each.depth, "turn_id": each.turn, "text": each.text} for each in state.problems],
     }

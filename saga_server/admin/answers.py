@@ -452,6 +452,8 @@ class State:
     """The lines of each module that is enabled."""
     observed: Rows
     """Keys that narrators reported and nothing declares."""
+    habits: Sequence[str]
+    """How the narrator reports gains otherwise than asked: ``gains_listed``, ``gains_totalled``."""
     world_state: Plain
     problems: Rows
 

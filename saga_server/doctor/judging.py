@@ -41,6 +41,7 @@ def judge(scenes: Sequence[RehearsalScene], player: str) -> list[Judgement]:
         _share(scenes, "moves", lambda scene: scene.line.moved, _moved),
         _share(scenes, "things", _about_things, _things),
         _share(scenes, "harm", lambda scene: scene.line.hurt, lambda scene: scene.hurt),
+        *_habits(scenes),
         _cost(scenes),
     ]
 
@@ -157,6 +158,17 @@ def _things(scene: RehearsalScene) -> bool:
 
 def _names_one(words: Sequence[str], names: Sequence[str]) -> bool:
     return any(word in name.casefold() for word in words for name in names)
+
+
+_SAID = {
+    "gains_listed": "this model repeats what the player carries; SAGA counts it once",
+    "gains_totalled": "this model reports how many there are as a gain; SAGA takes it for the total",
+}
+
+
+def _habits(scenes: Sequence[RehearsalScene]) -> list[Judgement]:
+    """What SAGA learned of how the model reports, which it then reads rightly."""
+    return [Judgement(True, f"habit: {_SAID[habit]}") for habit in scenes[-1].habits]
 
 
 def _cost(scenes: Sequence[RehearsalScene]) -> Judgement:

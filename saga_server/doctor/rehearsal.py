@@ -20,7 +20,7 @@ from cattrs import Converter
 
 from saga_core import Saga
 from saga_core.config import Config, Reporting, StorageConfig
-from saga_core.model import Kind, WorldState
+from saga_core.model import HABITS, Kind, WorldState
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
 from saga_core.state_block import FIELDS, BlockStatus
@@ -105,6 +105,8 @@ class RehearsalScene:
     """All known characters except the player."""
     carries: tuple[str, ...]
     hurt: bool
+    habits: tuple[str, ...]
+    """What SAGA learned of how the model reports gains (``saga_core.model.HABITS``)."""
     input: int
     """Tokens of the prompt, as the provider counts them."""
     output: int
@@ -220,6 +222,7 @@ async def _seen(saga: Saga, pending: PendingTurn, line: RehearsalLine, seconds: 
         people=tuple(each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player),
         carries=tuple(state.name(item) for item in state.belongings.get(state.player, {})),
         hurt=bool(said.hp_change or said.hp is not None or said.status_changes) or (read and _harmed(before, state)),
+        habits=tuple(habit for habit in HABITS if state.entities[state.player].get(habit)),
         input=usage.input if usage is not None else 0,
         output=usage.output if usage is not None else 0,
         block=max(0, count(reply.raw) - count(reply.text)),

@@ -98,6 +98,27 @@ async def test_who_is_elsewhere_what_is_planned_and_what_happened(browser: Brows
         assert await visit.too_wide() == 0 and await visit.findings() == []
 
 
+@pytest.mark.parametrize("language", ["en-US", "ko-KR", "ja-JP", "zh-CN"])
+async def test_what_a_model_repeats_is_said_beside_the_things(browser: Browser, language: str) -> None:
+    said = {"en": "counts it once", "ko": "한 번만 셉니다", "ja": "一度だけ数えます", "zh": "只计一次"}[language[:2]]
+    inventory = (ItemAmount("rope"), ItemAmount("lamp"), ItemAmount("knife"))
+    async with (
+        Server(load_config(SETTINGS, environ={}), {}) as server,
+        visiting(browser, server, "phone", language=language) as visit,
+    ):
+        chat = Frontend(server.saga, session="one", system="A bare card.", greeting="The bell rings.")
+        begun = await chat.say("I pack.", "You take a rope, a lamp and a knife.", items_gained=inventory)
+        await visit.open("now", session=begun.session.id)
+        assert said not in await visit.page.inner_text("[data-item=things]")
+        await chat.say("I wait.", "Nothing comes.", items_gained=inventory)
+        await visit.page.wait_for_selector(f"[data-item=things] .hint:has-text('{said}')")
+        assert await visit.page.locator("[data-item=things] [data-item=value]").count() == 0, "one of each"
+        player = next(each["id"] for each in await server.saga.memory.entities("one") if each["player"])
+        await visit.open("people", session=begun.session.id, who=player)
+        await visit.page.wait_for_selector("main:has-text('rope')")
+        assert "gains_listed" not in await visit.page.inner_text("main")
+
+
 NO_MORE = {"character_book": None, "mes_example": "", "first_mes": "The bell rings.", "alternate_greetings": []}
 
 

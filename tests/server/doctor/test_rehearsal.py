@@ -199,6 +199,20 @@ async def test_nothing_of_the_players_is_opened_or_made(upstream: Upstream, tmp_
     assert said[-1] == "it reports well" and "English" in said[0]
 
 
+async def test_a_model_that_repeats_what_the_player_carries(upstream: Upstream) -> None:
+    things = (ItemAmount("rope"), ItemAmount("map"))
+
+    def repeating(number: int) -> str:
+        fields = reported(SCRIPTS["en"], number)
+        return "\n\n" + render_block(evolve(fields, items_gained=(*fields.items_gained, *things)))
+
+    upstream.otherwise = narrates(SCRIPTS["en"], repeating)
+    found = await told(upstream, SCRIPTS["en"])
+    assert found["habit"] == (True, "habit: this model repeats what the player carries; SAGA counts it once")
+    upstream.otherwise = well(SCRIPTS["en"])
+    assert "habit" not in await told(upstream, SCRIPTS["en"])
+
+
 async def test_the_language_is_that_of_the_world_that_chats_begin_in(upstream: Upstream) -> None:
     upstream.otherwise = well(SCRIPTS["ko"])
     said: list[str] = []

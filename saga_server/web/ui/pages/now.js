@@ -33,7 +33,7 @@ export function Page({ session, params }) {
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} living=${alive(state.data)} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} living=${alive(state.data)} changed=${changed} />
   `}<//>`;
 }
 
@@ -53,7 +53,7 @@ function Profile({ session, turn, profile, changed }) {
     ${editing && html`<${Correct} session=${session} turn=${turn} fields=${[{ name: "profile", label: t("profile"), value: profile, options }]} make=${(found) => ({ kind: "profile", profile: found.profile })} done=${done} />`}`;
 }
 
-function Board({ session, turn, known, counts, observed, problems, living, changed }) {
+function Board({ session, turn, known, counts, observed, problems, habits, living, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -67,7 +67,7 @@ function Board({ session, turn, known, counts, observed, problems, living, chang
   const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
-    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
+    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}

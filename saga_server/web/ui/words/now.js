@@ -20,6 +20,8 @@ export default {
     untrue: "Mark as untrue",
     addEvent: "Schedule something", whatHappens: "What happens (optional)", dueAt: "Due at turn (optional)", expiresAt: "At the latest at turn (optional)", atPlace: "At this place (optional)", withWhom: "With this person (optional)", until: "until turn {n}", at: "at: {place}", with: "with: {who}",
     elsewhere: "Met, and elsewhere now ({n})", isHere: "Mark as here", happened: "What has happened", dueWhen: "When, by the story's clock (optional)",
+    gains_listed: "This model repeats what you carry; SAGA counts it once.",
+    gains_totalled: "This model reports how many you have as a gain; SAGA takes it for the total.",
   },
   ko: {
     profile: "이야기의 종류", profile_adventure: "모험", profile_romance: "로맨스", profile_mystery: "미스터리", profile_plain: "단순하게, 아무것도 세지 않음",
@@ -42,6 +44,8 @@ export default {
     untrue: "사실 아님으로 표시",
     addEvent: "예정 추가", whatHappens: "일어날 일 (선택)", dueAt: "예정 턴 (선택)", expiresAt: "늦어도 이 턴까지 (선택)", atPlace: "이 장소에서 (선택)", withWhom: "이 인물과 함께 (선택)", until: "{n}턴까지", at: "장소: {place}", with: "함께: {who}",
     elsewhere: "만났고 지금은 다른 곳에 있는 인물 ({n})", isHere: "여기 있다고 표시", happened: "일어난 일", dueWhen: "이야기 속의 때 (선택)",
+    gains_listed: "이 모델은 가진 물건을 되풀이해서 보고합니다. SAGA는 한 번만 셉니다.",
+    gains_totalled: "이 모델은 가진 수량을 얻은 수량으로 보고합니다. SAGA는 이를 전체 수량으로 읽습니다.",
   },
   ja: {
     profile: "物語の種類", profile_adventure: "冒険", profile_romance: "恋愛", profile_mystery: "ミステリー", profile_plain: "簡素、何も数えない",
@@ -64,6 +68,8 @@ export default {
     untrue: "事実でないことにする",
     addEvent: "予定を追加", whatHappens: "起こること（任意）", dueAt: "予定のターン（任意）", expiresAt: "遅くともこのターンまで（任意）", atPlace: "この場所で（任意）", withWhom: "この人物と（任意）", until: "{n} ターンまで", at: "場所: {place}", with: "同席: {who}",
     elsewhere: "会ったことがあり、今は別の場所にいる人（{n}）", isHere: "ここにいることにする", happened: "起こったこと", dueWhen: "物語の中の時（任意）",
+    gains_listed: "このモデルは持ち物を繰り返し報告します。SAGA は一度だけ数えます。",
+    gains_totalled: "このモデルは持っている数を入手した数として報告します。SAGA は合計として読みます。",
   },
   zh: {
     profile: "故事类型", profile_adventure: "冒险", profile_romance: "恋爱", profile_mystery: "悬疑", profile_plain: "朴素，不计数",
@@ -86,5 +92,7 @@ export default {
     untrue: "标记为不属实",
     addEvent: "安排事件", whatHappens: "会发生什么（可选）", dueAt: "预定回合（可选）", expiresAt: "最迟回合（可选）", atPlace: "在此地点（可选）", withWhom: "与此人物（可选）", until: "最迟第 {n} 回合", at: "地点：{place}", with: "同行：{who}",
     elsewhere: "见过、现在在别处的人（{n}）", isHere: "标记为在场", happened: "已经发生的事", dueWhen: "故事中的时间（可选）",
+    gains_listed: "该模型会反复报告携带的物品，SAGA 只计一次。",
+    gains_totalled: "该模型把持有的数量报告为新获得的数量，SAGA 将其视为总数。",
   },
 };
