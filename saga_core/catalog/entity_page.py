@@ -10,7 +10,7 @@ from attrs import fields
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.language import match_name, match_text
-from saga_core.model import HABITS, Delta, Entity, Event, WorldState
+from saga_core.model import HABITS, Delta, Entity, Event, WorldState, deltas
 from saga_core.sessions import LiveSession
 
 _CHUNK = 256
@@ -101,7 +101,10 @@ async def _history(live: LiveSession, turn: str, state: WorldState, entity: str)
 
 
 def _names(event: Event, ids: frozenset[str]) -> bool:
-    """Whether an event concerns one of these ids: one of its fields is or contains the id."""
+    """Whether an event concerns one of these ids: one of its fields is or contains the id. What SAGA learned of the
+    narrator is kept with the player, and is nothing that happened to her."""
+    if isinstance(event, deltas.AttributeSet) and event.name in HABITS:
+        return False
     values = [getattr(event, each.name) for each in fields(type(event))]
     return any(value in ids for value in values if isinstance(value, str)) or any(
         not ids.isdisjoint(value) for value in values if isinstance(value, tuple)
