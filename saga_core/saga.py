@@ -211,7 +211,8 @@ class Saga:
         the model completes a text and can call no tool, so that it is never asked to report by one. ``trackers``: what
         the story counts from this turn on, unless it does already or somebody removed it. ``profile``: what sort of
         story it is, unless that was chosen before. ``kind``: the kind of session that the request is played in,
-        ``personal`` or ``ephemeral``. Without it, a session that is known decides, and a new one is personal.
+        ``personal``, ``ephemeral``, ``world`` or ``world:NAME``. Without it, a session that is known decides, and a new
+        one is personal.
 
         Raises ``BadInput`` for malformed messages, unknown worlds and unknown kinds, and ``NotFound`` for a timeline
         that the session does not have. If the journal cannot be read, the turn is played without memory, and

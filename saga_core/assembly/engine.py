@@ -57,7 +57,7 @@ from saga_core.play import (
     TurnBills,
 )
 from saga_core.ports import Clock
-from saga_core.sessions import MissingReports, OtherSessions, Perspectives
+from saga_core.sessions import MissingReports, OtherSessions, Perspectives, SharedWorlds
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import Curator, GraphStore, VectorStore
 from saga_core.transcript import Matcher
@@ -385,6 +385,7 @@ def _play(
         work=work,
         silent=silent,
         perspectives=prompting.perspectives,
+        shared_worlds=SharedWorlds(base.stores.state, base.ids, counters),
         foreground=base.foreground,
         locks=base.locks,
         ids=base.ids,

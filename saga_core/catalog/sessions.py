@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
@@ -18,7 +18,17 @@ from saga_core.journal import Journal, Ledger, Removal, make_root, uproot
 from saga_core.language import clean_name
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
-from saga_core.sessions import LiveSession, LiveSessions, MissingReports, SessionDirectory
+from saga_core.sessions import (
+    EPHEMERAL,
+    PERSONAL,
+    WORLD,
+    LiveSession,
+    LiveSessions,
+    MissingReports,
+    SessionDirectory,
+    checked_share,
+    share_of,
+)
 from saga_core.views import Projector
 from saga_core.world import WorldLibrary
 
@@ -146,6 +156,39 @@ class Sessions:
             if clean != live.session.label:
                 live.session = await self.journal.rename_session(live.session, clean)
                 self.counters.emit("renamed", session=session.id)
+            return live.session
+
+    async def join(self, session_id: str, name: str = "") -> Session:
+        """Let a session take part in its shared world from now on, under a ``name`` if there are several of that world.
+
+        Raises ``NotFound``, and ``BadInput`` for an invalid name and for a world that shares nothing.
+        """
+        session = await self.directory.find(session_id)
+        if session.kind == EPHEMERAL:
+            raise BadInput("world: an ephemeral session is kept nowhere and shares nothing; begin another session")
+        async with self.supervisor.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            if not live.world.shared:
+                raise BadInput(
+                    f"world: {live.session.world!r} shares nothing; list what it shares under `shared` in its "
+                    "WORLD.md, and begin another session"
+                )
+            share = share_of(live.session.world, checked_share(name) if name else "")
+            if share != live.session.share:
+                fresh = evolve(live.session, kind=WORLD, share=share, shared_at=self.clock.now())
+                await self.journal.put_session(fresh)
+                live.session = fresh
+            return live.session
+
+    async def leave(self, session_id: str) -> Session:
+        """Let a session go on alone. What it has seen of its shared world stays in its story. Raises ``NotFound``."""
+        session = await self.directory.find(session_id)
+        async with self.supervisor.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            if live.session.share:
+                fresh = evolve(live.session, kind=PERSONAL, share="", shared_at=0.0)
+                await self.journal.put_session(fresh)
+                live.session = fresh
             return live.session
 
     # -- removing ----------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ async def window_at(live: LiveSession, turn: str, due: Container[str], extractor
 
 # -- reading a turn --------------------------------------------------------------------------------------------
 
-_DECLARED = (deltas.TrackersDeclared, deltas.ProfileChosen)
+_DECLARED = (deltas.TrackersDeclared, deltas.ProfileChosen, deltas.WorldSeen)
 _NAMED_BY_BLOCK = (Renamed, Introduced, deltas.Played, deltas.Merged)
 
 

@@ -18,7 +18,7 @@ from saga_core.journal.keys import (
     value,
 )
 from saga_core.journal.ledger import Ledger
-from saga_core.journal.records import PendingWork, TurnEntry, entries_of, make_root
+from saga_core.journal.records import PendingWork, SharedTurn, TurnEntry, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot
 from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
 
@@ -32,6 +32,7 @@ __all__ = [
     "PendingWork",
     "Removal",
     "Scanned",
+    "SharedTurn",
     "TurnEntry",
     "delete_below",
     "delete_rows",

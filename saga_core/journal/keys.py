@@ -16,14 +16,14 @@ MOVING_KEY: Key = ("meta", "moving")
 """Present while a journal is being moved into the store and is incomplete."""
 PROBE_KEY: Key = ("meta", "probe")
 """Written to test whether the store accepts writes."""
-BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
+BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known", "shared")
 """Kinds of records under (name, session, turn, …). They are removed with their turn, or else with the session."""
 
 
 _SEGMENTS = {
-    **dict.fromkeys(("session", "world"), (2, 2)),
+    **dict.fromkeys(("session", "world", "sharing"), (2, 2)),
     "unfinished": (2, 3),
-    **dict.fromkeys(("label", "turn", "node", "timeline", "state", "terms", "job", "known"), (3, 3)),
+    **dict.fromkeys(("label", "turn", "node", "timeline", "state", "terms", "job", "known", "share", "shared"), (3, 3)),
     **dict.fromkeys(("amend", "review", "reply", "begin", "said", "open"), (4, 4)),
     "bill": (3, 4),
     "prompt": (3, 5),
@@ -112,6 +112,21 @@ def opening(owner: str, key: str, session_id: str) -> Key:
 def known(session_id: str, turn_id: str) -> Key:
     """The memories on the path to a session's head that the owner's other sessions use."""
     return ("known", session_id, turn_id)
+
+
+def sharing(share: str) -> Key:
+    """The identity of a shared world, and how many publications it has."""
+    return ("sharing", share)
+
+
+def publication(share: str, number: int) -> Key:
+    """What a session published in a shared world. Publications are numbered in the order of their commits."""
+    return ("share", share, f"{number:012}")
+
+
+def shared(session_id: str, turn_id: str) -> Key:
+    """What was published of a turn."""
+    return ("shared", session_id, turn_id)
 
 
 def checkpoint(session_id: str, turn_id: str) -> Key:

@@ -88,6 +88,17 @@ class PendingWork:
     """Whether the result waits for the user's decision. None: as configured."""
 
 
+@frozen
+class SharedTurn:
+    """What was published of a turn: the value of its ``shared`` record."""
+
+    share: str
+    numbers: tuple[int, ...] = ()
+    """The numbers of its publications: more than one if it was changed later, none if there was nothing to publish."""
+    amendments: int = 0
+    """The later deltas that the turn had by then."""
+
+
 def records_of(session: Session, entry: TurnEntry) -> dict[Key, bytes]:
     """Return all records of a turn: the turn itself, its node, its index entries and its job."""
     turn = entry.turn

@@ -15,7 +15,7 @@ from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.format import end_parts
 from saga_core.journal.keys import delete_below, delete_rows, pages, value
-from saga_core.journal.records import entries_of, root_records
+from saga_core.journal.records import SharedTurn, entries_of, root_records
 from saga_core.model import BLANK, Session, Timeline, Tree, Turn, TurnNode
 from saga_core.prompt import StoredMemory, only
 from saga_core.stores import Batch, Key, StateKV
@@ -29,6 +29,7 @@ async def uproot(kv: StateKV, session_id: str) -> None:
     This scans the index entries of all sessions. The session's record is removed last, so that an interrupted call can
     be repeated.
     """
+    await delete_below(kv, ("share",), lambda _, raw: codec.loads(raw).get("session") == session_id)
     for kind in ("turn", "node", "timeline", *keys.BESIDE):
         await delete_below(kv, (kind, session_id))
     leads = codec.dumps(session_id)
@@ -145,9 +146,12 @@ class Removal:
     async def _beside(self, doomed: set[str]) -> dict[str, list[Key]]:
         found: dict[str, list[Key]] = {}
         for name in keys.BESIDE:
-            async for key, _ in self._all((name, self.session.id)):
+            async for key, raw in self._all((name, self.session.id)):
                 if key[2] in doomed:
                     found.setdefault(key[2], []).append(key)
+                    if name == "shared":
+                        mark = codec.decode(raw, SharedTurn)
+                        found[key[2]] += [keys.publication(mark.share, number) for number in mark.numbers]
         return found
 
     async def _first_words(self, doomed: list[TurnNode], puts: dict[Key, bytes], deletes: set[Key]) -> None:

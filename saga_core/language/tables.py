@@ -766,6 +766,8 @@ class Texts(Table):
     """The name of a turn, with ``{depth}``."""
     due: str
     """The mark of an event that is due."""
+    elsewhere: str
+    """The mark of what others did in a shared world."""
     to_come: str
     """The mark of something planned, with ``{when}``. It has not happened."""
     overdue: str

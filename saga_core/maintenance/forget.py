@@ -18,7 +18,7 @@ from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
-from saga_core.journal import delete_below, entries_of, keys, pages
+from saga_core.journal import SharedTurn, delete_below, entries_of, keys, pages
 from saga_core.language import alike, clean_name, normalized, spoken_name
 from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
@@ -138,7 +138,21 @@ async def _redact(tools: Tools, session: Session, name: str) -> int:
                     puts[key] = codec.dumps(_without(plain, name))
                     count += 1
             await kv.commit(Batch(puts))
+    count += await _withdraw(tools, session, name)
     return count + await _redact_record(tools, session, name)
+
+
+async def _withdraw(tools: Tools, session: Session, name: str) -> int:
+    """Remove what the session published in shared worlds with the name in it, and return how many records that were."""
+    kv, count = tools.stores.state, 0
+    async for page in pages(kv, ("shared", session.id), _PAGE):
+        marks = [codec.decode(raw, SharedTurn) for _, raw in page]
+        found = await kv.get([keys.publication(mark.share, number) for mark in marks for number in mark.numbers])
+        doomed = frozenset(key for key, raw in found.items() if _holds(codec.loads(raw), name))
+        if doomed:
+            await kv.commit(Batch(deletes=doomed))
+        count += len(doomed)
+    return count
 
 
 async def _redact_record(tools: Tools, session: Session, name: str) -> int:

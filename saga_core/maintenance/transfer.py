@@ -205,8 +205,8 @@ def check_story(session: Session, world: World, turns: Sequence[Turn], later: Ma
 
 
 VERSION = 1
-_DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
-"""Records beside a turn that are derived, and therefore not exported."""
+_DERIVED = frozenset({"job", "state", "terms", "prompt", "known", "shared"})
+"""Records beside a turn that are derived or say what this journal did with it, and therefore not exported."""
 _PAGE = 256
 _TRIES = 8
 """How often to try to write a session whose name is taken meanwhile."""
@@ -400,6 +400,8 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
         else:
             file = _renamed(tools, file)
         session = file.session
+        if session.share:  # what it did before is not published again
+            session = evolve(session, shared_at=tools.clock.now())
         if not named:
             session = evolve(session, label=await free_label(tools, session.owner, session.label))
         try:

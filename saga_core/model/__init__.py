@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from saga_core.model import deltas as deltas
 from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO
-from saga_core.model.deltas import Event, Forgotten, Introduced, Mentioned, Merged, Remembered, Renamed, Unremembered
+from saga_core.model.deltas import (
+    Event,
+    Fact,
+    FactKey,
+    Forgotten,
+    Introduced,
+    Mentioned,
+    Merged,
+    Remembered,
+    Renamed,
+    Unremembered,
+    WorldSeen,
+)
 from saga_core.model.entities import (
     ALIVE,
     DEAD,
@@ -45,6 +57,7 @@ from saga_core.model.namespaces import (
     segments,
     within,
 )
+from saga_core.model.sharing import SCOPES, changed_facts, holds, mentioned, with_ids
 from saga_core.model.tree import (
     ACCEPT,
     BLANK,
@@ -92,6 +105,7 @@ __all__ = [
     "REFUSE",
     "SCENE",
     "SCHEMA",
+    "SCOPES",
     "SESSION",
     "STRATEGY",
     "TWO",
@@ -99,6 +113,8 @@ __all__ = [
     "Delta",
     "Entity",
     "Event",
+    "Fact",
+    "FactKey",
     "Forgotten",
     "Happening",
     "Hearing",
@@ -125,8 +141,10 @@ __all__ = [
     "TurnKind",
     "TurnNode",
     "Unremembered",
+    "WorldSeen",
     "WorldState",
     "assumed_from",
+    "changed_facts",
     "checked",
     "crosses",
     "deltas",
@@ -135,6 +153,8 @@ __all__ = [
     "follow",
     "hearing",
     "held",
+    "holds",
+    "mentioned",
     "newest",
     "node_of",
     "of_card",
@@ -142,5 +162,6 @@ __all__ = [
     "segments",
     "sharing",
     "undoings",
+    "with_ids",
     "within",
 ]

@@ -59,6 +59,19 @@ def is_set(draft: Draft, event: deltas.TrackerSet) -> None:
     _put(draft, tracker, event.subject, event.other, value)
 
 
+def see(draft: Draft, key: str, subject: str, value: Value) -> None:
+    """Take over a value from a shared world. What this story does not count, or counts otherwise, is left out."""
+    tracker = next((each for each in draft.view("trackers") if each.key == key), None)
+    if tracker is None or not fits(tracker, value):
+        return
+    if tracker.kind is TrackerKind.CLOCK:
+        before = _value(draft, tracker, "", "")
+        if isinstance(before, int) and isinstance(value, int) and before >= value:
+            return  # time does not run back
+        _pass_hours(draft, tracker, value)
+    _put(draft, tracker, subject, "", value)
+
+
 def changed(draft: Draft, event: deltas.TrackerChanged) -> None:
     tracker = _tracker(draft, event.tracker)
     if tracker is None or not _has_subject(draft, tracker, event.subject, event.other):

@@ -399,6 +399,51 @@ class AudienceSet:
     """The id of the character who told it; empty if nobody did."""
 
 
+FactKey = tuple[str, str, str]
+
+
+@frozen
+class Fact:
+    """One thing that is so in a shared world. ``sharing`` makes and applies it.
+
+    ``what`` says what ``value`` is: the ``name`` of ``subject``, its ``attribute`` named ``other``, the ``place`` of a
+    person (empty: gone), how many of the thing ``other`` it ``held``, whether there is a ``link`` to the place
+    ``other``, the ``count`` of the tracker with the key ``other``, or the name of an ``event``.
+    """
+
+    scope: str
+    what: str
+    subject: str
+    """The id of an entity; empty for a tracker of the world."""
+    other: str = ""
+    value: Value = None
+
+    @property
+    def key(self) -> FactKey:
+        """What it is about. Of several facts about the same, the latest counts."""
+        return self.what, self.subject, self.other
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the entities that it names."""
+        more = (self.other,) if self.what in ("link", "held") else (self.value,) if self.what == "place" else ()
+        return tuple(each for each in (self.subject, *more) if isinstance(each, str) and each)
+
+
+@frozen
+class WorldSeen:
+    """What a story sees of its shared world from this turn on, up to the publication ``number`` of the world ``share``.
+
+    The facts are those that others published since it last looked.
+    """
+
+    share: str
+    number: int
+    introduced: tuple[Introduced, ...] = ()
+    """The entities that the facts are about."""
+    facts: tuple[Fact, ...] = ()
+
+
 Event = (
     Introduced
     | Renamed
@@ -443,4 +488,5 @@ Event = (
     | Linked
     | Observed
     | AudienceSet
+    | WorldSeen
 )

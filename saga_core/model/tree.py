@@ -230,6 +230,10 @@ class Session:
     """What the story is called where nobody gave it a name (see ``story_title``)."""
     kind: str = "personal"
     """What the session keeps, and whether it shares its world: one of ``sessions.SESSION_KINDS``."""
+    share: str = ""
+    """The name of the shared world that the session takes part in; empty for none."""
+    shared_at: float = 0.0
+    """Since when it does, in seconds since the epoch."""
 
 
 # -- the tree --------------------------------------------------------------------------------------------------

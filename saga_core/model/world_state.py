@@ -103,6 +103,9 @@ class WorldState:
     observed: Mapping[str, Observation] = field(factory=dict)
     """Key that reports had and nothing declares -> its latest value, oldest first."""
 
+    seen: Mapping[str, int] = field(factory=dict)
+    """Shared world -> the number of the latest publication in it that the story has seen."""
+
     modules: Mapping[str, int] = field(factory=dict)
     """Module whose rules were used -> its version."""
 

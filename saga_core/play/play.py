@@ -32,7 +32,7 @@ from saga_core.ids import IdSource
 from saga_core.journal import greeting_key
 from saga_core.language import detect, fold_name
 from saga_core.messages import PromptPlan
-from saga_core.model import Delta, Event, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
+from saga_core.model import Delta, Event, Fact, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
 from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
 from saga_core.play.places import Places, WorldChoice
@@ -40,13 +40,14 @@ from saga_core.play.prompting import Layout, Prefix, Prompting
 from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
-from saga_core.projection import due_lines, render_graph, spoken_day
+from saga_core.projection import due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
     SESSION_KINDS,
     SILENT_FROM,
     SILENT_MODE,
+    WORLD,
     LiveSession,
     MissingReports,
     OtherSession,
@@ -54,6 +55,7 @@ from saga_core.sessions import (
     Perspective,
     Perspectives,
     SharedMemories,
+    SharedWorlds,
     UnreportedReplies,
     remarks_by_hand,
     unknown_here,
@@ -115,6 +117,7 @@ class Play:
     work: TurnWork
     silent: MissingReports
     perspectives: Perspectives
+    shared_worlds: SharedWorlds
     foreground: Foreground
     locks: SessionLocks
     ids: IdSource
@@ -191,6 +194,9 @@ class Play:
         replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
         start = await self._start(request, place, state, replies[0].turn_id, report)
+        if start.settled:
+            told = "; ".join(fact_texts(start.state, start.settled, start.language))
+            notices += (f"several sessions changed the same in their world, and the latest counts: {told}",)
         self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
         plan, planned, context, cut = await self._prompt(start, side, lap)
         tool = None
@@ -271,7 +277,9 @@ class Play:
         facts = self.prompting.models.facts(request.model, request.provider)
         if request.window:
             facts = evolve(facts, window=min(request.window, facts.window or request.window))
-        declared = self._declared(request, place, state)
+        declared, settled = self._declared(request, place, state), tuple[Fact, ...]()
+        if place.kind is TurnKind.NARRATION and (news := await self.shared_worlds.news(place.live, place.parent)):
+            declared, settled = (*declared, news.seen), news.settled
         if declared:
             state = fold(state, Delta(declared), turn=state.turn, depth=state.depth)
         member = ""
@@ -285,6 +293,7 @@ class Play:
             member=member,
             perspective=await self._perspective(place, state, member),
             declared=declared,
+            settled=settled,
             language=detect(transcript.player_words or transcript.system_text, place.live.world.language),
             facts=facts,
             memory=await self.prompting.memories.of(place.live.session.id),
@@ -334,6 +343,10 @@ class Play:
         if (offer := await self._going_on(place)) is not None:
             notices += (offer,)
         told = SESSION_KINDS[live.session.kind].notice
+        if live.session.kind == WORLD and not live.world.shared:
+            told = (
+                f"the world {live.world.name} shares nothing: its WORLD.md has no list `shared`; this session is alone"
+            )
         if told and all(node.kind in (TurnKind.ROOT, TurnKind.ADOPTED) for node in live.tree.nodes.values()):
             notices += (told,)
         return notices + self.work.offer(place.live.session.id, place.adopted)
@@ -422,7 +435,11 @@ class ContextReading:
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=layout.shown | start.unseen,
             now=start.now,
-            due=(*due_lines(state, language), *live.modules.context(state, language)),
+            due=(
+                *due_lines(state, language),
+                *live.modules.context(state, language),
+                *elsewhere_lines(state, start.declared, language),
+            ),
             memories=tuple(
                 record
                 for record in await self.shared.at(live, state)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_core.model import Event, TurnKind, WorldState
+from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective
 from saga_core.trackers import Tracker
@@ -86,7 +86,10 @@ class TurnStart:
     perspective: Perspective | None = None
     """What the member of a group who speaks next knows; None outside of groups."""
     declared: tuple[Event, ...] = ()
-    """What the request and the configuration declare and the story does not count yet. The turn records it."""
+    """What the request and the configuration declare and the story does not count yet, and what the session sees of
+    its shared world. The turn records it."""
+    settled: tuple[Fact, ...] = ()
+    """Facts of the shared world about which several sessions said different things. The latest counts."""
 
     @property
     def told(self) -> WorldState:

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.language import DEFAULT, language_of, squash
-from saga_core.model import ALIVE, HABITS, Entity, Event, Kind, Scheduled, Session, WorldState, deltas
+from saga_core.model import ALIVE, HABITS, Entity, Event, Fact, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
 from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
@@ -283,8 +283,65 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             return (("event", name, ""),)
         case deltas.EventClosed(event=name):
             return (("happening", name, ""),)
+        case deltas.WorldSeen(facts=facts):
+            return tuple(key for fact in facts for key in _touched(fact))
         case _:
             return ()
+
+
+def _touched(fact: Fact) -> tuple[StateLineKey, ...]:
+    match fact.what:
+        case "place":
+            return ("place", fact.subject, ""), ("present", fact.subject, "")
+        case "held":
+            return (("item", fact.subject, fact.other),)
+        case "event":
+            return (("happening", fact.subject, ""),)
+        case "count":
+            return ((f"tracker:{fact.other}", fact.subject, ""),)
+        case "attribute" if fact.other == "status":
+            return ("status", fact.subject, ""), ("condition", fact.subject, ""), ("present", fact.subject, "")
+        case "attribute":
+            return (("hp" if fact.other == "max_hp" else fact.other, fact.subject, ""),)
+    return ()
+
+
+_MOST_FACTS = 8
+"""Facts that one line tells. The state has all of them."""
+
+
+def elsewhere_lines(state: WorldState, events: Iterable[Event], language: str) -> tuple[str, ...]:
+    """Return a line about what a story sees of its shared world now: ``[meanwhile, …] Kesh → harbour; gate: burnt``."""
+    facts = [fact for event in events if isinstance(event, deltas.WorldSeen) for fact in event.facts]
+    texts = fact_texts(state, facts, language)[-_MOST_FACTS:]
+    return (f"[{language_of(language).texts.elsewhere}] {'; '.join(texts)}",) if texts else ()
+
+
+def fact_texts(state: WorldState, facts: Iterable[Fact], language: str) -> list[str]:
+    """Return facts as short texts with names."""
+    return [text for fact in facts if (text := _fact_text(state, fact, language))]
+
+
+def _fact_text(state: WorldState, fact: Fact, language: str) -> str:
+    name = state.name(fact.subject)
+    match fact.what:
+        case "attribute" if fact.value is not None:
+            value = ", ".join(map(str, fact.value)) if isinstance(fact.value, tuple) else str(fact.value)
+            return f"{name}: {value}" if fact.other == "status" else f"{name}: {fact.other} {value}"
+        case "place" if fact.value:
+            return f"{name} → {state.name(str(fact.value))}"
+        case "held":
+            return f"{name}: {state.name(fact.other)} ×{fact.value}"
+        case "link":
+            return f"{name} – {state.name(fact.other)}"
+        case "event":
+            return str(fact.value)
+        case "count":
+            tracker = next((each for each in state.trackers if each.key == fact.other), None)
+            if tracker is not None and tracker.told is not Telling.NEVER:
+                said = f"{tracker.name} {shown_value(tracker, fact.value, language)}"
+                return f"{name}: {said}" if fact.subject else said
+    return ""
 
 
 def due(state: WorldState) -> tuple[Scheduled, ...]:

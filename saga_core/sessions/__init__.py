@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.sessions.directory import SessionDirectory, timeline_named, turn_named
-from saga_core.sessions.kinds import EPHEMERAL, PERSONAL, SESSION_KINDS, checked_kind
+from saga_core.sessions.kinds import EPHEMERAL, PERSONAL, SESSION_KINDS, WORLD, checked_kind, checked_share, share_of
 from saga_core.sessions.knowledge import Perspective, Perspectives, heard, knowers, unknown_here
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions, amend, parts_with, remarks_by_hand, seal
 from saga_core.sessions.missing_reports import (
@@ -15,6 +15,7 @@ from saga_core.sessions.missing_reports import (
     unreported_at,
 )
 from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, card_of
+from saga_core.sessions.shared_worlds import SharedWorlds
 
 __all__ = [
     "EPHEMERAL",
@@ -22,6 +23,7 @@ __all__ = [
     "SESSION_KINDS",
     "SILENT_FROM",
     "SILENT_MODE",
+    "WORLD",
     "LiveSession",
     "LiveSessions",
     "MissingReports",
@@ -31,15 +33,18 @@ __all__ = [
     "Perspectives",
     "SessionDirectory",
     "SharedMemories",
+    "SharedWorlds",
     "UnreportedReplies",
     "amend",
     "card_of",
     "checked_kind",
+    "checked_share",
     "heard",
     "knowers",
     "parts_with",
     "remarks_by_hand",
     "seal",
+    "share_of",
     "timeline_named",
     "turn_named",
     "unknown_here",

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from attrs import define
+from attrs import define, evolve
 
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
@@ -16,7 +16,7 @@ from saga_core.journal import Journal, make_root
 from saga_core.language import clean_name
 from saga_core.model import Session, Timeline
 from saga_core.ports import Clock
-from saga_core.sessions.kinds import PERSONAL
+from saga_core.sessions.kinds import PERSONAL, WORLD, share_of
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Key
 from saga_core.world import World
@@ -50,7 +50,10 @@ class SessionDirectory:
         """
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
+        kind, _, share = kind.partition(":")
         session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id, kind=kind)
+        if kind == WORLD:
+            session = evolve(session, share=share_of(world.name, share), shared_at=now)
         create = partial(self.journal.create_session, session, root, world)
         await (create() if self.beginning is None else self.beginning(owner, session_id, create))
         self.counters.add("sessions.created")

@@ -123,8 +123,9 @@ _ALWAYS = (
     deltas.Played,
     deltas.Forgotten,
     deltas.Merged,
+    deltas.WorldSeen,
 )
-"""Bookkeeping: what the others mean depends on it, and it tells nothing by itself."""
+"""What the others mean depends on it, or everybody in the world can see it."""
 _CURATED = (
     deltas.Found,
     deltas.Settled,

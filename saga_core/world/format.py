@@ -143,6 +143,7 @@ FRONT_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("front", "start_events", "list"),
     FieldSpec("front", "profile", "name"),
     FieldSpec("front", "modules", "list"),
+    FieldSpec("front", "shared", "list"),
 )
 
 TYPE_WORDS: dict[str, str] = {word: kind for each in every() for word, kind in each.world.types.items()}

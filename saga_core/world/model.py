@@ -18,6 +18,7 @@ from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import UNSAID, clean_name, fold_name, known, nfc
+from saga_core.model import SCOPES
 from saga_core.trackers import PROFILES, Tracker
 from saga_core.world.key_patterns import is_pattern
 
@@ -191,6 +192,16 @@ def _one_of(allowed: tuple[str, ...]) -> Any:
     return check
 
 
+def _some_of(allowed: tuple[str, ...]) -> Any:
+    check = _one_of(allowed)
+
+    def check_all(instance: object, attribute: Attribute[tuple[str, ...]], values: tuple[str, ...]) -> None:
+        for value in values:
+            check(instance, attribute, value)
+
+    return check_all
+
+
 def _named(instance: object, attribute: Attribute[str], value: str) -> None:
     if not value:
         raise BadInput(f"{type(instance).__name__}.{attribute.name} is empty; give it a name")
@@ -287,6 +298,8 @@ class World:
     """What sort of stories are told in this world. Without one, it is an adventure."""
     modules: tuple[str, ...] = field(default=(), converter=_names)
     """The modules that stories in this world use, unless the configuration switches them off."""
+    shared: tuple[str, ...] = field(default=(), converter=_names, validator=_some_of(SCOPES))
+    """What sessions in this world share if they choose to."""
 
     @property
     def player(self) -> CharacterSheet | None:

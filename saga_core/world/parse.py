@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 from saga_core.errors import BadInput
 from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
 from saga_core.language import known as languages
+from saga_core.model import SCOPES
 from saga_core.trackers import PROFILES, read_table
 from saga_core.world.errors import ParseFindings, meant
 from saga_core.world.format import (
@@ -349,6 +350,10 @@ def _front(text: str, all_text: str, name: str, findings: ParseFindings) -> dict
         elif spec.kind == "list":
             value = (line.value,) if isinstance(line.value, str) else line.value
             found[spec.attribute] = () if value == ("",) and isinstance(line.value, str) else value
+            strange = [each for each in found[spec.attribute] if spec.attribute == "shared" and each not in SCOPES]
+            if strange:
+                text = f'key "{line.key}" has "{strange[0]}"'
+                findings.problem(WORLD_FILE, line.line, text, f"use some of {', '.join(SCOPES)}")
         elif not isinstance(line.value, str):
             findings.problem(WORLD_FILE, line.line, f'key "{line.key}" is a list', "give it one value")
         elif spec.attribute == "language" and line.value not in languages():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from saga_server.admin.mounting import admin_routes, prepare, unfinished
     from saga_server.admin.openapi import describe_api
     from saga_server.admin.reply import to_plain
-    from saga_server.admin.session_handlers import comparison, listed_sessions
+    from saga_server.admin.session_handlers import comparison, listed_sessions, session_record
 
 # Each name is imported on first use, so that a command or a start loads only what it needs.
 _PLACES = {
@@ -39,7 +39,7 @@ _PLACES = {
     "mounting": "admin_routes prepare unfinished",
     "openapi": "describe_api",
     "reply": "to_plain",
-    "session_handlers": "comparison listed_sessions",
+    "session_handlers": "comparison listed_sessions session_record",
 }
 __all__ = [
     "ENDPOINTS",
@@ -64,6 +64,7 @@ __all__ = [
     "restore",
     "revoked_key",
     "rotated_key",
+    "session_record",
     "state_file",
     "to_plain",
     "unfinished",

@@ -192,6 +192,7 @@ class SessionRecord:
     root: str
     head: str
     kind: str
+    share: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -62,6 +62,14 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         tags=_SESSIONS, reach="own", if_match=_ONE,
     ),
     Endpoint(
+        "POST", f"{_ONE}/share", session_handlers.join_world, "Share a session's world with other sessions",
+        tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
+        "DELETE", f"{_ONE}/share", session_handlers.leave_world, "Leave a shared world",
+        tags=_SESSIONS, reach="own",
+    ),
+    Endpoint(
         "GET", "/api/chats/{chat}", session_handlers.show_chat, "Find the session of a frontend's chat",
         tags=_SESSIONS, reach="own",
     ),

@@ -181,6 +181,13 @@ class RenameSession(OfSession):
 
 
 @frozen(eq=False, repr=False)
+class JoinWorld(OfSession):
+    """A session, and the name of the shared world, if there are several of its world."""
+
+    world: str = in_body("")
+
+
+@frozen(eq=False, repr=False)
 class Cost(OfSession):
     """A session whose cost is reported; ``turns`` adds every bill."""
 

@@ -103,6 +103,18 @@ async def rename_session(request: web.Request, asked: parameters.RenameSession) 
     return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
 
 
+async def join_world(request: web.Request, asked: parameters.JoinWorld) -> answers.SessionRecord:
+    """Let a session share its world with others from now on."""
+    joining = saga_of(request).sessions.join(asked.session, asked.world)
+    return session_record(await to_its_end(request, joining))
+
+
+async def leave_world(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
+    """Let a session go on alone. What it has seen of its shared world stays in its story."""
+    leaving = saga_of(request).sessions.leave(asked.session)
+    return session_record(await to_its_end(request, leaving))
+
+
 async def delete_session(request: web.Request, asked: parameters.DeleteSession) -> answers.Deleted:
     """Delete a session from every store. With ``undo``, it can be restored for a day."""
     saga = saga_of(request)
@@ -173,6 +185,11 @@ def _summary(summary: SessionSummary, pictured: Collection[str], cost: Account |
     )
 
 
+def session_record(session: Session) -> answers.SessionRecord:
+    """Return a session as the API shows it."""
+    return answers.SessionRecord(**_record(session))
+
+
 def _record(session: Session) -> dict[str, Any]:
     return {
         "id": session.id,
@@ -184,6 +201,7 @@ def _record(session: Session) -> dict[str, Any]:
         "root": session.root,
         "head": session.head,
         "kind": session.kind,
+        "share": session.share,
     }
 
 

@@ -45,6 +45,7 @@ _FURTHER = {
     "restore": "saga_server.cli.data.backup:restore",
     "sessions": "saga_server.cli.sessions:sessions",
     "setup": "saga_server.cli.setup:setup",
+    "share": "saga_server.cli.sessions:share",
     "sillytavern": "saga_server.cli.sillytavern:sillytavern",
     "timelines": "saga_server.cli.sessions:timelines",
     "tools": "saga_server.cli.tools:tools",

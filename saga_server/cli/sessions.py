@@ -1,10 +1,11 @@
-"""``saga sessions``, ``saga timelines`` and ``saga compare``: list what a data directory holds.
+"""``saga sessions``, ``saga timelines``, ``saga share`` and ``saga compare``: what a data directory holds.
 
 The commands open the stores, or ask the server that has them open.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,6 +129,34 @@ def continue_(file: Path | None, data: Path | None, session: str, turn: str | No
     say(f"To go on after turn {found['turn']} of {story}, put this into the first message of a new chat:")
     say(f"  {marker}")
     say(f"Or send this header with its first request:\n  X-SAGA-Continue: {place}")
+
+
+@click.command()
+@click.argument("session")
+@click.argument("name", required=False, default="")
+@click.option("--leave", is_flag=True, help="Go on alone. What the session has seen of its world stays in its story.")
+@settings
+@as_json
+def share(file: Path | None, data: Path | None, session: str, name: str, leave: bool, plain: bool) -> None:
+    """Let a session share its world with other sessions, or leave it.
+
+    SESSION is an id or a name. NAME tells shared worlds apart if several groups play in the same world.
+    """
+    from saga_server.admin import session_record, to_plain
+
+    async def change(saga: Saga) -> Any:
+        changing = saga.sessions.leave(session) if leave else saga.sessions.join(session, name)
+        return to_plain(session_record(await changing))
+
+    path = f"/api/sessions/{segment(session)}/share"
+    body = None if leave else json.dumps({"world": name}).encode()
+    found = reached(file, data, change, Asking("DELETE" if leave else "POST", path, body=body))
+    if plain:
+        say_json(found)
+    elif found["share"]:
+        say(f"{found['id']} shares the world {found['share']} now; to leave it: saga share {found['id']} --leave")
+    else:
+        say(f"{found['id']} shares its world with no other session.")
 
 
 @click.command()

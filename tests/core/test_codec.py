@@ -21,6 +21,8 @@ def made(kind: type) -> Event:
     values |= {"tuple[str, ...]": ("a", "b"), "Mapping[str, Value]": {"hp": 5, "tags": ("x", True, None)}}
     values |= {"bool": True, "tuple[Tracker, ...]": (tracker_of({"name": "gold", "range": "0..9"}),)}
     values |= {"MemoryRecord": MemoryRecord("m1", "s", "fact", "/facts", "비", {"k": "v"}, at=1.5)}
+    values |= {"tuple[Introduced, ...]": (deltas.Introduced("i1", Kind.ITEM, "rope"),)}
+    values |= {"tuple[Fact, ...]": (deltas.Fact("things", "held", "c1", "i1", 2), deltas.Fact("people", "place", "c1"))}
     found: Event = kind(**{name: values[annotation] for name, annotation in kind.__annotations__.items()})
     return found
 

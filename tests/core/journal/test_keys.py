@@ -24,6 +24,9 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "said": (("mina", "k", "t"), ("said", "mina", "k", "t")),
     "opening": (("mina", "k", "s"), ("open", "mina", "k", "s")),
     "known": (("s", "t"), ("known", "s", "t")),
+    "sharing": (("w",), ("sharing", "w")),
+    "publication": (("w", 7), ("share", "w", "000000000007")),
+    "shared": (("s", "t"), ("shared", "s", "t")),
     "checkpoint": (("s", "t"), ("state", "s", "t")),
     "segment": (("s", "t"), ("terms", "s", "t")),
     "job": (("s", "t"), ("job", "s", "t")),
@@ -64,7 +67,7 @@ def test_the_bill_of_a_narration_stands_above_those_of_further_calls() -> None:
 def test_what_stands_beside_a_turn_is_named_so_that_it_goes_with_it() -> None:
     beside = {
         LAYOUT[name][1][0]
-        for name in ("job", "amendment", "checkpoint", "segment", "review", "bill", "known", "prompt")
+        for name in ("job", "amendment", "checkpoint", "segment", "review", "bill", "known", "prompt", "shared")
     }
     assert set(keys.BESIDE) == beside
     assert keys.FORMAT == 1 and keys.FORMAT_KEY == ("meta", "format") and keys.PROBE_KEY == ("meta", "probe")

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from saga_core import codec
 from saga_core.errors import StoreUnavailable
-from saga_core.journal import Removal, keys, make_root
+from saga_core.journal import Removal, SharedTurn, keys, make_root
 from saga_core.model import BLANK, Timeline, TurnKind, TurnNode
 from saga_core.prompt.memory import StoredMemory
 from saga_core.stores import Batch, Key
@@ -42,12 +42,15 @@ async def test_a_pruned_turn_goes_with_all_that_stands_beside_it() -> None:
     before = await rows(shelf)
     gone = await shelf.tell(root, "멈추자", KO[1])
     of_turn, of_part = {"job", "state", "terms", "known"}, {"amend", "review", "bill", "prompt"}
-    assert of_turn | of_part == set(keys.BESIDE)
+    assert of_turn | of_part | {"shared"} == set(keys.BESIDE)
     of = {
         turn: [*((name, "s1", turn) for name in of_turn), *((name, "s1", turn, "1") for name in of_part)]
         for turn in (gone, kept)
     }
     beside, others = (dict.fromkeys(of[turn], b"x") for turn in (gone, kept))
+    for number, (turn, found) in enumerate(((gone, beside), (kept, others)), 1):
+        found[keys.shared("s1", turn)] = codec.encode(SharedTurn("w", (number,)))
+        found[keys.publication("w", number)] = turn.encode()
     await shelf.journal.kv.commit(Batch({**beside, **others}))
     shelf.sessions["s1"] = evolve(shelf.sessions["s1"], head=kept)
     await shelf.journal.put_session(shelf.sessions["s1"])

@@ -81,6 +81,23 @@ events = st.one_of(
     ),
     st.builds(deltas.Unremembered, ids),
     st.builds(
+        deltas.WorldSeen,
+        words,
+        st.integers(0, 9),
+        st.lists(st.builds(deltas.Introduced, ids, kinds, words), max_size=2).map(tuple),
+        st.lists(
+            st.builds(
+                deltas.Fact,
+                st.sampled_from(("places", "people", "things", "clock", "events")),
+                st.sampled_from(("name", "attribute", "place", "held", "link", "count", "event", "")),
+                ids | st.just(""),
+                st.sampled_from(("", "status", "hp")) | ids,
+                values | ids,
+            ),
+            max_size=3,
+        ).map(tuple),
+    ),
+    st.builds(
         deltas.AudienceSet,
         depths,
         st.sampled_from(("also", "only", "everybody", "present", "")),

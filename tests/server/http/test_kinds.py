@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from tests.core.sessions.shared import shared_config
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 
@@ -45,3 +50,24 @@ async def test_the_audit_log_names_no_ephemeral_session_and_players_see_their_ow
         assert [each["id"] for each in (await one.get("/api/sessions")).json["sessions"]] == [reply.session]
         entries = (await admin.get("/api/audit")).json["entries"]
         assert {each["session"] for each in entries if each["role"] == "player"} == {""}
+
+
+async def test_a_session_joins_and_leaves_a_shared_world_by_one_call(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared_config(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    weir = {"X-SAGA-World": "low-weir"}
+    async with serve() as client:
+        marked = await client.chat(words("I come to the weir.[[saga:kind=world:friday]]"), headers=weir)
+        reply = await client.chat(words("I sleep at the mill."), headers=weir)
+        path = f"/api/sessions/{reply.session}/share"
+        joined = (await client.post(path, json={"world": "friday"})).json
+        assert (joined["kind"], joined["share"]) == ("world", "low-weir:friday")
+        listed = {each["id"]: each["share"] for each in (await client.get("/api/sessions")).json["sessions"]}
+        assert listed == {marked.session: "low-weir:friday", reply.session: "low-weir:friday"}
+        left = (await client.send("DELETE", path)).json
+        assert (left["kind"], left["share"]) == ("personal", "")
+        elsewhere = (await client.chat(words("Hello."))).session
+        refused = await client.post(f"/api/sessions/{elsewhere}/share", json={})
+        assert refused.status == 400 and "shares nothing" in refused.error["message"]

@@ -1,0 +1,203 @@
+"""Sessions in one world: what one changes there, the others see once its story has gone on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from saga_backends.memory import MemoryState
+from saga_core import BadInput, Saga
+from saga_core.errors import StoreUnavailable
+from saga_core.state_block import ItemTransfer, StatusChange
+from saga_core.stores import Batch, Key
+from tests.core.sessions.shared import held_by, place_of, player, shared_config, state_at, status_of
+
+
+async def test_what_one_changed_the_other_sees_once_the_story_went_on(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        turn = await rin.status("Kesh", "wounded")
+        assert any("shares its world" in each for each in turn.notices)
+        seen = await state_at(saga, await ivo.say())
+        assert status_of(seen, "Kesh") == "alive"
+        await rin.give("Kesh", "Rin", "lamp")  # which proves the turn before, and not this one
+        turn = await ivo.say()
+        seen = await state_at(saga, turn)
+        assert status_of(seen, "Kesh") == "wounded"
+        assert held_by(seen, "Kesh") == {"lamp": 1}
+        assert "Kesh: wounded" in turn.context.text
+        await rin.begin()
+        seen = await state_at(saga, await ivo.say())
+        assert held_by(seen, "Kesh") == {} and held_by(seen, "Rin") == {"lamp": 1}
+
+
+async def test_nothing_is_seen_that_the_world_does_not_share(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path, "[things]")) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.say(
+            status_changes=(StatusChange("Kesh", "wounded"),),
+            items_transferred=(ItemTransfer("lamp", "Kesh", "Rin", 1),),
+            event_trigger="The vow of Rin",
+            notes="Rin hides a letter",
+        )
+        await rin.begin()
+        turn = await ivo.say()
+        seen = await state_at(saga, turn)
+        assert (status_of(seen, "Kesh"), held_by(seen, "Kesh"), held_by(seen, "Rin")) == ("alive", {}, {"lamp": 1})
+        shown = (
+            turn.context.text
+            + repr(seen)
+            + b"".join(raw for _, raw in await saga.stores.state.scan(("share",))).decode()
+        )
+        assert "vow" not in shown and "letter" not in shown and "wounded" not in shown
+
+
+async def test_a_session_of_another_kind_neither_gives_nor_sees(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo, ada = player(saga, "Rin"), player(saga, "Ivo"), player(saga, "Ada", kind="")
+        other = player(saga, "Sol", kind="world:the other group")
+        for one in (rin, ada, other):
+            await one.status("Kesh", f"marked by {one.name}")
+            await one.begin()
+        for one, status in ((ivo, "marked by Rin"), (ada, "marked by Ada"), (other, "marked by Sol")):
+            assert status_of(await state_at(saga, await one.say()), "Kesh") == status
+
+
+async def test_a_world_that_declares_nothing_shares_nothing(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path, "")) as saga:
+        rin = player(saga, "Rin")
+        turn = await rin.status("Kesh", "wounded")
+        assert any("shares nothing" in each for each in turn.notices)
+        await rin.begin()
+        assert not await saga.stores.state.scan(("share",))
+        with pytest.raises(BadInput, match="shares nothing"):
+            await saga.sessions.join(turn.session.id)
+
+
+async def test_nobody_else_changes_a_players_own_character(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.say(location="Harbour", location_moved=True)
+        await rin.begin()
+        turn = await ivo.say(location="Mill", location_moved=True)
+        seen = await state_at(saga, turn)
+        assert place_of(seen, "Rin") == "Harbour" and seen.name(seen.location or "") == "Mill"
+        await ivo.say(status_changes=(StatusChange("Rin", "dead"), StatusChange("Ivo", "tired")))
+        await ivo.begin()
+        seen = await state_at(saga, await rin.say())
+        assert status_of(seen, "Rin") != "dead" and status_of(seen, "Ivo") == "tired"
+        assert seen.name(seen.location or "") == "Harbour"
+
+
+async def test_who_leaves_keeps_what_was_seen_and_sees_nothing_more(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.status("Kesh", "wounded")
+        await rin.begin()
+        session = (await ivo.say()).session.id
+        left = await saga.sessions.leave(session)
+        assert (left.kind, left.share) == ("personal", "")
+        await rin.status("Kesh", "asleep")
+        await rin.begin()
+        await ivo.status("Tobin", "gone mad")
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "wounded"
+        await saga.sessions.join(session)
+        seen = await state_at(saga, await ivo.say())
+        assert (status_of(seen, "Kesh"), status_of(seen, "Tobin")) == ("asleep", "gone mad")
+        await ivo.begin()
+        assert status_of(await state_at(saga, await rin.say()), "Tobin") == "alive"  # it was before the return
+
+
+async def test_of_two_who_change_the_same_the_one_who_went_on_last_counts_and_it_is_told(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo, sol = (player(saga, name) for name in ("Rin", "Ivo", "Sol"))
+        await ivo.status("Kesh", "asleep")
+        await rin.status("Kesh", "wounded")
+        await rin.say()
+        turn = await ivo.say()  # Ivo's turn is proved after Rin's
+        assert status_of(await state_at(saga, turn), "Kesh") == "asleep"
+        assert any("the latest counts: Kesh: asleep" in each for each in turn.notices)
+        turn = await rin.say()
+        assert status_of(await state_at(saga, turn), "Kesh") == "asleep"
+        assert "[meanwhile, elsewhere in this world] Kesh: asleep" in turn.context.text
+        assert status_of(await state_at(saga, await sol.say()), "Kesh") == "asleep"
+
+
+async def test_a_later_correction_is_published_with_the_next_turn(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        first = await rin.status("Kesh", "wounded")
+        second = await rin.say()
+        await saga.memory.correct(second.session.id, "status", {"who": "Kesh", "status": "asleep"}, first.id)
+        await rin.begin()
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"
+
+
+async def test_with_its_session_a_publication_goes_but_not_what_others_saw(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo, sol = (player(saga, name) for name in ("Rin", "Ivo", "Sol"))
+        await rin.status("Kesh", "wounded")
+        session = (await rin.begin()).session.id
+        await ivo.say()
+        await saga.sessions.delete(session)
+        assert not await saga.stores.state.scan(("share",))
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "wounded"
+        assert status_of(await state_at(saga, await sol.say()), "Kesh") == "alive"
+
+
+async def test_a_journal_that_does_not_answer_costs_the_news_and_not_the_turn(tmp_path: Path) -> None:
+    state = Failing()
+    async with Saga.open(shared_config(tmp_path), stores={"state": state}) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.status("Kesh", "wounded")
+        state.fails = True
+        await rin.say()
+        assert "world.shared" in saga.counters.degraded
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "alive"
+        state.fails = False
+        await rin.say()
+        assert "world.shared" not in saga.counters.degraded
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "wounded"
+
+
+class Failing(MemoryState):
+    """A state store that fails to write what is shared."""
+
+    fails = False
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        if self.fails and any(key[0] == "shared" for key in batch.puts):
+            raise StoreUnavailable("the disk is full")
+        await super().commit(batch, expected=expected)
+
+
+async def test_a_forgotten_name_is_withdrawn(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.say(npc_met=("Quillfeather",), status_changes=(StatusChange("Quillfeather", "wounded"),))
+        await rin.status("Kesh", "wounded")
+        session = (await rin.begin()).session.id
+        await saga.maintenance.forget_name(session, "Quillfeather")
+        held = b"".join(raw for _, raw in await saga.stores.state.scan(("share",)))
+        assert b"Quillfeather" not in held and b"wounded" in held
+        seen = await state_at(saga, await ivo.say())
+        assert status_of(seen, "Kesh") == "wounded" and all(
+            each.name != "Quillfeather" for each in seen.entities.values()
+        )
+
+
+async def test_a_session_that_was_brought_back_publishes_nothing_twice(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.status("Kesh", "wounded")
+        session = (await rin.say()).session.id
+        await saga.maintenance.put_in_trash(session)
+        await saga.maintenance.restore(session)
+        await ivo.status("Kesh", "asleep")
+        await ivo.say()
+        turn = await rin.say()
+        assert turn.session.id == session and turn.session.share == "low-weir"
+        assert status_of(await state_at(saga, turn), "Kesh") == "asleep"
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"

@@ -1,0 +1,63 @@
+"""Two servers on one database: players of one world are served by both, and see what the others did there."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from saga_core import Saga
+from saga_core.config import Config
+from saga_server.tenancy import Tenancy
+from tests.core.sessions.shared import Player, player, shared_config, state_at, status_of
+
+
+def configured(folder: Path, url: str, schema: str, name: str) -> Config:
+    place: dict[str, Any] = {"options": {"schema": schema, "pool": 4}}
+    return shared_config(
+        folder / name,
+        storage={
+            "profile": "scale",
+            "url": url,
+            "path": str(folder / name / "data"),
+            **dict.fromkeys(("state", "graph", "vector", "cache"), place),
+        },
+        server={"name": name, "lease_seconds": 2.0},
+    )
+
+
+async def test_what_happens_on_one_server_is_seen_on_the_other(url: str, schema: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        one, two = [
+            await stack.enter_async_context(Saga.open(configured(tmp_path, url, schema, name), hosting=Tenancy()))
+            for name in ("a", "b")
+        ]
+        rin, ivo = player(one, "Rin"), player(two, "Ivo")
+        await rin.status("Kesh", "wounded")
+        await rin.say()
+        assert status_of(await state_at(two, await ivo.status("Tobin", "asleep")), "Kesh") == "wounded"
+        await ivo.say()
+        assert status_of(await state_at(one, await rin.say()), "Tobin") == "asleep"
+
+
+async def test_of_those_who_publish_at_once_nothing_is_lost(url: str, schema: str, tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        servers = [
+            await stack.enter_async_context(Saga.open(configured(tmp_path, url, schema, name), hosting=Tenancy()))
+            for name in ("a", "b")
+        ]
+        players = [player(saga, name) for saga, name in zip(servers * 2, ("Rin", "Ivo", "Sol", "Ada"), strict=True)]
+
+        async def plays(one: Player) -> None:
+            for number in range(4):
+                await one.say(status_changes=(), npc_met=(f"{one.name}s friend {'abcd'[number]}",))
+            await one.status("Kesh", f"marked by {one.name}")
+            await one.say()
+
+        await asyncio.gather(*map(plays, players))
+        rows = await servers[0].stores.state.scan(("share", "low-weir"))
+        numbers = [int(key[2]) for key, _ in rows]
+        assert numbers == list(range(1, len(numbers) + 1))
+        ends = [status_of(await state_at(one.chat.saga, await one.say()), "Kesh") for one in players]
+        assert len(set(ends)) == 1 and ends[0].startswith("marked by"), ends
