@@ -5,9 +5,7 @@ A connection belongs to the thread that opened it. Call all functions of this mo
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -72,12 +70,6 @@ def prepare_path(path: Path) -> None:
         ) from error
     if is_directory:
         raise StoreUnavailable(f"{path}: is a directory; give the path of a file, which may lie in it")
-
-
-def make_private(path: Path) -> None:
-    """Create an empty file that only this user may read, if none exists. Errors are left for ``connect`` to report."""
-    with contextlib.suppress(OSError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bool = False) -> sqlite3.Connection:

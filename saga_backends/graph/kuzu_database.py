@@ -23,6 +23,7 @@ from attrs import field, frozen
 from saga_backends.graph import kuzu_engine
 from saga_backends.graph.kuzu_engine import Engine, PoolFull
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import claim
 from saga_core.errors import Closed, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 
 # --- Keeps what other code left in memory out of the engines' files -----------------------------------------------
@@ -309,17 +310,13 @@ class KuzuDatabase:
     # --- opening and closing --------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Import the engine, lock the directory, open the database and create its tables if it has none.
+        """Lock the directory, import the engine, open the database and create its tables if it has none.
 
         Raises ``StoreUnavailable``, ``StoreLocked``, ``StoreCorrupt`` or ``NewerSchema``.
         """
         directory = self.file.parent
-        if directory.exists() and not directory.is_dir():
-            raise StoreUnavailable(f"{directory}: is a file; the graph keeps several: give the path of a directory")
-        with kuzu_engine.file_errors(self.file):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = claim(directory, f"graph.{self.engine.name}", folder=True)
         module: Any = kuzu_engine.load(self.engine)
-        self._lock = PathLock(directory)
         self.version = str(module.__version__)
         self.packages = Path(module.__file__).parent.parent
         session = KuzuSession(self.engine, module, self.file, pool_mb=self.pool_mb, max_mb=self._max_mb)

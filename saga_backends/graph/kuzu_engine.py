@@ -81,13 +81,6 @@ def check_header(file: Path, log: Path, engine: Engine, reads: int) -> None:
             if log.exists() and log.stat().st_size:
                 raise StoreCorrupt(f"{file}: is missing or empty, but its log {log.name} is not; {remedy(file)}")
             return
-    for other in _ENGINES:
-        if other != engine and head.startswith(other.magic):
-            raise StoreCorrupt(
-                f"{file}: was written by {other.name} (storage format {_format(head)}), and {engine.name} cannot read "
-                f"it; use graph.{other.name}, or give another path and fill it with `saga rebuild --to "
-                f"graph={engine.name}`, or {remedy(file)}"
-            )
     if not head.startswith(engine.magic) or len(head) < _HEADER:
         raise StoreCorrupt(f"{file}: is no {engine.name} database, or its beginning is damaged; {remedy(file)}")
     if _format(head) > reads:

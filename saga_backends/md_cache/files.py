@@ -21,6 +21,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import claim
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
@@ -275,8 +276,7 @@ class _Root:
         If another process has the directory open already, pending records are left to that process.
         """
         with self._mapped():
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = PathLock(self.path)
+            self._lock = claim(self.path, "cache.files", folder=True)
             self.is_shared = self._lock.is_shared
             if not self._lock.is_first:
                 return

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import APPLICATION_IDS, claim
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError
@@ -40,7 +41,7 @@ def _create_entries(database: sqlite_utils.Database) -> None:
     database.execute(database.create_table_sql("entries", columns, pk="key", not_null={"key", "value"}))
 
 
-SCHEMA = sqlite_file.Schema(application_id=0x53414753, migrations=(_create_entries,))
+SCHEMA = sqlite_file.Schema(application_id=APPLICATION_IDS["state.sqlite"], migrations=(_create_entries,))
 
 _GET = "SELECT value FROM entries WHERE key = ?"
 _SCAN_FROM = "SELECT key, value FROM entries WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
@@ -119,9 +120,7 @@ class _File(_Reading):
 
     def open(self) -> None:
         """Lock the file, connect and migrate."""
-        sqlite_file.prepare_path(self.path)
-        sqlite_file.make_private(self.path)
-        self._lock = PathLock(self.path)
+        self._lock = claim(self.path, "state.sqlite", folder=False)
         self.is_shared = self._lock.is_shared
         self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous, shared=self.is_shared)
 

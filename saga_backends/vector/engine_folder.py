@@ -19,15 +19,13 @@ from typing import Any
 from attrs import frozen
 
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import FOLDER_LABEL, claim
 from saga_core.errors import NewerSchema, SagaError, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.replacing import replace_file
-
-LABEL = "saga.json"
 
 REBUILD = "move the directory away, and make the vectors anew with `saga rebuild`"
 """The remedy for damage. Vectors can be rebuilt from the journal."""
 
-_OURS = frozenset({LABEL, LABEL + ".new", ".lock"})
 _FULL = ("no space left", "disk is full", "database or disk is full", "disk quota")
 _REFUSED = ("too many open files", "permission denied", "out of memory", "cannot allocate")
 _SOURCE_PLACE = re.compile(r",? ?/\S{1,200}\.rs:\d+:\d+")
@@ -57,9 +55,7 @@ class EngineFolder:
         Raises ``StoreUnavailable`` if the directory cannot be created, ``StoreLocked``, ``StoreCorrupt`` if it belongs
         to something else, and ``NewerSchema``. A rejected directory is left unchanged.
         """
-        self._prepare()
-        self._read()
-        self._lock = PathLock(self.path)
+        self._lock = claim(self.path, f"vector.{self._layout.name}", folder=True)
         try:
             notes = self._read()
             if notes is None:
@@ -80,17 +76,18 @@ class EngineFolder:
         """Replace the notes of the label atomically. They are on disk when this returns."""
         label = {"saga": "vectors", "engine": self._layout.name, "version": self._layout.version, "notes": notes}
         text = json.dumps(label, ensure_ascii=False, indent=1)
-        new = self.path / (LABEL + ".new")
+        new = self.path / (FOLDER_LABEL + ".new")
         try:
             with new.open("w", encoding="utf-8") as file:
                 file.write(text + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            replace_file(new, self.path / LABEL)
+            replace_file(new, self.path / FOLDER_LABEL)
             _sync_directory(self.path)
         except OSError as error:
             raise StoreError(
-                f"{self.path / LABEL}: cannot be written ({error.strerror}); make room, or let this user write there"
+                f"{self.path / FOLDER_LABEL}: cannot be written ({error.strerror}); make room, or let this user write "
+                "there"
             ) from error
 
     def size(self) -> int:
@@ -129,49 +126,28 @@ class EngineFolder:
             return self.corrupt(f"is damaged: {what}")
         return StoreError(f"{self.path}: {what}")
 
-    def _prepare(self) -> None:
-        if self.path.exists() and not self.path.is_dir():
-            raise StoreUnavailable(f"{self.path}: is a file; give the path of a directory, which need not exist")
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreUnavailable(
-                f"{self.path}: cannot be made ({error.strerror}); give a path that this user may write"
-            ) from error
-
     def _read(self) -> dict[str, Any] | None:
-        """Return the notes of the label, or None if there is no label and the directory is otherwise empty."""
-        file = self.path / LABEL
+        """Return the notes of the label, or None if there is no label."""
+        file = self.path / FOLDER_LABEL
         try:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
-            if any(entry.name not in _OURS for entry in self.path.iterdir()):
-                raise StoreCorrupt(
-                    f"{self.path}: has files, but no {LABEL} that marks them as a vector store of SAGA; give the "
-                    "path of an empty directory, or of one that does not exist; nothing was changed"
-                ) from None
             return None
         except PermissionError as error:
             raise StoreUnavailable(
                 f"{file}: cannot be read ({error.strerror}); let this user read and write it"
             ) from error
         except (OSError, UnicodeDecodeError) as error:
-            raise self.corrupt(f"{LABEL} cannot be read ({error})") from error
+            raise self.corrupt(f"{FOLDER_LABEL} cannot be read ({error})") from error
         return self._notes(text)
 
     def _notes(self, text: str) -> dict[str, Any]:
         try:
             label = json.loads(text)
         except ValueError as error:
-            raise self.corrupt(f"{LABEL} is no JSON ({error})") from error
+            raise self.corrupt(f"{FOLDER_LABEL} is no JSON ({error})") from error
         if not isinstance(label, dict) or label.get("saga") != "vectors" or type(label.get("version")) is not int:
-            raise self.corrupt(f"{LABEL} is not the label of a vector store")
-        if label.get("engine") != self._layout.name:
-            raise StoreCorrupt(
-                f"{self.path}: was made by the backend {label.get('engine')!r} and not by {self._layout.name!r}; "
-                f"name the other backend, or give another path and fill it with `saga rebuild --to "
-                f"vector={self._layout.name}`; nothing was changed"
-            )
+            raise self.corrupt(f"{FOLDER_LABEL} is not the label of a vector store")
         if label["version"] > self._layout.version:
             raise NewerSchema(
                 f"{self.path}: has layout version {label['version']}, and this SAGA knows versions up to "
@@ -179,7 +155,7 @@ class EngineFolder:
             )
         notes = label.get("notes")
         if not isinstance(notes, dict):
-            raise self.corrupt(f"{LABEL} has no notes")
+            raise self.corrupt(f"{FOLDER_LABEL} has no notes")
         return notes
 
 

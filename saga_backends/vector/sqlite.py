@@ -21,6 +21,7 @@ from attrs import frozen
 
 from saga_backends import sqlite_file
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import APPLICATION_IDS, claim
 from saga_backends.vector.threaded import PackedItem, check_same, open_threaded, read_metadata, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, StoreCorrupt, StoreError
@@ -59,7 +60,7 @@ def _create_tables(database: sqlite_utils.Database) -> None:
     )
 
 
-SCHEMA = sqlite_file.Schema(application_id=0x53414756, migrations=(_create_tables,))
+SCHEMA = sqlite_file.Schema(application_id=APPLICATION_IDS["vector.sqlite"], migrations=(_create_tables,))
 
 _SCOPE = "SELECT number, embedder, dimension FROM scopes WHERE name = ?"
 _PUT = (
@@ -100,9 +101,7 @@ class VectorFile:
 
     def open(self) -> None:
         """Lock the file, connect and migrate."""
-        sqlite_file.prepare_path(self.path)
-        sqlite_file.make_private(self.path)
-        self._lock = PathLock(self.path)
+        self._lock = claim(self.path, "vector.sqlite", folder=False)
         self._is_shared = self._lock.is_shared
         try:
             # It is enough that writes survive the end of the process, as vectors can be rebuilt from the journal.

@@ -122,7 +122,7 @@ async def test_the_other_engines_database_is_refused_by_name_with_a_remedy(tmp_p
     file.write_bytes(magic + file.read_bytes()[4:])
     before = content(tmp_path / "g")
     with pytest.raises(
-        StoreCorrupt, match=rf"was written by {OTHER.name} .* use graph\.{OTHER.name}, or .*saga rebuild"
+        StoreCorrupt, match=rf"was written by graph.{OTHER.name} .* use graph\.{OTHER.name}, or .*saga rebuild"
     ):
         await opened(tmp_path / "g")
     assert content(tmp_path / "g") == before

@@ -382,7 +382,7 @@ async def test_the_database_of_another_program_is_refused(path: Path) -> None:
     connection.commit()
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreCorrupt, match=rf"{path}: is a database of another kind"):
+    with pytest.raises(StoreCorrupt, match=rf"{path}: holds what no engine of SAGA wrote"):
         await opened(path)
     assert path.read_bytes() == before
 

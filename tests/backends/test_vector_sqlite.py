@@ -168,7 +168,7 @@ async def test_another_kind_of_database_is_refused(tmp_path: Path) -> None:
     state = await state_sqlite.BACKEND.open(OpenOptions(path=tmp_path / "state.db"))
     await state.aclose()
     before = (tmp_path / "state.db").read_bytes()
-    with pytest.raises(StoreCorrupt, match="another kind"):
+    with pytest.raises(StoreCorrupt, match=r"by state\.sqlite and not by vector\.sqlite"):
         await opened(tmp_path / "state.db")
     assert (tmp_path / "state.db").read_bytes() == before
 
