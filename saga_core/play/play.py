@@ -201,7 +201,7 @@ class Play:
         plan, planned, context, cut = await self._prompt(start, side, lap)
         tool = None
         if report == "tool" and not side:
-            tool = extraction.report_tool(start.language, start.state.trackers)
+            tool = extraction.report_tool(start.language, start.counted)
             replies = tuple(evolve(reply, report=extraction.ReportCalls()) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
@@ -220,7 +220,7 @@ class Play:
             unrecorded=partial(self.recorder.unrecorded, start),
             silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
             block_room=self.settings.config.token_budget.state_block_room if report == "block" and not side else 0,
-            form=block_form(start.language, start.state.trackers) if report == "block" and not side else "",
+            form=block_form(start.language, start.counted) if report == "block" and not side else "",
             report_tool=tool,
             story_rules=None if side else static_rules(start.language, block=False),
             count=self.prompting.counter.count,

@@ -388,7 +388,7 @@ class Prompting:
 
 
 def _rules(start: TurnStart, language: str) -> str:
-    block, call, counted = start.report == "block", start.report == "tool", start.state.trackers
+    block, call, counted = start.report == "block", start.report == "tool", start.counted
     return static_rules(language, tools=start.request.tools, block=block, call=call, counted=counted)
 
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective
-from saga_core.trackers import Tracker
+from saga_core.trackers import Tracker, Trackers
 from saga_core.transcript import Transcript
 from saga_core.upstream import ModelFacts
 
@@ -95,6 +95,11 @@ class TurnStart:
     def told(self) -> WorldState:
         """The state as the prompt may tell it."""
         return self.state if self.perspective is None else self.perspective.state
+
+    @property
+    def counted(self) -> Trackers:
+        """The trackers that the narrator is asked for."""
+        return self.state.trackers if self.perspective is None else self.state.trackers.for_members()
 
     @property
     def unseen(self) -> frozenset[str]:

@@ -176,6 +176,10 @@ class Trackers:
         gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST_TRACKERS:]
         return evolve(self, declared=tuple(each for each in self.declared if each.key != key), gone=gone)
 
+    def for_members(self) -> Trackers:
+        """These trackers without those that are secret to the characters."""
+        return evolve(self, declared=tuple(each for each in self.declared if each.secret is not Secrecy.CHARACTERS))
+
     def asks(self, field: str) -> bool:
         """Whether the story counts what a field of the state block reports."""
         return field not in UNASKED.get(self.profile, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saga_core import Saga
+from saga_core.config import load_config
 from saga_core.play.pending_turn import PendingTurn
 from tests.core.frontend import answer, memory_config
 
@@ -148,3 +149,30 @@ async def test_who_was_joined_with_another_is_found_by_her_former_id() -> None:
         mina = (await saga.memory.knowledge(session, who="Mina"))["id"]
         await saga.memory.correct(session, "merge", {"one": "Mina", "into": "Tobin"})
         assert (await saga.memory.knowledge(session, who=mina))["name"] == "Tobin"
+
+
+async def test_what_is_counted_in_secret_from_characters_is_in_no_members_prompt() -> None:
+    doom = {"kind": "number", "start": "7", "secret": "characters", "description": "days until the dam breaks"}
+    hunt = {"kind": "number", "start": "5", "secret": "player"}
+    ties = {"kind": "meter", "secret": "characters", "description": "whom she would betray"}
+    tree = {"storage": {"profile": "memory"}, "session": {"default_world": None}}
+    async with Saga.open(load_config({**tree, "trackers": {"doom": doom, "hunt": hunt, "ties": ties}})) as saga:
+        group = Group(saga)
+        await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"))
+        turn = await group.begin("Mina", "And now?")
+        turn.replies[0].feed("Mina: It rains.\n\n```state\npresent: [Mina, Tobin]\nties: {Mina -> Player: -40}\n```")
+        await turn.commit()
+        group.history.append({"role": "assistant", "content": "Mina: It rains."})
+        for member in ("Mina", "Tobin"):
+            said = prompt(await group.begin(member, f"{member}, what comes?"))
+            assert "hunt: 5" in said, "secret to the player alone"
+            for hidden in ("doom", "dam breaks", "ties", "-40", "betray"):
+                assert hidden not in said, (member, hidden)
+            group.history.pop()
+        everybody = [
+            {"role": "system", "content": "Tell a story."},
+            *group.history,
+            {"role": "user", "content": "Go on."},
+        ]
+        told = prompt(await saga.begin(everybody))
+        assert "doom: 7" in told and "dam breaks" in told and "-40" in told, "one narrator for all knows them"
