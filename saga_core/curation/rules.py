@@ -10,7 +10,17 @@ from attrs import define, field
 
 from saga_core.curation.facts import ReplayedTurn, replay
 from saga_core.ids import digest
-from saga_core.language import NEVER, SENTENCE_TITLE, Findings, StoryWords, caseless, every, language_of, mentions
+from saga_core.language import (
+    NEVER,
+    SENTENCE_TITLE,
+    Findings,
+    StoryWords,
+    caseless,
+    every,
+    language_of,
+    match_name,
+    mentions,
+)
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
@@ -515,11 +525,19 @@ def _names(state: WorldState, id_: str) -> tuple[str, ...]:
 
 
 def _apart(state: WorldState, one: str, other: str) -> bool:
-    """Whether two places are different and not adjacent."""
+    """Whether two places are different and not adjacent, and none is a part of the other, as ``Inn, upstairs`` is."""
     pair = {one, other}
+    first, second = (frozenset(map(match_name, _names(state, each))) for each in (one, other))
+    if any(_is_part(a, b) or _is_part(b, a) for a in first for b in second):
+        return False
     return len(pair) == 2 and not any(
         type_ == "ADJACENT" and {source, target} == pair for source, type_, target in state.links
     )
+
+
+def _is_part(name: str, whole: str) -> bool:
+    """Whether a folded place name is another with more words behind it: ``paper moon, upstairs`` and ``paper moon``."""
+    return len(whole) > 1 and name.startswith(whole) and not name[len(whole) :][:1].isalnum()
 
 
 def _travels(reply: str, state: WorldState, who: str) -> bool:

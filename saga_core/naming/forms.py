@@ -180,7 +180,10 @@ def is_last_part(short: str, long: str) -> bool:
 
 
 def contradicts(one: list[str], other: list[str]) -> bool:
-    """Whether two full names share the given name but not the family name: ``Tom Alder`` and ``Tom Brandt``."""
+    """Whether two full names share the given name but not the family name, as ``Tom Alder`` and ``Tom Brandt``, or have
+    titles of different genders, as ``Mr. Marsh`` and ``Mrs. Marsh``."""
+    if _opposite(one, other):
+        return True
     left, right = _full(one), _full(other)
     return len(left) > 1 and len(right) > 1 and left[0] == right[0] and left[-1] != right[-1]
 

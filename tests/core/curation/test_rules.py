@@ -119,3 +119,11 @@ def test_one_of_several_that_changes_hands_is_in_no_two_hands() -> None:
         block="items_transferred: [{item: 기차표, from: 아리아, to: 타비}]",
     )
     assert found(Play("two tickets", "ersia", "", (bought, given))) == []
+
+
+def test_the_floors_of_a_house_are_not_two_places() -> None:
+    stage = Stage("harrow")
+    stage.tell(Told("I sit.", "Ruth sits too.", "location: Paper Moon, upstairs\npresent: [Ruth]"))
+    stage.tell(Told("I go down.", "You are alone.", "location: Paper Moon\nnpc_separated: [Ruth]\npresent: []"))
+    stage.tell(Told("I wait.", "Ruth is at the press.", "location: Paper Moon\nnpc_met: [Ruth]\npresent: [Ruth]"))
+    assert [each.data["rule"] for each in rules.review(stage.view())] == []

@@ -192,3 +192,10 @@ def test_an_answer_about_a_pair_that_was_not_asked_is_dropped() -> None:
     pair = Pair(Doubt("a", "b"), ("Dez",), ("Desmond",), "They call Desmond Dez.")
     said = {"answers": [{"pair": 2, "words": "Desmond Dez", "same": "yes"}, {"pair": True, "same": "yes"}, "?"]}
     assert [each.same for each in answers_of(said, [pair])] == [None]
+
+
+def test_husband_and_wife_are_two() -> None:
+    people = {
+        name: Entity(name, Kind.CHARACTER, name) for name in ("Mr. Marsh", "Mrs. Marsh", "Captain Vey", "Mr. Vey")
+    }
+    assert [(each.late, each.early) for each in doubts(WorldState(entities=people))] == [("Mr. Vey", "Captain Vey")]
