@@ -16,7 +16,7 @@ RUN := $(VENV)/.saga-$(PROFILE)
 ALL := $(VENV)/.saga-all
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt -e
 
-.PHONY: help setup demo serve test test-deep lint types walls tests audit bench ablate endpoints clean
+.PHONY: help setup demo serve test test-deep lint types walls tests audit bench ablate proof endpoints clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -96,6 +96,9 @@ bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 
 ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (40 minutes)
 	nice -n 5 $(BIN)/python -m tests.ablate.run
+
+proof: $(ALL) ## measure memories with chats in which things are taken back, and write the tables of docs/proof.md (15 minutes)
+	nice -n 5 $(BIN)/python -m tests.fork proof
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
 	$(BIN)/python -m saga_server.admin.endpoint_list

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.fork import proof
 from tests.fork.generator import Record, story
 from tests.fork.language import languages
 from tests.fork.runner import Make, Result, figures, run, tokens
@@ -19,11 +20,18 @@ MEMORIES = {
     "last20": "tests.fork.memories:Last20",
     "history": "tests.fork.memories:History",
     "bm25": "tests.fork.memories:Bm25",
+    "bm25-40": "tests.fork.memories:Bm25Wide",
     "bm25-all": "tests.fork.memories:Bm25All",
     "fts5": "tests.fork.memories:Fts5",
     "fts5-all": "tests.fork.memories:Fts5All",
+    "saga": "tests.fork.saga_memory:SagaWithReports",
+    "saga-600": "tests.fork.saga_memory:SagaInBrief",
+    "saga-silent": "tests.fork.saga_memory:SagaWithoutReports",
+    "mem0": "tests.fork.mem0_memory:Mem0",
 }
 """The memories that are here, by name."""
+OTHERS = {"mem0"}
+"""Those whose packages SAGA's environment does not have."""
 
 
 def memory(name: str) -> Make:
@@ -65,6 +73,18 @@ def play(args: argparse.Namespace) -> None:
     print(json.dumps({"memory": args.memory, "counted in": counted, **figures(result)}, indent=1))
 
 
+def prove(args: argparse.Namespace) -> None:
+    """Measure, and write the tables of the page."""
+    lengths = [int(turns) for turns in args.turns.split(",")]
+    if not set(lengths) <= set(proof.SEEDS):
+        sys.exit(f"--turns {args.turns}: give some of {', '.join(map(str, proof.SEEDS))}")
+    names = args.memory or [name for name in MEMORIES if name not in OTHERS]
+    rates = [int(rate) for rate in args.rates.split(",")]
+    proof.measure(names, lengths, memory, lambda line: print(line, flush=True), rates=rates, missing=args.missing)
+    if proof.PAGE.exists():
+        proof.write_page()
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.fork", description=__doc__)
@@ -79,6 +99,12 @@ def main() -> None:
     playing.add_argument("memory", help=f"module:Class, or one of {', '.join(MEMORIES)}")
     playing.add_argument("stories", type=Path, help="a file that `write` printed; several may be joined in it")
     playing.set_defaults(run=play)
+    proving = commands.add_parser("proof", help="measure all memories, and write the tables of docs/proof.md")
+    proving.add_argument("--memory", action="append", help="only this one; may be repeated")
+    proving.add_argument("--turns", default="50,200", help="lengths of the chats, separated by commas")
+    proving.add_argument("--rates", default="0,10,30", help="percent of the turns, separated by commas")
+    proving.add_argument("--missing", action="store_true", help="only what has no figures yet")
+    proving.set_defaults(run=prove)
     args = parser.parse_args()
     args.run(args)
 

@@ -33,6 +33,10 @@ _NONE = ""
 """What is true of a wound that is healed, and of a plan that is done."""
 
 
+Gone = dict[Key, dict[str, set[str]]]
+"""What replies that are gone told: by what it is about and by value, the steps that took it back."""
+
+
 @frozen
 class Node:
     """A turn: the player's words, the sentences of the reply, and what the reply changed."""
@@ -59,6 +63,8 @@ class _Story:
     """Paths that were left and may be returned to."""
     written: list[Node] = field(factory=list)
     """All turns ever written, also those that were taken back."""
+    gone: dict[int, str] = field(factory=dict)
+    """By turn that was taken back, the step that did it last."""
     drawn: int = 0
     asked: int = 0
     _folded: tuple[tuple[Node, ...], list[State]] = ((), [])
@@ -216,6 +222,8 @@ class _Story:
     def step(self, op: str, path: tuple[Node, ...]) -> Record:
         """The record of a step from the chat as it is to ``path``."""
         old = [message["id"] for message in self.messages()]
+        kept = {node.id for node in path}
+        self.gone |= {node.id: op for node in self.path if node.id not in kept}
         self.path = path
         chat = self.messages()
         alike = (one == message["id"] for one, message in zip(old, chat, strict=False))
@@ -251,19 +259,19 @@ class _Story:
         Half of them are about something that a reply now gone told otherwise, where there is such a thing.
         """
         values, past, since = self._said_here()
-        gone: dict[Key, set[str]] = {}
+        gone: Gone = {}
         shown = {node.id for node in self.path}
         for node in self.written:
             if node.id not in shown:
                 for event in node.events:
                     for key, value in _values(event):
-                        gone.setdefault(key, set()).add(value)
+                        gone.setdefault(key, {}).setdefault(value, set()).add(self.gone[node.id])
         asked: list[Record] = []
         able = sorted(self._askable(values, gone, since))
         while able and len(asked) < count:
             kind = self.dice.choice(sorted({key[0] for key in able}))
             alike = [key for key in able if key[0] == kind]
-            traps = [key for key in alike if gone.get(key, set()) - past.get(key, set()) - {_NONE}]
+            traps = [key for key in alike if set(gone.get(key, ())) - past.get(key, set()) - {_NONE}]
             key = self.dice.choice(traps if traps and self.dice.random() < 0.5 else alike)
             able.remove(key)
             asked.append(self._question(key, values, past, gone, since))
@@ -282,7 +290,7 @@ class _Story:
                     since[key] = len(self.path) - 1 - depth
         return values, past, since
 
-    def _askable(self, values: Mapping[Key, str], gone: Mapping[Key, set[str]], since: dict[Key, int]) -> Iterator[Key]:
+    def _askable(self, values: Mapping[Key, str], gone: Gone, since: dict[Key, int]) -> Iterator[Key]:
         """What can be asked now: what has a value, and as often who knows something as who does not."""
         known = [key for key in values if key[0] == "knows"]
         me = ("place", self.town.player)
@@ -307,12 +315,12 @@ class _Story:
         key: Key,
         values: Mapping[Key, str],
         past: Mapping[Key, set[str]],
-        gone: Mapping[Key, set[str]],
+        gone: Gone,
         since: Mapping[Key, int],
     ) -> Record:
         self.asked += 1
         kind, about = key[0], key[1]
-        withdrawn = gone.get(key, set()) - past.get(key, set()) - {_NONE}
+        withdrawn = set(gone.get(key, ())) - past.get(key, set()) - {_NONE}
         record: Record = {"type": "question", "id": f"q{self.asked}", "kind": kind, "about": list(key[1:])}
         if kind == "knows":
             slots = {"who": about, "fact": key[2]}
@@ -323,6 +331,7 @@ class _Story:
             record |= {"answer": values[key], "stale": sorted(stale), "withdrawn": sorted(withdrawn)}
         record["text"] = self._said("ask", kind, slots)
         record["since"] = since[key]
+        record["by"] = sorted({op for value in withdrawn for op in gone[key][value]})
         return record
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 
 _FOLDER = Path(__file__).parent / "languages"
 _SLOT = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
-_ENDS = re.compile(r"(?<=[.!?…])[\"'”’]?\s+|(?<=[。！？])[」』”’\"]?|[\n|;；]+|\s—\s")
+_ENDS = re.compile(r"(?<=[.!?…])[\"'”’]?\s+|(?<=[。！？])[」』”’\"]?|[|;；]+|\s—\s")
 
 
 @frozen
@@ -83,9 +83,12 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def passages(text: str) -> list[str]:
-    """The sentences and cells of a text in their order, folded."""
-    return [folded(part) for part in (each.strip() for each in _ENDS.split(text)) if part]
+def passages(text: str, about: str = "") -> list[str]:
+    """The sentences and cells of a text in their order, folded; only those that have the word ``about``."""
+    sought = folded(about)
+    lines = (line for line in text.split("\n") if sought in folded(line))
+    parts = (folded(part.strip()) for line in lines for part in _ENDS.split(line))
+    return [part for part in parts if part and sought in part]
 
 
 def names(passage: str, forms: Iterable[str], spaced: bool) -> bool:

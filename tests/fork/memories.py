@@ -16,8 +16,6 @@ from tests.fork.runner import Message
 
 SHOWN = 6
 """How many messages at the end of the chat a frontend sends."""
-_FOUND = 10
-"""How many earlier messages a search adds."""
 _TERMS = re.compile(r"[^\W\d_]+|\d+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
@@ -68,8 +66,10 @@ class Last20(History):
 
 
 class Bm25:
-    """BM25 over the messages of the chat as it is. The best ten come in the order of the chat."""
+    """BM25 over the messages of the chat as it is. The best come in the order of the chat."""
 
+    best = 10
+    """How many earlier messages are found."""
     forgets = True
     """Whether messages that the chat no longer has are dropped."""
 
@@ -105,14 +105,20 @@ class Bm25:
             for at, each in enumerate(counts):
                 often = each[term]
                 scores[at] += weight * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * each.total() / mean))
-        best = sorted(range(len(kept)), key=lambda at: -scores[at])[:_FOUND]
-        return [kept[at] for at in sorted(best) if scores[at] > 0]
+        first = sorted(range(len(kept)), key=lambda at: -scores[at])[: self.best]
+        return [kept[at] for at in sorted(first) if scores[at] > 0]
 
 
 class Bm25All(Bm25):
     """The same over all messages ever added, as a memory works that is only ever added to."""
 
     forgets = False
+
+
+class Bm25Wide(Bm25):
+    """The same with forty messages, which cost about as many tokens as SAGA's prompt."""
+
+    best = 40
 
 
 class Fts5(Bm25):
@@ -125,10 +131,10 @@ class Fts5(Bm25):
             rows = ((at, " ".join(terms(message["content"]))) for at, message in enumerate(kept))
             base.executemany("INSERT INTO said (rowid, terms) VALUES (?, ?)", rows)
             query = " OR ".join(f'"{term}"' for term in sorted(set(terms(question))))
-            found = base.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT ?", (query, _FOUND))
-            best = sorted(row[0] for row in found)
+            found = base.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT ?", (query, self.best))
+            first = sorted(row[0] for row in found)
         base.close()
-        return [kept[at] for at in best]
+        return [kept[at] for at in first]
 
 
 class Fts5All(Fts5):

@@ -2,7 +2,7 @@
 
 A *passage* is a sentence, or a cell of a line. A passage tells a value if it names both what the question is about and
 the value: the lantern and Mara. The last passage that tells a value counts, as in a chat. The texts of the stories are
-written so that every sentence names one value at most.
+written so that every sentence names one value at most. A passage that says what somebody does not know tells only that.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def read(question: Mapping[str, Any], context: str, spoken: Language) -> Reading
         return _knowledge(question, context, spoken)
     told: list[set[str]] = []
     subject, domain = question["about"][0], _domain(question["kind"], spoken)
-    for passage in passages(context):
-        if names(passage, [subject], spoken.spaced):
+    unknown = spoken.templates["read"]["not_known"]
+    for passage in passages(context, subject):
+        if names(passage, [subject], spoken.spaced) and not names(passage, unknown, False):
             values = {value for value, forms in domain.items() if names(passage, forms, spoken.spaced)}
             if values:
                 told.append(values)
@@ -58,7 +59,7 @@ def _knowledge(question: Mapping[str, Any], context: str, spoken: Language) -> R
     who, fact = question["about"]
     told = [
         not names(passage, spoken.templates["read"]["not_known"], False)
-        for passage in passages(context)
+        for passage in passages(context, fact)
         if names(passage, [who], spoken.spaced) and names(passage, [fact], spoken.spaced)
     ]
     knows = bool(told) and told[-1]

@@ -47,8 +47,8 @@ class Asked:
     story: str
     kind: str
     since: int
-    trapped: bool
-    """Whether a reply that was taken back told another answer."""
+    by: tuple[str, ...]
+    """The steps that took another answer back; none if no reply that is gone told one."""
     reading: Reading
     tokens: int
     seconds: float
@@ -112,8 +112,8 @@ def run(records: Iterable[Mapping[str, Any]], make: Make, count: Count) -> Resul
                 context = memory.context(record["text"])
                 seconds = time.perf_counter() - began
                 reading = read(record, context, spoken)
-                trapped = bool(record["withdrawn"])
-                asked = (header["id"], record["kind"], record["since"], trapped, reading, count(context), seconds)
+                by = tuple(record["by"])
+                asked = (header["id"], record["kind"], record["since"], by, reading, count(context), seconds)
                 result.asked.append(Asked(*asked))
         result.calls = getattr(memory, "calls", 0)
     finally:
@@ -152,9 +152,24 @@ def figures(result: Result) -> dict[str, Any]:
         kind: share([each for each in asked if each.kind == kind], lambda each: each.reading.outcome == RIGHT)
         for kind in kinds
     }
+    for name, group in _groups(asked).items():
+        found[name] = share(group, lambda each: each.reading.outcome == RIGHT) if group else None
+    swiped = _groups(asked)["swiped"]
+    found["swiped_leaked"] = share(swiped, lambda each: each.reading.leaked) if swiped else None
     found["tokens"] = statistics.mean(each.tokens for each in asked)
     found["tokens_most"] = max(each.tokens for each in asked)
     found["context_ms"] = 1_000 * statistics.median(each.seconds for each in asked)
     found["add_ms"] = 1_000 * result.adding / max(1, result.turns)
     found["calls"] = result.calls / max(1, result.turns)
     return found
+
+
+def _groups(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
+    """Questions by what was taken back, and by how long ago the answer was told."""
+    return {
+        "untouched": [each for each in asked if not each.by],
+        "edited": [each for each in asked if "edit" in each.by],
+        "swiped": [each for each in asked if each.by and "edit" not in each.by],
+        "recent": [each for each in asked if each.since < 20],
+        "old": [each for each in asked if each.since >= 20],
+    }

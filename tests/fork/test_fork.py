@@ -167,6 +167,7 @@ HOLDER = {"kind": "holder", "about": ["lantern"], "answer": "Mara", "stale": ["T
         ("Mara smiles. The lantern swings.", SILENT, False, False),
         ("Place: mill | Mara → lantern (has)", RIGHT, True, False),
         ("Tobin gives the lantern to Mara.", RIGHT, True, False),
+        ("Not known to Tobin: the lantern is with Corvin", SILENT, False, False),
         ("", SILENT, False, False),
     ],
 )
