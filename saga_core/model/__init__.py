@@ -33,6 +33,7 @@ from saga_core.model.entities import (
     StoryPart,
     newest,
 )
+from saga_core.model.facts import SCOPES, changed_facts, counts, holds, mentioned, with_ids
 from saga_core.model.folding import fold
 from saga_core.model.knowledge import (
     ALSO,
@@ -57,7 +58,6 @@ from saga_core.model.namespaces import (
     segments,
     within,
 )
-from saga_core.model.sharing import SCOPES, changed_facts, holds, mentioned, with_ids
 from saga_core.model.tree import (
     ACCEPT,
     BLANK,
@@ -146,6 +146,7 @@ __all__ = [
     "assumed_from",
     "changed_facts",
     "checked",
+    "counts",
     "crosses",
     "deltas",
     "filled",

@@ -404,11 +404,12 @@ FactKey = tuple[str, str, str]
 
 @frozen
 class Fact:
-    """One thing that is so in a shared world. ``sharing`` makes and applies it.
+    """One thing that is so in a shared world. The module ``facts`` makes and applies it.
 
     ``what`` says what ``value`` is: the ``name`` of ``subject``, its ``attribute`` named ``other``, the ``place`` of a
-    person (empty: gone), how many of the thing ``other`` it ``held``, whether there is a ``link`` to the place
-    ``other``, the ``count`` of the tracker with the key ``other``, or the name of an ``event``.
+    person, whether the person ``left`` it for an unknown one, how many of the thing ``other`` it ``held``, whether
+    there is a ``link`` to the place ``other``, the ``count`` of the tracker with the key ``other``, or the name of an
+    ``event``.
     """
 
     scope: str

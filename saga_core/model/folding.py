@@ -8,7 +8,7 @@ from typing import Any
 from attrs import evolve
 from attrs import fields as attributes
 
-from saga_core.model import counting, curated, deltas, sharing
+from saga_core.model import counting, curated, deltas, facts
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.knowledge import set_audience
@@ -417,5 +417,5 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.Linked: _linked,
     deltas.Observed: counting.observed,
     deltas.AudienceSet: set_audience,
-    deltas.WorldSeen: sharing.see,
+    deltas.WorldSeen: facts.see,
 }

@@ -291,7 +291,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
 
 def _touched(fact: Fact) -> tuple[StateLineKey, ...]:
     match fact.what:
-        case "place":
+        case "place" | "left":
             return ("place", fact.subject, ""), ("present", fact.subject, "")
         case "held":
             return (("item", fact.subject, fact.other),)

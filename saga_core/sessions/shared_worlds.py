@@ -29,6 +29,7 @@ from saga_core.model import (
     WorldSeen,
     WorldState,
     changed_facts,
+    counts,
     fold,
     holds,
     mentioned,
@@ -191,10 +192,10 @@ class SharedWorlds:
                     into[entity.id] = known = _known_as(names, state, entity)
                     introduced[known] = evolve(entity, id=known)
             for fact in (with_ids(fact, into) for fact in each.facts):
-                before = latest.get(fact.key)
+                before = latest.pop(fact.key, None)  # so that the facts are in the order of their publications
                 if before is not None and before[0] != each.session and before[1].value != fact.value:
                     rivals.add(fact.key)
-                latest[fact.key] = each.session, fact
+                latest[fact.key] = (each.session, fact) if before is None or counts(fact, before[1]) else before
         facts = tuple(
             fact
             for session, fact in latest.values()

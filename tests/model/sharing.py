@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,29 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from saga_backends.memory import MemoryState
 from saga_core import Saga
+from saga_core.errors import StoreError, StoreUnavailable
 from saga_core.model import WorldState
+from saga_core.stores import Batch, Key
 from tests.core.sessions.shared import Player, player, shared_config, state_at, status_of
 
 WHO = ("Kesh", "Tobin")
 NAMES = ("Rin", "Ivo", "Sol")
+
+
+class Mortal(MemoryState):
+    """A journal whose process dies at a commit, before or after it is durable. Nothing can be written from then on."""
+
+    left: int | None = None
+    durable = False
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        if self.left is not None:
+            self.left -= 1
+            if self.left == 0 and self.durable:
+                await super().commit(batch, expected=expected)
+            if self.left <= 0:
+                raise StoreUnavailable("the process is dead")
+        await super().commit(batch, expected=expected)
 
 
 @define
@@ -49,7 +68,7 @@ class SharingMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.folder = tempfile.TemporaryDirectory()
         self.config = shared_config(Path(self.folder.name))
-        self.state = MemoryState()
+        self.state = Mortal()
         self.saga = self.open()
         self.players: dict[str, Player] = {}
         self.heads: dict[str, Played | None] = {}
@@ -111,10 +130,25 @@ class SharingMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """The server ends, and another one begins with the same journal."""
-        self.runner.run(self.saga.aclose(drain=5))
+        self.runner.run(self.saga.aclose(drain=5 if self.state.left is None else 0))
+        self.state.left = None
         self.saga = self.open()
         for each in self.players.values():
             each.chat.saga = self.saga
+
+    @rule(at=st.integers(0, 3), who=st.sampled_from(WHO), commits=st.integers(1, 3), durable=st.booleans())
+    def die(self, at: int, who: str, commits: int, durable: bool) -> None:
+        """The server dies in a turn. If the turn is lost, the player sends the request again."""
+        name = sorted(self.players)[at % len(self.players)]
+        self.state.left, self.state.durable = commits, durable
+        lost = False
+        try:
+            self.take_turn(name, who, True)
+        except StoreError:
+            lost = True
+        self.reopen()
+        if lost:
+            self.take_turn(name, who, True)
 
     def take_turn(self, name: str, who: str, changes: bool) -> None:
         above, someone = self.heads[name], self.players[name]
@@ -128,6 +162,9 @@ class SharingMachine(RuleBasedStateMachine):
             self.values += 1
             change = who, f"marked {self.values}"
         turn = self.runner.run(someone.status(*change) if change is not None else someone.say())
+        if not turn.session.id:  # the session could not be begun, and the turn was played without memory
+            someone.back(1)
+            raise StoreUnavailable("the turn is lost")
         state = self.runner.run(state_at(self.saga, turn))
         found = {each: status_of(state, each) for each in WHO}
         wanted = self.expected(turn.session.id, above, shared)
@@ -157,6 +194,14 @@ class SharingMachine(RuleBasedStateMachine):
         """A turn is as it was, read from the journal."""
         for each in self.turns[-1:] + self.turns[:: max(1, len(self.turns) // 3)]:
             assert {who: status_of(self.cold(each), who) for who in WHO} == each.statuses
+
+    @invariant()
+    def nothing_is_published_twice(self) -> None:
+        """Each change is one fact of one publication, and the numbers have no gap."""
+        rows = self.runner.run(self.state.scan(("share",)))
+        assert [int(key[2]) for key, _ in rows] == list(range(1, len(rows) + 1))
+        marked = b"".join(raw for _, raw in rows).count(b'"value":"marked ')
+        assert marked == len(self.published)
 
     def cold(self, turn: Played) -> WorldState:
         async def read() -> WorldState:

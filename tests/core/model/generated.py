@@ -89,7 +89,7 @@ events = st.one_of(
             st.builds(
                 deltas.Fact,
                 st.sampled_from(("places", "people", "things", "clock", "events")),
-                st.sampled_from(("name", "attribute", "place", "held", "link", "count", "event", "")),
+                st.sampled_from(("name", "attribute", "place", "left", "held", "link", "count", "event", "")),
                 ids | st.just(""),
                 st.sampled_from(("", "status", "hp")) | ids,
                 values | ids,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import define
+from attrs import define, evolve
 
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.model import WorldState
 from saga_core.play import PendingTurn
 from saga_core.state_block import ItemTransfer, StatusChange
+from saga_core.trackers import Tracker
 from tests.core.frontend import Frontend, answer
 
 PEOPLE = "## Kesh\n- location: Harbour\n- items: lamp\n\n## Tobin\n- location: Mill\n\n## Dana\n- location: Mill\n"
@@ -32,12 +33,7 @@ def shared_config(folder: Path, shared: str = "[places, people, things, clock]",
         "session": {"default_world": "low-weir"},
         **sections,
     }
-    file = folder / "saga.yaml"
-    file.write_text("", encoding="utf-8")
-    config = load_config(given)
-    from attrs import evolve
-
-    return evolve(config, base=folder)
+    return evolve(load_config(given), base=folder)
 
 
 @define
@@ -49,15 +45,15 @@ class Player:
     kind: str = "world"
     said: int = 0
 
-    async def begin(self, words: str = "") -> PendingTurn:
+    async def begin(self, words: str = "", trackers: Sequence[Tracker] = ()) -> PendingTurn:
         """Send the next request."""
         self.said += 1
         text = words or f"{self.name} goes on for the {self.said}. time."
-        return await self.chat.begin(text, kind=self.kind, player=self.name)
+        return await self.chat.begin(text, kind=self.kind, player=self.name, trackers=trackers)
 
-    async def say(self, **fields: Any) -> PendingTurn:
+    async def say(self, trackers: Sequence[Tracker] = (), **fields: Any) -> PendingTurn:
         """One turn whose block has these fields."""
-        turn = await self.begin()
+        turn = await self.begin(trackers=trackers)
         reply = f"What {self.name} meets in part {self.said} of the tale is unlike anything told before, {self.said}."
         shown = await answer(turn, reply, **{"present": (), **fields})
         words = f"{self.name} goes on for the {self.said}. time."

@@ -12,6 +12,7 @@ from saga_core import BadInput, Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.state_block import ItemTransfer, StatusChange
 from saga_core.stores import Batch, Key
+from saga_core.trackers import Tracker, TrackerKind, Whose
 from tests.core.sessions.shared import held_by, place_of, player, shared_config, state_at, status_of
 
 
@@ -201,3 +202,64 @@ async def test_a_session_that_was_brought_back_publishes_nothing_twice(tmp_path:
         assert turn.session.id == session and turn.session.share == "low-weir"
         assert status_of(await state_at(saga, turn), "Kesh") == "asleep"
         assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"
+
+
+async def test_a_branch_back_is_as_it_was_and_goes_on_in_the_present(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        old = await ivo.say()
+        await rin.status("Kesh", "wounded")
+        await rin.status("Kesh", "asleep")
+        new = await ivo.say()
+        assert status_of(await state_at(saga, old), "Kesh") == "alive"
+        assert status_of(await state_at(saga, new), "Kesh") == "wounded"
+        await rin.say()
+        ivo.back(1)
+        again = await ivo.say()
+        assert again.parent.id == old.id
+        states = [status_of(await state_at(saga, turn), "Kesh") for turn in (old, new, again)]
+        assert states == ["alive", "wounded", "asleep"]
+
+
+async def test_what_an_abandoned_branch_published_does_not_come_back_to_its_session(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        first = await rin.say()
+        await ivo.status("Kesh", "wounded")
+        await ivo.say()
+        await rin.status("Kesh", "asleep")
+        await rin.say()
+        rin.back(2)
+        again = await rin.say()
+        assert again.parent.id == first.id
+        assert status_of(await state_at(saga, again), "Kesh") == "wounded"
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"
+
+
+async def test_people_things_and_places_are_where_and_as_others_left_them(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.say(location="Harbour", location_moved=True, npc_met=("Kesh",), present=("Kesh",))
+        await rin.say(location="Old Tower", location_moved=True, present=("Kesh",))
+        await rin.say(npc_separated=("Kesh",))
+        await rin.begin()
+        turn = await ivo.say()
+        seen = await state_at(saga, turn)
+        assert place_of(seen, "Kesh") == "Old Tower" == place_of(seen, "Rin")
+        assert "Kesh → Old Tower" in turn.context.text and "Kesh" not in map(seen.name, seen.nearby())
+        assert not seen.problems
+
+
+async def test_the_clock_runs_forward_for_all(tmp_path: Path) -> None:
+    clock = Tracker(name="time", kind=TrackerKind.CLOCK, whose=Whose.WORLD, start="1")
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        hours: list[object] = []
+        for one, when in ((rin, "day 3, 10:00"), (ivo, "day 2, 08:00"), (rin, ""), (ivo, ""), (ivo, "")):
+            turn = await one.say(trackers=(clock,))
+            if when:
+                await saga.memory.correct(turn.session.id, "tracker", {"tracker": "time", "value": when})
+            count = (await state_at(saga, turn)).count(clock)
+            hours.append(count.value if count is not None else None)
+        day = 24 * 60
+        assert hours == [2 * day + 600, day + 480, *[2 * day + 600] * 3]

@@ -14,7 +14,7 @@ from attrs import evolve
 from saga_core.model import counting
 from saga_core.model.deltas import Fact, FactKey, Introduced, WorldSeen
 from saga_core.model.draft import Draft
-from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Stack
+from saga_core.model.entities import DEAD, HABITS, Entity, Happening, Kind, Placement, Stack
 from saga_core.model.world_state import MAX_HAPPENINGS, WorldState
 from saga_core.trackers import TrackerKind, Whose, ends
 from saga_core.values import Value
@@ -22,10 +22,8 @@ from saga_core.values import Value
 PLACES, PEOPLE, THINGS, CLOCK, EVENTS = SCOPES = ("places", "people", "things", "clock", "events")
 """What a world can declare as shared."""
 _SCOPE_OF = {Kind.LOCATION: PLACES, Kind.CHARACTER: PEOPLE, Kind.ITEM: THINGS, Kind.EVENT: EVENTS}
-_OF_A_STORY = frozenset({"is_player", "persona", "claims", "gains_listed", "gains_totalled", "status_since", "mood"})
+_OF_A_STORY = frozenset({*HABITS, "is_player", "persona", "claims", "status_since", "mood"})
 """Attributes that belong to the story which has them."""
-_GONE = ""
-"""The place of somebody who has left for an unknown place."""
 
 
 def changed_facts(before: WorldState, after: WorldState, hidden: bool) -> dict[FactKey, Fact]:
@@ -61,14 +59,11 @@ def _whereabouts(before: WorldState, after: WorldState) -> Iterable[Fact]:
     if after.whereabouts is before.whereabouts:
         return
     for who, where in after.whereabouts.items():
-        if _place(before.whereabouts.get(who)) != _place(where):
-            yield Fact(PEOPLE, "place", who, "", _place(where))
-
-
-def _place(where: Placement | None) -> str | None:
-    if where is None:
-        return None
-    return _GONE if where.left else where.place
+        old = before.whereabouts.get(who)
+        if old is None or old.place != where.place:
+            yield Fact(PEOPLE, "place", who, "", where.place)
+        if (old is not None and old.left) != where.left:
+            yield Fact(PEOPLE, "left", who, "", where.left)
 
 
 def _belongings(before: WorldState, after: WorldState) -> Iterable[Fact]:
@@ -135,6 +130,12 @@ def holds(state: WorldState, fact: Fact) -> bool:
     return now == fact.value
 
 
+def counts(later: Fact, earlier: Fact) -> bool:
+    """Whether the later of two facts about the same counts. Of two hours, the farther one does."""
+    one, other = later.value, earlier.value
+    return later.scope != CLOCK or not isinstance(one, int) or not isinstance(other, int) or one >= other
+
+
 def _now(state: WorldState, fact: Fact) -> Value:
     entity = state.entities.get(fact.subject)
     match fact.what:
@@ -142,8 +143,9 @@ def _now(state: WorldState, fact: Fact) -> Value:
             return entity.name if entity is not None else None
         case "attribute":
             return entity.get(fact.other) if entity is not None else None
-        case "place":
-            return _place(state.whereabouts.get(fact.subject))
+        case "place" | "left":
+            where = state.whereabouts.get(fact.subject)
+            return (where.place if fact.what == "place" else where.left) if where is not None else None
         case "held":
             return state.belongings.get(fact.subject, {}).get(fact.other, _NONE).quantity
         case "link":
@@ -201,17 +203,21 @@ def _see_attribute(draft: Draft, fact: Fact) -> None:
 
 
 def _see_place(draft: Draft, fact: Fact) -> None:
-    old = draft.view("whereabouts").get(fact.subject)
     if not _is(draft, fact.subject, Kind.CHARACTER):
         return
-    if fact.value == _GONE:
-        if old is not None and not old.left:
-            draft.map("whereabouts")[fact.subject] = evolve(old, left=True)
-    elif isinstance(fact.value, str) and _is(draft, fact.value, Kind.LOCATION) and _place(old) != fact.value:
+    if isinstance(fact.value, str) and _is(draft, fact.value, Kind.LOCATION):
         draft.map("whereabouts")[fact.subject] = Placement(fact.value, draft.depth)
     here = draft.view("whereabouts").get(draft.view("player"))
     if here is None or here.place != fact.value:
         _no_longer_here(draft, fact.subject)
+
+
+def _see_left(draft: Draft, fact: Fact) -> None:
+    where = draft.view("whereabouts").get(fact.subject)
+    if where is not None and isinstance(fact.value, bool):
+        draft.map("whereabouts")[fact.subject] = evolve(where, left=fact.value)
+        if fact.value:
+            _no_longer_here(draft, fact.subject)
 
 
 def _no_longer_here(draft: Draft, who: str) -> None:
@@ -253,6 +259,7 @@ _SEE: Mapping[str, Callable[[Draft, Fact], None]] = {
     "name": _see_name,
     "attribute": _see_attribute,
     "place": _see_place,
+    "left": _see_left,
     "held": _see_held,
     "link": _see_link,
     "count": _see_count,
