@@ -62,7 +62,7 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
     if place is not None:
         request[PLACE] = place
     page = _is_page(request)
-    admin = place is None and request.path not in _OPEN
+    admin = place.door.admin if place is not None else request.path not in _OPEN
     _check_host(request, server, admin)
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":

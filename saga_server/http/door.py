@@ -63,6 +63,8 @@ class Door:
     models: ModelFormat | None = None
     key_in_query: bool = False
     """Whether clients may send their key as ``key=`` in the query."""
+    admin: bool = False
+    """Whether the paths reach what the admin API does. Its rules for hosts, origins and keys hold for them too."""
     chats_at: Sequence[str] = ()
     texts_at: Sequence[str] = ()
     """The paths of chats and of text completion that the message about an unknown path names."""

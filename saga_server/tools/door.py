@@ -28,4 +28,4 @@ async def over_http(request: web.Request) -> web.StreamResponse:
     return answered
 
 
-DOOR = Door(paths={"/mcp": {"POST": over_http}})
+DOOR = Door(paths={"/mcp": {"POST": over_http}}, admin=True)

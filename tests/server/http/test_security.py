@@ -15,6 +15,7 @@ from tests.server.upstream import Upstream
 
 HELLO = words("hello")
 KEY = "saga-key-1"
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
 class TestListening:
@@ -172,6 +173,20 @@ class TestOrigins:
         async with serve(server={"origins": ["*"]}) as client:
             assert (await client.chat(HELLO, headers={"Origin": "https://any.example"})).status == 200
             assert (await client.post("/api/drain", headers={"Origin": "https://any.example"})).status == 403
+
+    @pytest.mark.parametrize("path", ["/mcp", "/s/a/mcp?allow=change", "/mcp/", "/w/b/s/a/mcp"])
+    @pytest.mark.parametrize("origin", ["https://any.example", "http://127.0.0.1:8000", "http://evil.localhost"])
+    async def test_tools_are_administration(self, serve: Serve, path: str, origin: str) -> None:
+        async with serve(server={"origins": ["*"]}) as client:
+            for reply in (
+                await client.post(path, json=LIST, headers={"Origin": origin}),
+                await _preflight(client, path, origin),
+            ):
+                assert (reply.status, reply.error["param"]) == (403, "Origin")
+                assert "Access-Control-Allow-Origin" not in reply.headers
+            accept = {"Accept": "application/json, text/event-stream"}
+            own = await client.post(path, json=LIST, headers={"Origin": client.server.url, **accept})
+            assert own.status == 200
 
     async def test_preflight(self, serve: Serve) -> None:
         async with serve(server={"origins": ["https://risuai.xyz"], "api_keys": [KEY]}) as client:
