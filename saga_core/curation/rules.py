@@ -180,6 +180,8 @@ PATIENCE = 20
 _STRONG = 3
 _CAUSES = 2
 """Number of turns before a change of a relation in which its cause is searched."""
+_JOURNEY = 60
+"""Minutes of the story's clock in which somebody who was left may have come to another place."""
 _STACKED = any_of(lambda words: words.stacked)
 _HOSTILE = any_of(lambda words: words.hostile)
 _FRIENDLY = any_of(lambda words: words.friendly)
@@ -322,7 +324,13 @@ class _Review:
             left = self._parted.get(who)
             same = who in gone and step.before.location not in (None, here)
             place = step.before.location if same else (left[1] if left and turn.depth - left[0] <= 1 else None)
-            if place and here and _apart(after, place, here) and not _travels(turn.reply, after, who):
+            if (
+                place
+                and here
+                and _apart(after, place, here)
+                and not _travels(turn.reply, after, who)
+                and _minutes(step) < _JOURNEY
+            ):
                 yield self._two_places(step, who, place, here, [left[2] if left else "", turn.id])
         for who, places in moved.items():
             if len(places) > 1:
@@ -533,6 +541,13 @@ def _apart(state: WorldState, one: str, other: str) -> bool:
     return len(pair) == 2 and not any(
         type_ == "ADJACENT" and {source, target} == pair for source, type_, target in state.links
     )
+
+
+def _minutes(step: ReplayedTurn) -> int:
+    """The minutes that the story's clock moved in a turn; 0 if there is none."""
+    found = [state.count(state.clock) if state.clock is not None else None for state in (step.before, step.after)]
+    was, now = (count.value if count is not None and isinstance(count.value, int) else 0 for count in found)
+    return now - was if was else 0
 
 
 def _is_part(name: str, whole: str) -> bool:

@@ -11,7 +11,7 @@ from saga_core.language import DEFAULT, language_of, squash
 from saga_core.model import ALIVE, HABITS, Entity, Event, Fact, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
-from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_value
+from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_due, shown_value
 
 # -- counts ----------------------------------------------------------------------------------------------------
 #
@@ -96,7 +96,9 @@ def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
 
 def _time(state: WorldState, thread: Scheduled, language: str) -> str:
     clock = state.clock
-    return shown_value(clock, thread.at, language) if clock is not None and thread.at is not None else thread.when
+    if clock is None or thread.at is None:
+        return thread.when
+    return shown_due(clock, thread.at, thread.when, language)
 
 
 def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
@@ -378,7 +380,7 @@ def thread_lines(state: WorldState, language: str) -> Iterator[str]:
             continue
         mark, rank = each.kind, float(_NEAR)
         if each.at is not None and now is not None and clock is not None:
-            shown = shown_value(clock, each.at, language)
+            shown = shown_due(clock, each.at, each.when, language)
             mark += f", {(words.overdue if now >= each.at + _DAY else words.to_come).format(when=shown)}"
             rank = abs(each.at - now)
         elif each.when:

@@ -329,9 +329,14 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
         rows = node.pairs if isinstance(node, Pairs) else (("", node),)
         if rows and all(_SLOT.search(subject) or any(map(_SLOT.search, _texts(value))) for subject, value in rows):
             findings.copied.add(field.name)
-        for subject, value in rows:
-            values = tuple(text for text in _texts(value) if not _SLOT.search(text))
-            findings.count(field, subject, () if _SLOT.search(subject) else values)
+        values: dict[str, tuple[str, ...]] = {}
+        subject = ""
+        for named, value in rows:
+            subject = named or subject  # what has no key goes on with the value before it: {Mina: a dress, a hat}
+            said = tuple(text for text in _texts(value) if not _SLOT.search(text))
+            values[subject] = (*values.get(subject, ()), *said)
+        for subject, said in values.items():
+            findings.count(field, subject, () if _SLOT.search(subject) else said)
         return
     if field.kind is Kind.CHANGE and names_level(key) and (level := read_level(node)) is not None:
         findings.take(_HP, level)

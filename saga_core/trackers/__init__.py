@@ -8,6 +8,7 @@ from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, check
 from saga_core.trackers.reading import (
     UnreadableValue,
     read_value,
+    shown_due,
     shown_value,
     start_value,
     time_in,
@@ -54,6 +55,7 @@ __all__ = [
     "read_table",
     "read_threads",
     "read_value",
+    "shown_due",
     "shown_value",
     "start_value",
     "time_in",

@@ -57,6 +57,13 @@ def shown_time(value: int, first: int | None, own: tuple[str, ...], tag: str) ->
     return f"{', '.join(parts)}, {value % DAY // HOUR:02d}:{value % HOUR:02d}"
 
 
+def names_hour(text: str) -> bool:
+    """Whether a text that names a time names its hour, and not only its day: ``Saturday 19:00``, ``in two hours``."""
+    plain = normalized("NFKC", text).casefold()
+    passed = _passed(plain)
+    return _hour_in(plain) is not None or (passed is not None and passed % DAY != 0)
+
+
 def weekday_in(text: str, own: tuple[str, ...]) -> int | None:
     """The place in the week of the day that a text names, from 0; None if it names none."""
     plain = normalized("NFKC", text).casefold()

@@ -45,7 +45,7 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     parts = [said] if isinstance(said, str) else list(said)
     if tracker.kind is TrackerKind.LIST:
         return _items(parts)
-    text = " ".join(part.strip() for part in parts if part.strip())
+    text = (", " if tracker.kind is TrackerKind.TEXT else " ").join(part.strip() for part in parts if part.strip())
     text = re.split(r"\s{0,4}(?:->|=>|→|⇒)\s{0,4}", text)[-1].strip()
     if not text or squash(text) in _unchanged():
         return Reading()
@@ -116,6 +116,12 @@ def shown_value(tracker: Tracker, value: Value, language: str = "en") -> str:
         shown += tracker.unit if tracker.unit in "%°" else f" {tracker.unit}"
     step = tracker.step(value)
     return f"{shown} ({step})" if step else shown
+
+
+def shown_due(clock_: Tracker, at: int, when: str, language: str) -> str:
+    """The time ``at`` which was given as ``when``, without an hour that nobody named."""
+    shown = shown_value(clock_, at, language)
+    return shown if clock.names_hour(when) else shown.rpartition(", ")[0]
 
 
 def week(tracker: Tracker) -> tuple[str, ...]:

@@ -43,3 +43,20 @@ async def test_a_romance_shows_no_hit_points(browser: Browser, size: str) -> Non
         await page.wait_for_selector("[data-item=effect] ins")
         await page.click("[data-action=save]")
         await page.wait_for_selector("[data-item=line][data-kind=status]:has-text('Hana')")
+
+
+async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -> None:
+    tree = {**SETTINGS, "profile": "romance"}
+    async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server, "phone") as visit:
+        page, chat = visit.page, Frontend(server.saga, session="one", system="A bare card.")
+        begun = await chat.say("Hello.", "She frowns.\n\n```state\npresent: [Hana]\ntrust: {Hana -> Player: -5}\n```")
+        await visit.open("now", session=begun.session.id)
+        trust = "[data-item=counted] [data-kind='tracker:trust']"
+        await page.click(f"{trust} [data-action=edit]")
+        assert await page.input_value("[data-item=correction] [name=value]") == "-5"
+        await page.fill("[data-item=correction] [name=value]", "-12")
+        await page.click("[data-action=preview]")
+        await page.wait_for_selector("[data-item=effect] ins:has-text('-12')")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector(f"{trust}:has-text('-12')")
+        assert await page.locator("[data-item=relations]").count() == 0, "feelings are counted here"

@@ -49,7 +49,7 @@ class Stage:
         return self.states[-1]
 
     def tell(self, told: Told) -> Turn:
-        parsed = parse_block(told.block)
+        parsed = parse_block(told.block, own=self.state.trackers)
         assert parsed.status is BlockStatus.OK and not parsed.problems, (told.block, parsed.problems)
         return self.add(told.user, told.reply, read_delta(StateReading("", parsed.status, parsed.fields), self.state))
 

@@ -11,6 +11,7 @@ from attrs import evolve
 from saga_core.curation import rules
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
+from saga_core.trackers import tracker_in_line
 from tests.core.curation.plays import MORE_PLANTED, MORE_SOUND, PLANTED, SOUND, Play
 from tests.core.curation.stage import Stage, Told, view_of
 
@@ -127,3 +128,13 @@ def test_the_floors_of_a_house_are_not_two_places() -> None:
     stage.tell(Told("I go down.", "You are alone.", "location: Paper Moon\nnpc_separated: [Ruth]\npresent: []"))
     stage.tell(Told("I wait.", "Ruth is at the press.", "location: Paper Moon\nnpc_met: [Ruth]\npresent: [Ruth]"))
     assert [each.data["rule"] for each in rules.review(stage.view())] == []
+
+
+@pytest.mark.parametrize(("clock", "wrong"), [("Friday 19:30", []), ("Thursday 18:10", ["two_places"])])
+def test_who_was_left_yesterday_may_be_elsewhere_today(clock: str, wrong: list[str]) -> None:
+    stage = Stage("harrow")
+    stage.events(deltas.TrackersDeclared((tracker_in_line("time | kind=clock"),)))
+    stage.tell(Told("I sit.", "Ruth sits.", "location: Rope Quay\npresent: [Ruth]\ntime: Thursday 17:50"))
+    stage.tell(Told("I go.", "You go alone.", "npc_separated: [Ruth]\npresent: []\ntime: Thursday 18:00"))
+    stage.tell(Told("I eat.", "Ruth waves.", f"location: The Slakes\nnpc_met: [Ruth]\npresent: [Ruth]\ntime: {clock}"))
+    assert [each.data["rule"] for each in rules.review(stage.view())] == wrong

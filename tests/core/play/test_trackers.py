@@ -53,6 +53,16 @@ def session_of(chat: Frontend) -> str:
     return chat.last.session.id
 
 
+@pytest.mark.parametrize(
+    ("said", "worn"),
+    [("{Mina: green dress, silver earrings, Joon: apron}", "green dress, silver earrings"), ("{Mina: a hat}", "a hat")],
+)
+async def test_what_one_wears_may_have_several_parts(saga: Saga, chat: Frontend, said: str, worn: str) -> None:
+    await told(chat, "I look.", "Mina and Joon are here.", f"present: [Mina, Joon]\noutfit: {said}")
+    rows = (await saga.views.describe(session_of(chat)))["trackers"]
+    assert next(row["text"] for row in rows if row["name"] == "outfit" and row["who"] == "Mina") == worn
+
+
 async def test_the_configuration_declares_and_the_first_turn_records_it(saga: Saga, chat: Frontend) -> None:
     turn = await chat.begin("I look around.")
     prompt = turn.plan.text()

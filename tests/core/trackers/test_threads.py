@@ -77,6 +77,11 @@ async def test_what_is_planned_is_told_while_it_is_near_and_never_as_what_happen
     assert "Lantern Festival (turn 5)" in context and "not yet happened" not in context
 
 
+async def test_an_hour_that_nobody_named_is_not_told(saga: Saga, chat: Frontend) -> None:
+    context = await told(chat, "We plan.", "plans: [+Wedding (some Wednesday), +Dinner (Tuesday evening)]")
+    assert "Day 3, Wednesday] Wedding" in context and "Day 2, Tuesday, 19:00] Dinner" in context
+
+
 async def test_threads_are_shown_corrected_undone_and_compared(saga: Saga, chat: Frontend) -> None:
     await told(chat, "We plan.", "plans: [+Find the ring]")
     assert chat.last is not None

@@ -33,7 +33,7 @@ export function Page({ session, params }) {
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} living=${alive(state.data)} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} asksRelations=${!["romance", "plain"].includes(state.data?.profile)} living=${alive(state.data)} changed=${changed} />
   `}<//>`;
 }
 
@@ -53,7 +53,7 @@ function Profile({ session, turn, profile, changed }) {
     ${editing && html`<${Correct} session=${session} turn=${turn} fields=${[{ name: "profile", label: t("profile"), value: profile, options }]} make=${(found) => ({ kind: "profile", profile: found.profile })} done=${done} />`}`;
 }
 
-function Board({ session, turn, known, counts, observed, problems, habits, living, changed }) {
+function Board({ session, turn, known, counts, observed, problems, habits, asksRelations, living, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -70,8 +70,8 @@ function Board({ session, turn, known, counts, observed, problems, habits, livin
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
-    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
-      add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />
+    ${(asksRelations || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
+      add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />`}
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />
@@ -171,8 +171,9 @@ function edits(line, t, now) {
   const who = line.subject_id;
   if (line.kind.startsWith("tracker:")) {
     return {
-      fields: [{ name: "value", label: t("value"), value: line.number < 0 ? `=${line.number}` : line.number ?? (["text", "choice"].includes(line.count?.kind) ? line.count.text : "") }],
-      make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value, who, place: who, to: line.other_id }),
+      fields: [{ name: "value", label: t("value"), value: line.number ?? (["text", "choice"].includes(line.count?.kind) ? line.count.text : "") }],
+      // A sign makes a number a change; what was below zero when it was edited is meant as a value.
+      make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value: line.number !== null && /^\s*[-−]/.test(value) ? `=${value}` : value, who, place: who, to: line.other_id }),
     };
   }
   switch (line.kind) {
