@@ -6,7 +6,7 @@ correction is a later delta of the turn that it corrects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import asdict, define, evolve, field
@@ -31,12 +31,16 @@ from saga_core.model import (
     SESSION,
     STRATEGY,
     Delta,
+    Event,
     Kind,
     MemoryRecord,
+    Remembered,
     Source,
     StandingRule,
+    Unremembered,
     WorldState,
     checked,
+    crosses,
     filled,
     newest,
     undoings,
@@ -292,14 +296,23 @@ class Memory:
         live = await self.directory.load(session_id)
         return await entity_page(live, turn_named(live, turn) if turn is not None else live.head, entity)
 
-    async def correct(self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None) -> str:
+    async def correct(
+        self,
+        session_id: str,
+        kind: str,
+        fields: Mapping[str, str],
+        turn: str | None = None,
+        *,
+        within_session: bool = False,
+    ) -> str:
         """Correct what is known, and return the id for undoing it.
 
         With ``turn``, the correction holds from that turn on. By default it corrects what the active head shows, and
         holds from before the head wherever the head itself does not say otherwise: another reply in the head's place
         is then corrected too. Notes, events and counts are corrected at the head. The change is
         durable when this returns; the views follow later. Records that were learned in another session must be
-        corrected there. Raises ``BadInput``, which names the field, and ``NotFound``.
+        corrected there. ``within_session`` refuses what the owner's other sessions would see. Raises ``BadInput``,
+        which names the field, and ``NotFound``.
         """
         kind, fields = await self._prepared(session_id, kind, fields, turn)
         session = await self.directory.find(session_id)
@@ -307,10 +320,15 @@ class Memory:
             live = await self.live.get(session.id)
             at = turn_named(live, turn) if turn else None
             points = await correction_points(live, at, kind, fields, self.clock.now())
+            if within_session:
+                _check_within(live, [event for point in points for event in point.events])
             return await self._amend(live, [each for each in points if each.events], Delta((), Source.EDIT))
 
-    async def undo(self, session_id: str, change: str) -> tuple[str, str]:
-        """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``."""
+    async def undo(self, session_id: str, change: str, *, within_session: bool = False) -> tuple[str, str]:
+        """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``.
+
+        ``within_session`` refuses what the owner's other sessions would see.
+        """
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
@@ -321,6 +339,8 @@ class Memory:
             by = undoings(live.amendments[turns[0]]).get(change)
             if by is not None:
                 raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
+            if within_session:
+                _check_within(live, _events_of(change, live.amendments[turns[0]]))
             points = [CorrectionPoint(turn) for turn in turns]
             return await self._amend(live, points, Delta((), Source.EDIT, undoes=change)), turns[0]
 
@@ -389,6 +409,28 @@ class Memory:
         self.directory.render(live.session.id, [point.turn for point in points])
         self.counters.add("changes.undone" if delta.undoes else "changes.made")
         return number
+
+
+def _events_of(change: str, amendments: Sequence[Delta]) -> Sequence[Event]:
+    """Return the events of a change. Those of an undoing are the events of what it undoes."""
+    by_id = {each.id: each for each in amendments}
+    while (delta := by_id[change]).undoes:
+        change = delta.undoes
+    return delta.events
+
+
+def _check_within(live: LiveSession, events: Iterable[Event]) -> None:
+    """Raise ``BadInput`` if events write or remove a record that the owner's other sessions see."""
+    changed = list(events)
+    ever = [event for later in live.amendments.values() for delta in later for event in delta.events]
+    shared = {
+        each.record.id for each in (*ever, *changed) if isinstance(each, Remembered) and crosses(each.record.namespace)
+    }
+    for event in changed:
+        if isinstance(event, Remembered | Unremembered):
+            record = event.record if isinstance(event, Unremembered) else event.record.id
+            if record in shared:
+                raise BadInput("namespace: the other sessions would see it too; give one with {session}, or none")
 
 
 def _place(namespace: str, live: LiveSession, record: MemoryRecord | None = None) -> str:

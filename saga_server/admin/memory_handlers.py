@@ -176,15 +176,16 @@ async def make_change(request: web.Request, asked: parameters.Correction) -> ans
     effect = await memory.preview(*what)
     if asked.dry_run:
         return answers.Changed(session=session.id, change=None, **effect)
-    change = await to_its_end(request, memory.correct(*what))
+    change = await to_its_end(request, memory.correct(*what, within_session=asked.within_session))
     return answers.Changed(session=session.id, change=change, **effect)
 
 
-async def undo_change(request: web.Request, asked: parameters.OfChange) -> answers.Undone:
+async def undo_change(request: web.Request, asked: parameters.Undoing) -> answers.Undone:
     """Undo a change by a curator or a person."""
     session = await saga_of(request).sessions.get(asked.session)
-    undoing, turn = await to_its_end(request, saga_of(request).memory.undo(session.id, asked.change))
-    return answers.Undone(session.id, asked.change, undoing, turn)
+    undoing = saga_of(request).memory.undo(session.id, asked.change, within_session=asked.within_session)
+    undone_by, turn = await to_its_end(request, undoing)
+    return answers.Undone(session.id, asked.change, undone_by, turn)
 
 
 async def decide_change(request: web.Request, asked: parameters.Decision) -> answers.Decided:

@@ -270,12 +270,16 @@ class Picture(OfSession):
 
 @frozen(eq=False, repr=False)
 class Correction(OfSession):
-    """A manual correction: its kind, and the fields of that kind."""
+    """A manual correction: its kind, and the fields of that kind.
+
+    ``within_session`` refuses what your other sessions would see too.
+    """
 
     kind: str = in_body(remedy="say what kind of correction it is")
     turn: str | None = in_body(None)
     fields: Mapping[str, str] = body_fields(_fields_of_corrections)
     dry_run: bool = in_query(False)
+    within_session: bool = in_query(False)
 
 
 @frozen(eq=False, repr=False)
@@ -283,6 +287,13 @@ class OfChange(OfSession):
     """A change."""
 
     change: str = in_path()
+
+
+@frozen(eq=False, repr=False)
+class Undoing(OfChange):
+    """A change to undo. ``within_session`` refuses one that your other sessions see too."""
+
+    within_session: bool = in_query(False)
 
 
 @frozen(eq=False, repr=False)

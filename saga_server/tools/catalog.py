@@ -25,6 +25,8 @@ erases is no tool."""
 
 _LONGEST: Final = 4_000
 """The most characters of one argument."""
+_CONFINED: Final = "within_session"
+"""The parameter that refuses what other sessions would see."""
 _NO_TOOL: Final = frozenset({"declare", "forget", "profile", "undeclare"})
 """Corrections that erase somebody, or change what a story counts."""
 
@@ -83,10 +85,11 @@ class Tool:
         }
 
     def pinned(self, session: str) -> Tool:
-        """Return the tool for one session alone; a model cannot name another."""
+        """Return the tool for one session alone; a model can neither name another nor write into it."""
         if "session" not in self.params:
             return self
-        return evolve(self, fixed={**self.fixed, self.params["session"]: session})
+        confined = {_CONFINED: "1"} if _CONFINED in self._parameters() else {}
+        return evolve(self, fixed={**self.fixed, self.params["session"]: session, **confined})
 
     def call(self, arguments: Mapping[str, Any]) -> Call:
         """Return the request for a call. Raises ``BadInput`` with the argument, its value and what is allowed."""

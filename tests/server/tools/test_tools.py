@@ -26,6 +26,9 @@ from saga_server.process.running_server import READY_AT, address_of
 from saga_server.tools import FORMATS, offered
 from saga_server.tools.catalog import TOOLS, Tool
 from tests.core.frontend import Frontend
+from tests.server.client import Client as Http
+from tests.server.client import words
+from tests.server.conftest import Serve
 
 SAGA = [sys.executable, "-m", "saga_server"]
 BY_NAME = {each.name: each for each in TOOLS}
@@ -170,6 +173,44 @@ async def test_resources_and_prompts_are_read_with_the_rights_of_the_caller(addr
         assert _text((await to.get_prompt("previously", {"session": "나의 모험/1"})).messages[0].content) == (
             _text((await to.get_prompt("previously", {})).messages[0].content)
         )
+
+
+async def test_a_model_writes_into_its_session_alone(serve: Serve) -> None:
+    async with serve(memory_strategies={"preferences": {}}, models={"extraction": "offline"}) as client:
+        await client.chat(words("I wait."), headers={"X-SAGA-Session": "Harbour"})
+        likes = {"kind": "remember", "text": "No spiders", "namespace": "/likes/{actor}"}
+        shared = json.loads(await posted(client, "/mcp", "correct", {"session": "Harbour", **likes}))["change"]
+        [record] = (await client.get("/api/sessions/Harbour/memories")).json["memories"]
+        spaces = ("/likes/{actor}", "/{actor}", "/x/{actor}x", "/known/{actor}/{card}")
+        refused: list[tuple[str, dict[str, str]]] = [
+            *(("correct", {"kind": "remember", "text": "PLANT", "namespace": space}) for space in spaces),
+            ("correct", {"kind": "remember", "text": "PLANT", "record": record["id"]}),
+            ("correct", {"kind": "unremember", "record": record["id"]}),
+            ("undo", {"change": shared}),
+        ]
+        for tool, arguments in refused:
+            assert "the other sessions would see it too" in await posted(client, "/s/Harbour/mcp", tool, arguments)
+        gone = json.loads(await posted(client, "/mcp", "undo", {"session": "Harbour", "change": shared}))["change"]
+        assert "the other sessions" in await posted(client, "/s/Harbour/mcp", "undo", {"change": gone})
+        for space in ({}, {"namespace": "/mine/{actor}/{session}"}):
+            own = {"kind": "remember", "text": f"Mara lied {len(space)}", **space}
+            change = json.loads(await posted(client, "/s/Harbour/mcp", "correct", own))["change"]
+            assert json.loads(await posted(client, "/s/Harbour/mcp", "undo", {"change": change}))["undone"] == change
+
+
+async def posted(client: Http, path: str, tool: str, arguments: dict[str, str]) -> str:
+    """What a tool answers over HTTP."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    accept = {"Accept": "application/json, text/event-stream"}
+    reply = await client.post(f"{path}?allow=change", json=message, headers=accept)
+    text: str = reply.json["result"]["content"][0]["text"]
+    return text
+
+
+def test_what_is_bound_over_stdio_is_bound_as_over_http() -> None:
+    for each in offered(frozenset({"note", "change"}), "Harbour"):
+        arguments = dict.fromkeys(each.schema["required"], "1") | ({"kind": "hp"} if each.name == "correct" else {})
+        assert (each.call(arguments).query.get("within_session") == "1") == ("/changes" in each.request)
 
 
 async def test_threads_are_opened_and_closed(here: Path, served: subprocess.Popen[str]) -> None:
