@@ -342,7 +342,8 @@ class Play:
             )
         if (offer := await self._going_on(place)) is not None:
             notices += (offer,)
-        told = SESSION_KINDS[live.session.kind].notice
+        kind = SESSION_KINDS.get(live.session.kind)
+        told = kind.notice if kind is not None else ""
         if live.session.kind == WORLD and not live.world.shared:
             told = (
                 f"the world {live.world.name} shares nothing: its WORLD.md has no list `shared`; this session is alone"

@@ -51,7 +51,7 @@ async def test_of_those_who_publish_at_once_nothing_is_lost(url: str, schema: st
 
         async def plays(one: Player) -> None:
             for number in range(4):
-                await one.say(status_changes=(), npc_met=(f"{one.name}s friend {'abcd'[number]}",))
+                await one.status(f"{one.name}s {('sister', 'brother', 'mother', 'father')[number]}", "tired")
             await one.status("Kesh", f"marked by {one.name}")
             await one.say()
 
@@ -59,5 +59,6 @@ async def test_of_those_who_publish_at_once_nothing_is_lost(url: str, schema: st
         rows = await servers[0].stores.state.scan(("share", "low-weir"))
         numbers = [int(key[2]) for key, _ in rows]
         assert numbers == list(range(1, len(numbers) + 1))
+        assert b"".join(raw for _, raw in rows).count(b'"value":"tired"') == 4 * len(players)
         ends = [status_of(await state_at(one.chat.saga, await one.say()), "Kesh") for one in players]
         assert len(set(ends)) == 1 and ends[0].startswith("marked by"), ends

@@ -87,7 +87,9 @@ async def test_nobody_else_changes_a_players_own_character(tmp_path: Path) -> No
         assert place_of(seen, "Rin") == "Harbour" and seen.name(seen.location or "") == "Mill"
         await ivo.say(status_changes=(StatusChange("Rin", "dead"), StatusChange("Ivo", "tired")))
         await ivo.begin()
-        seen = await state_at(saga, await rin.say())
+        turn = await rin.say()
+        seen = await state_at(saga, turn)
+        assert "Rin: dead" not in turn.context.text
         assert status_of(seen, "Rin") != "dead" and status_of(seen, "Ivo") == "tired"
         assert seen.name(seen.location or "") == "Harbour"
 
@@ -263,3 +265,41 @@ async def test_the_clock_runs_forward_for_all(tmp_path: Path) -> None:
             hours.append(count.value if count is not None else None)
         day = 24 * 60
         assert hours == [2 * day + 600, day + 480, *[2 * day + 600] * 3]
+
+
+async def test_who_came_back_and_left_again_has_left(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.say(location="Harbour", location_moved=True, npc_met=("Kesh",), present=("Kesh",))
+        await rin.say(npc_separated=("Kesh",))
+        await rin.say(location="Mill", location_moved=True, npc_met=("Kesh",), present=("Kesh",))
+        await rin.say(npc_separated=("Kesh",))
+        await rin.begin()
+        await ivo.say(location="Mill", location_moved=True)
+        seen = await state_at(saga, await ivo.say())
+        assert place_of(seen, "Kesh") == "Mill" and "Kesh" not in map(seen.name, seen.nearby())
+
+
+async def test_an_edited_reply_says_nothing_again(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.status("Kesh", "wounded")
+        await rin.say()
+        await ivo.status("Kesh", "asleep")
+        await ivo.say()
+        rin.back(1)
+        rin.chat.history[-1]["content"] += " So it was."
+        turn = await rin.say()
+        assert status_of(await state_at(saga, turn), "Kesh") == "asleep"
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"
+
+
+async def test_a_correction_of_what_is_no_longer_so_is_not_published(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        first = await rin.status("Kesh", "wounded")
+        await rin.status("Kesh", "asleep")
+        await rin.say()
+        await saga.memory.correct(first.session.id, "status", {"who": "Kesh", "status": "blinded"}, first.id)
+        await rin.say()
+        assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"

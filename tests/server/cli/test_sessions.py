@@ -21,6 +21,7 @@ from saga_core.journal.journal import Journal
 from saga_core.language import known
 from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
+from tests.core.sessions.shared import shared_config
 
 WEEK = 7 * 86_400.0
 
@@ -242,3 +243,20 @@ class TestContinue:
     def test_an_unknown_story_or_turn_is_an_error(self, played: dict[str, str]) -> None:
         for arguments in (["nothing"], [played["session"], "99"]):
             assert saga("continue", *arguments, "--data", "자료").exit_code != 0
+
+
+def test_a_session_shares_its_world_and_leaves_it(here: Path) -> None:
+    shared_config(here)
+    (here / "saga.yaml").write_text("storage: {path: data}\nsession: {default_world: low-weir}\n", encoding="utf-8")
+
+    async def play() -> str:
+        async with Saga.open(here / "saga.yaml") as saga:
+            return (await saga.sessions.create(label="weir")).id
+
+    session = asyncio.run(play())
+    run = CliRunner().invoke
+    joined = run(main, ["share", "weir", "friday", "--config", "saga.yaml"])
+    assert joined.exit_code == 0 and f"{session} shares the world low-weir:friday" in joined.output, joined.output
+    assert "world" in run(main, ["sessions", "--config", "saga.yaml"]).output.splitlines()[-1].split()
+    left = run(main, ["share", "weir", "--leave", "--config", "saga.yaml", "--json"])
+    assert (json.loads(left.output)["kind"], json.loads(left.output)["share"]) == ("personal", "")
