@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from conformance.assertions import CheckFailed, refusal
 from saga_core.errors import SagaError
+from saga_core.stores import Fence
 
 
 @frozen
@@ -128,5 +129,7 @@ class Order:
     """Bytes by which a file may then grow beyond the largest file. With 0, no file can be written to at all."""
     asked: tuple[StoreCall, ...] = ()
     """Calls to make while no file may grow, in addition to reading the whole contents."""
+    fence: Fence | None = None
+    """If set, every write is fenced with it, and the calls are made over and over."""
     clock: float = 0.0
     """Seconds by which ``time.time`` and ``time.time_ns`` are ahead in the process."""

@@ -124,11 +124,12 @@ class Case:
             self._places[name] = self.path / secrets.token_hex(randbelow(8) + 3)
         return self._places[name]
 
-    async def open(self, name: str = "store") -> Any:
-        """Open a store on the directory of the place ``name``, which is created if missing."""
+    async def open(self, name: str = "store", *, journal: bool = False) -> Any:
+        """Open a store, or the journal's store, on the directory of the place ``name``, which is created if missing."""
         folder = self.place(name)
         folder.mkdir(parents=True, exist_ok=True)
-        store = await self.harness.open(folder)
+        opener = self.harness.journal if journal and self.harness.journal else self.harness.open
+        store = await opener(folder)
         if self.harness.retries:
             store = Retrying(store, self.harness.retries)
         self._opened.append(store)

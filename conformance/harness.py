@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from conformance.spec import KINDS, clauses
 from saga_core.capabilities import Capability
@@ -21,6 +21,16 @@ def _known_clauses(_harness: object, _attribute: object, deviations: Mapping[str
             raise BadInput(f"deviations: unknown clause {clause!r}; the clauses are in conformance/spec")
         if not reason.strip():
             raise BadInput(f"deviations[{clause!r}]: is empty; give the reason why the clause is not kept")
+
+
+def _known_kind(_harness: object, _attribute: object, kind: str) -> None:
+    if kind not in KINDS:
+        raise BadInput(f"kind: {kind!r} is no kind of store; give one of {', '.join(KINDS)}")
+
+
+def _callable(_harness: object, _attribute: object, opener: Any) -> None:
+    if not callable(opener):
+        raise BadInput(f"open: is a {type(opener).__name__}; give a coroutine function that takes a folder")
 
 
 def _frozen(provides: Iterable[Capability]) -> frozenset[Capability]:
@@ -42,8 +52,8 @@ class Harness:
     """A backend and its claims about itself."""
 
     name: str
-    kind: str = field(validator=validators.in_(KINDS))
-    open: Callable[[Path], Awaitable[Any]]
+    kind: str = field(validator=_known_kind)
+    open: Callable[[Path], Awaitable[Any]] = field(validator=_callable)
     """Opens the store in the given directory, which exists, and returns it ready to use. For a durable store this must
     be a function of an importable module, or a ``functools.partial`` of one, so a second process can open the store."""
     provides: frozenset[Capability] = field(default=frozenset(), converter=_frozen)
@@ -54,6 +64,9 @@ class Harness:
     """The share of the true nearest neighbours that an approximate vector store finds."""
     retries: int = 0
     """How often to retry a call that raised ``StoreUnavailable``, for services that occasionally reject calls."""
+    journal: Callable[[Path], Awaitable[Any]] | None = None
+    """Opens the StateKV of the same engine that has the same ``info.identity``, in the same directory. Required if
+    ``SHARED`` is provided by a graph, vector or cache store, whose writes a row of the journal fences."""
     raw: RawRead | None = None
     """Required if ``RAW_QUERY`` is provided."""
 
@@ -65,8 +78,10 @@ def load_harness(place: str) -> Harness:
         raise BadInput(f"harness: {place!r}; give package.module:NAME")
     try:
         found = importlib.import_module(module)
-    except ImportError as error:
-        raise BadInput(f"harness: {place!r} cannot be imported: {error}") from error
+    except BadInput:
+        raise
+    except Exception as error:  # whatever the module does when it is imported
+        raise BadInput(f"harness: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not hasattr(found, name):
         raise BadInput(f"harness: {module} has no {name}; give package.module:NAME of a conformance.Harness")
     harness = getattr(found, name)

@@ -36,7 +36,7 @@ from conformance.check import Check
 from conformance.checks import registered
 from conformance.harness import Harness, load_harness
 from conformance.report import Outcome, Report, Status, report_on
-from conformance.runner import DEFAULT_SEED, applicable, check_choice, engine_version, repeated
+from conformance.runner import DEFAULT_SEED, applicable, check_choice, preflight, repeated
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, Conflict
 from saga_core.stores import Batch, Health, Key, Limits, StoreInfo
@@ -179,10 +179,11 @@ def serve(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
 
         try:
             harness = load_harness(place)
+            engine = preflight(harness)
         except BadInput as error:
             say(refused=str(error))
             return
-        say(claims=_claims(harness), engine=engine_version(harness), code=code_digest())
+        say(claims=_claims(harness), engine=engine, code=code_digest())
         for line in sys.stdin:
             asked = json.loads(line)
             canary = asked.get("canary")

@@ -8,8 +8,10 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from conformance.assertions import CheckFailed, require
@@ -17,6 +19,8 @@ from conformance.calls import Order, StoreCall
 from conformance.case import Case
 
 _PATIENCE = 60.0
+_SOON = 200
+"""The lines of a process within which it must notice something. Some may be in the pipe."""
 
 
 def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.Popen[bytes]:
@@ -64,6 +68,39 @@ async def watched(process: subprocess.Popen[bytes], kill_after: int | None = Non
     finally:
         end(process)
     return lines, errors[1].decode(errors="replace")[-2_000:]
+
+
+class Watched:
+    """A second process whose lines are read while it runs."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for raw in self.process.stdout or ():
+            self.lines.append(raw.decode().strip())
+
+    async def until(self, word: str, what: str) -> None:
+        """Wait until the next two lines in a row are ``word``. Raises ``CheckFailed`` if that does not come soon."""
+        begun, end = len(self.lines), monotonic() + _PATIENCE
+        while not (len(self.lines) > begun + 1 and self.lines[-2:] == [word] * 2):
+            ended = not self._reader.is_alive() or monotonic() > end or len(self.lines) > begun + _SOON
+            require(not ended, f"{what}: gave {self.lines[-3:]}, expected {word}")
+            await asyncio.sleep(0.001)
+
+    async def ended(self) -> list[str]:
+        """Wait for the end of the process, and return its lines."""
+        await asyncio.to_thread(self._reader.join, _PATIENCE)
+        return list(self.lines)
+
+    def end(self) -> None:
+        """Kill the process if it still runs."""
+        self.process.kill()
+        self._reader.join()
+        end(self.process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -26,6 +26,7 @@ from conformance.harness import Harness
 from conformance.profiles import PROFILES
 from conformance.report import Outcome, Report, Status, report_on
 from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.stores.validate import check_store
 
 DEFAULT_SEED = 20_260_101
 _HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
@@ -65,6 +66,7 @@ def run(
     ``watch`` receives each outcome as it is known. Raises ``BadInput`` for an unknown profile, clause or check.
     """
     chosen = check_choice(profile, only)
+    engine = preflight(harness)
     checks = applicable(harness)
     outcomes: list[Outcome] = []
     for found in checks:
@@ -74,24 +76,41 @@ def run(
             outcomes.append(repeated(harness, found, profile=profile, seed=seed, runs=runs))
         if watch is not None:
             watch(outcomes[-1])
-    return report_on(
-        harness, outcomes, profile=profile, seed=seed, engine=engine_version(harness), runs=runs, only=chosen
-    )
+    return report_on(harness, outcomes, profile=profile, seed=seed, engine=engine, runs=runs, only=chosen)
 
 
-def engine_version(harness: Harness) -> str:
-    """The version that the store reports in ``info``, or a text that says why it cannot be opened."""
+class _Misfit(BadInput):
+    """What ``open`` gives is no such store. A ``BadInput`` of the store itself is not one of these."""
 
-    async def version(case: Case) -> str:
+
+def preflight(harness: Harness) -> str:
+    """Open the store once. Returns the version in its ``info``, or a text that says why it cannot be opened.
+
+    Raises ``BadInput`` if ``open`` is not asynchronous or gives no store of the harness's kind. All checks would fail
+    then, each in a way of its own.
+    """
+    where = f"harness {harness.name!r}"
+
+    async def look(folder: Path) -> object:
+        opening: Any = harness.open(folder)
+        if not inspect.isawaitable(opening):
+            raise _Misfit(f"{where}: open gave a {type(opening).__name__} at once; write it with async def")
+        store: Any = await opening
         try:
-            return str((await case.open()).info.version)
+            check_store(where, harness.kind, store)
+        except BadInput as misfit:
+            raise _Misfit(str(misfit)) from misfit
         finally:
-            await case.close()
+            if inspect.iscoroutinefunction(getattr(store, "aclose", None)):
+                await store.aclose()
+        return store.info.version
 
     with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
         try:
-            return runner.run(version(Case(harness, Path(folder), PROFILES["quick"], 0, runner)))
-        except Exception as error:  # noqa: BLE001 - every check has already failed and reports this error
+            return str(runner.run(look(Path(folder))))
+        except _Misfit:
+            raise
+        except Exception as error:  # noqa: BLE001 - every check will report this error
             return f"cannot be opened: {error}"
 
 

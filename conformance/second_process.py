@@ -12,12 +12,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from conformance.assertions import Refused, typed
 from conformance.calls import Order, answer, snapshot
 from saga_core.errors import SagaError
+from saga_core.stores import Fence
 
 
 def _say(word: str) -> None:
@@ -75,7 +78,7 @@ def _keep(file: str, found: Any) -> None:
 async def _answers(store: Any, order: Order) -> list[Any]:
     """Make the calls, print a word for each, and return the answers."""
     found: list[Any] = []
-    for number, made in enumerate(order.calls):
+    for number, made in enumerate(cycle(order.calls) if order.fence else order.calls):
         if number == order.full_from:
             _fill_the_disk(Path(order.path), order.room)
         given = await answer(store, made)
@@ -88,12 +91,18 @@ async def _answers(store: Any, order: Order) -> list[Any]:
     return found
 
 
+async def _the_fence(fence: Fence, scope: str) -> Fence:
+    return fence
+
+
 async def _live(order: Order) -> None:
     try:
         store = await order.opener(Path(order.path))
     except SagaError as error:
         _say(type(error).__name__)
         return
+    if order.fence is not None:
+        store.fence(partial(_the_fence, order.fence))
     _say("open")
     found = await _answers(store, order)
     if order.answers:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from saga_core.state_block import BlockFilter, read_reply
     from saga_core.world import World, WorldLibrary
 
-CONTRACT_VERSION = "1.3"
+CONTRACT_VERSION = "1.4"
 """The version of the store protocols and their clauses. The second number grows whenever a clause is added or made
 stricter."""
 

@@ -17,6 +17,7 @@ from conformance.checks import (
     limits,
     names,
     searches,
+    several_writers,
     state,
     vector,
 )
@@ -35,6 +36,7 @@ _MODULES = (
     durability,
     concurrency,
     event_loop,
+    several_writers,
     searches,
 )
 """The modules of checks. Importing them registers the checks."""

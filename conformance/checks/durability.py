@@ -27,7 +27,7 @@ from conformance.processes import child, read_elsewhere, watched
 from conformance.spec import STORED
 from conformance.strategies import STRATEGIES, planned, states
 from saga_core.capabilities import Capability
-from saga_core.errors import Conflict, StoreLocked
+from saga_core.errors import StoreLocked
 from saga_core.stores import Batch, Edge, EdgeKey, Exists, Key, Mutation, Node, Pages, ScopeSpec, VectorItem
 from saga_core.values import PAGE_NAMES
 
@@ -128,94 +128,6 @@ async def the_path_is_free_again(case: Case) -> None:
     expected(model, first)
     same(await answer(store, first), None, f"{first} after a kill")
     same(await snapshot(store), model.snapshot(), "the contents after a further write")
-
-
-@check("L-15", kinds=STORED)
-async def several_openers(case: Case) -> None:
-    kind, store = case.harness.kind, case.store
-    other = await case.open()
-    model: Model = MODELS[kind]()
-    random = case.random
-    for number, made in enumerate(planned(kind, case.random, 24)):
-        writer = random.choice((store, other))
-        wanted = expected(model, made)
-        same(await answer(writer, made), wanted, str(made))
-        if number % 4 == 3:  # in between, an opener learns of the other's writes only by itself
-            for opener in (store, other):
-                for ask in STRATEGIES[kind].reads.values():
-                    asked = ask(random, model)
-                    same(await answer(opener, asked), expected(model, asked), f"{asked} by one of two openers")
-                same(await snapshot(opener), model.snapshot(), f"the contents for one of two openers, after {made}")
-    await _in_turns(case)
-    # Alternate with another process. Each must read what the other one wrote.
-    everything = planned(kind, Random(case.seed + 1), 34)
-    made_here = everything[:24]
-    path = case.place("beside")
-    beside: Any = await case.open("beside")
-    for made in made_here:
-        await answer(beside, made)
-    done = len(made_here)
-    for turn in range(2):
-        theirs = everything[done : done + 3]
-        _, seen = await read_elsewhere(case, path, theirs, seed=turn, close=bool(turn))
-        done += len(theirs)
-        known = states(kind, everything[:done])[-1]
-        same(seen, known, "the contents for another process")
-        require(typed(await snapshot(beside)) == known, "this process does not see what another one wrote")
-        for made in everything[done : done + 2]:
-            await answer(beside, made)
-        done += 2
-    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "wrong contents after two writers")
-    if kind == "state":
-        await _counted_together(case)
-
-
-async def _in_turns(case: Case) -> None:
-    """Two openers take turns to write data of the same size. The other one reads it with every method."""
-    kind = case.harness.kind
-    one, other = await case.open("turns"), await case.open("turns")
-    await prepared(case, one)
-    for mark in range(1, 7):
-        writer, reader = (one, other) if mark % 2 else (other, one)
-        same(await answer(writer, large_write(kind, mark)), None, "a large write by one of two openers")
-        for name, (read, marks) in readings(kind).items():
-            found = marks(await read(reader))
-            require(len(set(found)) == 1 and str(mark) in str(found[0]), f"{name} by the other opener gave {found[:1]}")
-        if kind == "state":
-            await _in_conditions(writer, reader, mark)
-
-
-async def _in_conditions(writer: Any, reader: Any, mark: int) -> None:
-    """An opener must be able to expect what the other one wrote, but not the value before that."""
-    key = ("condition",)
-    await writer.commit(Batch({key: b"%d" % mark}))
-    made = reader.commit(Batch({key: b"lost"}), expected={key: b"%d" % (mark - 1)})
-    await refused(Conflict, made, "an expectation of the value before the other opener's write")
-    await reader.commit(Batch({key: b"theirs"}), expected={key: b"%d" % mark})
-    same(await writer.get([key]), {key: b"theirs"}, "the value after a conditional write of the other opener")
-
-
-async def _counted_together(case: Case) -> None:
-    """Two processes write different keys at the same time. No write may be lost."""
-    store = await case.open("counted")
-    keys = [("mark", str(number)) for number in range(60)]
-    mine = [Batch({key: b"here"}) for key in keys[:30]]
-    theirs = tuple(call("commit", Batch({key: b"there"})) for key in keys[30:])
-    running = child(case, case.place("counted"), calls=theirs, close=True)
-    watching = asyncio.ensure_future(watched(running))
-    try:
-        while not watching.done():
-            for batch in mine:
-                await store.commit(batch)
-                await asyncio.sleep(0)
-    finally:
-        lines, errors = await watching
-    require(lines[-1:] == ["closed"], f"another process at the same time failed after {lines}: {errors}")
-    for batch in mine:
-        await store.commit(batch)
-    found = await store.get(keys)
-    missing = [key for key in keys if key not in found]
-    require(not missing, f"writes of two processes at the same time are lost: {missing[:3]}")
 
 
 def _many(kind: str) -> list[StoreCall]:

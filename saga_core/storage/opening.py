@@ -26,12 +26,12 @@ from saga_core.errors import (
 )
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
-from saga_core.storage.external import StoreKind, check_store, external_stores
+from saga_core.storage.external import StoreKind, external_stores
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
-from saga_core.stores.validate import too_small
+from saga_core.stores.validate import check_store, too_small
 
 log = logging.getLogger("saga.stores")
 

@@ -12,18 +12,20 @@ the text of a page may contain it. Property and metadata values have exactly one
 
 from __future__ import annotations
 
+import inspect
 import math
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
-from typing import Any
+from typing import Any, Protocol
 
 from saga_core.errors import BadInput, ScopeMismatch
+from saga_core.stores.curator import Curator
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from saga_core.stores.lifecycle import MINIMUM, Limits
-from saga_core.stores.md_cache import Pages
-from saga_core.stores.state_kv import Batch, Key
-from saga_core.stores.vector import ScopeSpec, Vector, VectorItem
+from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, Node
+from saga_core.stores.lifecycle import MINIMUM, Limits, StoreInfo
+from saga_core.stores.md_cache import MdCache, Pages
+from saga_core.stores.state_kv import Batch, Key, StateKV
+from saga_core.stores.vector import ScopeSpec, Vector, VectorItem, VectorStore
 
 DEFAULT_LIMITS = Limits()
 
@@ -472,3 +474,38 @@ def check_pages(pages: Pages, limits: Limits = DEFAULT_LIMITS) -> None:
             raise BadInput(f"pages[{name!r}]: {size} bytes; the limit is {limits.value_bytes}")
     if pages.watermark != "":
         check_name("pages.watermark", pages.watermark, limits)
+
+
+# --- stores ---------------------------------------------------------------------------------------------------
+
+_PROTOCOLS: Mapping[str, type[Any]] = {
+    "state": StateKV,
+    "graph": GraphStore,
+    "vector": VectorStore,
+    "cache": MdCache,
+    "curator": Curator,
+}
+
+
+def check_store(where: str, kind: str, store: object) -> None:
+    """Raise ``BadInput`` unless ``store`` has the operations of its protocol and says that it is of this kind."""
+    lacking = [name for name in _operations(_PROTOCOLS[kind]) if not hasattr(store, name)]
+    if lacking:
+        raise BadInput(f"{where}: {type(store).__name__} is no {kind} store; it lacks {', '.join(lacking)}")
+    info = getattr(store, "info", None)
+    if not isinstance(info, StoreInfo):
+        raise BadInput(f"{where}: the info of {type(store).__name__} is {info!r}; give a saga_core.stores.StoreInfo")
+    if info.kind != kind:
+        raise BadInput(f"{where}: {type(store).__name__} says that it is a {info.kind!r} store; give one of {kind!r}")
+    protocol = _PROTOCOLS[kind]
+    for name in _operations(protocol):
+        call = getattr(store, name)
+        plain = inspect.isfunction(getattr(call, "__func__", call)) and not inspect.iscoroutinefunction(call)
+        if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(getattr(protocol, name)):
+            raise BadInput(f"{where}: {type(store).__name__}.{name} is not asynchronous; write it with async def")
+
+
+def _operations(protocol: type[Any]) -> list[str]:
+    """The members of a protocol and of those that it extends."""
+    parts = [each for each in protocol.__mro__ if each is not Protocol and getattr(each, "_is_protocol", False)]
+    return sorted({name for part in parts for name in vars(part) if not name.startswith("_")})

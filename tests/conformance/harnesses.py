@@ -81,14 +81,18 @@ async def resident_in_postgres(kind: str, name: str, path: Path) -> Any:
     return await load("resident", kind).open(OpenOptions(options={"inner": inner}))
 
 
+_JOURNAL = partial(in_postgres, "state", "postgres")
+
+
 def _postgres(kind: str, name: str, *provides: Capability) -> Harness:
     opener = partial(in_postgres, kind, name)
-    return Harness(f"{kind}-{name}", kind, opener, frozenset({DURABLE, SHARED, *provides}))
+    return Harness(f"{kind}-{name}", kind, opener, frozenset({DURABLE, SHARED, *provides}), journal=_JOURNAL)
 
 
 def _resident_postgres(kind: str, name: str, *provides: Capability) -> Harness:
     opener = partial(resident_in_postgres, kind, name)
-    return Harness(f"{kind}-resident-{name}", kind, opener, frozenset({DURABLE, SHARED, RESIDENT, *provides}))
+    provided = frozenset({DURABLE, SHARED, RESIDENT, *provides})
+    return Harness(f"{kind}-resident-{name}", kind, opener, provided, journal=_JOURNAL)
 
 
 IN_THIS_PROCESS = {

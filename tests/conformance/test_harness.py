@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 import pytest
 from attrs import evolve
 
-from conformance import load_harness
+from conformance import Harness, load_harness, run
+from saga_backends.memory import MemoryGraph, MemoryState
 from saga_core.errors import BadInput
 from tests.conformance.harnesses import HARNESSES
 
@@ -14,6 +19,44 @@ from tests.conformance.harnesses import HARNESSES
 def test_deviations_need_a_clause_and_a_reason(deviations: dict[str, str]) -> None:
     with pytest.raises(BadInput, match=r"deviations"):
         evolve(HARNESSES["state-memory"], deviations=deviations)
+
+
+class PlainGet(MemoryState):
+    def get(self, keys: Any) -> Any:  # type: ignore[override]
+        return {}
+
+
+async def opens(made: Any, path: Path) -> Any:
+    return made()
+
+
+@pytest.mark.parametrize(
+    ("kind", "opener", "told"),
+    [
+        (
+            "state",
+            lambda path: MemoryState(),
+            "open gave a MemoryState at once; write it with async def",
+        ),
+        ("state", partial(opens, MemoryGraph), "MemoryGraph is no state store; it lacks commit"),
+        ("cache", partial(opens, lambda: None), "NoneType is no cache store; it lacks aclose"),
+        ("state", partial(opens, PlainGet), "PlainGet.get is not asynchronous; write it with async def"),
+        ("store", partial(opens, MemoryState), "'store' is no kind of store; give one of state, graph, vector"),
+        ("state", MemoryState(), "open: is a MemoryState; give a coroutine function that takes a folder"),
+    ],
+)
+def test_what_no_check_could_judge_is_said_at_once(kind: str, opener: Any, told: str) -> None:
+    with pytest.raises(BadInput) as error:
+        run(Harness("mine", kind, opener), profile="quick")
+    assert told in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_a_module_that_cannot_be_imported_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_harness.py").write_text("HARNESS = Nothing()\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BadInput, match="cannot be imported: NameError: name 'Nothing' is not defined"):
+        load_harness("broken_harness:HARNESS")
 
 
 @pytest.mark.parametrize("place", ["conformance", "no.such.module:X", "conformance:NOTHING", "conformance:run", ":X"])

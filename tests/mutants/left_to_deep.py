@@ -4,13 +4,18 @@ from __future__ import annotations
 
 LEFT_TO_DEEP = frozenset(
     {
+        "cache.LooksOnceTogetherCache",
+        "cache.LooksWhetherThereIsARowTogetherCache",
         "cache.OpensTwoHundredFolders",
+        "cache.WritesFromItsOwnCopyTogetherCache",
         "graph.BlocksTheLoopForALargeMutation",
         "graph.DeletesFiveHundredEdgesOfANode",
         "graph.DropsAThousand",
         "graph.DropsInMemoryOnly",
         "graph.ForgetsTheWatermarkOfALargeMutation",
         "graph.KeepsALockOfACancelledRead",
+        "graph.LooksOnceTogetherGraph",
+        "graph.LooksWhetherThereIsARowTogetherGraph",
         "graph.LosesTheTailOfAMutation",
         "graph.NeighboursEndAtAThousand",
         "graph.OpensEightThousandNodes",
@@ -20,6 +25,7 @@ LEFT_TO_DEEP = frozenset(
         "graph.StandsStillForALongScan",
         "graph.TakesLongToSortWhatItDeletes",
         "graph.TheLabelIndexSeesHalf",
+        "graph.WritesFromItsOwnCopyTogetherGraph",
         "graph.WritesNothingIntoARecoveredGraph",
         "state.AnswersNothingAfterAFullDisk",
         "state.AppendsBehindATornTail",
@@ -31,6 +37,7 @@ LEFT_TO_DEEP = frozenset(
         "state.ForgetsTheRecordAtWhichItCompacts",
         "state.LeaksAConnectionOnCancel",
         "state.LeavesHalfOfAFailedWrite",
+        "state.LocksForAMoment",
         "state.LooksUpByASaltedHash",
         "state.LosesTheTailOfACommit",
         "state.LosesWhatRecoveryDidNotClose",
@@ -53,6 +60,8 @@ LEFT_TO_DEEP = frozenset(
         "vector.CountsToAThousand",
         "vector.DeletesFiveHundred",
         "vector.DropsAThousand",
+        "vector.LooksOnceTogetherVector",
+        "vector.LooksWhetherThereIsARowTogetherVector",
         "vector.LosesTheTailOfAnUpsert",
         "vector.MissesBehindACall",
         "vector.MissesMoreBehindACall",
@@ -61,6 +70,7 @@ LEFT_TO_DEEP = frozenset(
         "vector.ScanEndsAtAThousand",
         "vector.StandsStillForAQueryOfAThousand",
         "vector.TheIndexSeesHalf",
+        "vector.WritesFromItsOwnCopyTogetherVector",
     }
 )
 """Each takes a fifth of a second and more, and dies of a check of which another one dies in every run."""

@@ -188,6 +188,7 @@ class SharedState(FileState):
 
     def take(self, path: Path) -> None:
         self.guard = path / "guard"
+        self._info = evolve(self._info, identity=str(path.resolve()))
 
     @contextmanager
     def alone(self) -> Iterator[None]:

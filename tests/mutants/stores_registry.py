@@ -42,7 +42,9 @@ def harness(kind: type[Any], *provides: Capability, recall: float = 1.0) -> Harn
     """A harness that believes what the class says of itself."""
     store = kind()
     says = frozenset(provides) or store.info.capabilities
-    return Harness(kind.__name__, store.info.kind, partial(opened, kind), says, recall=recall, raw=RAW)
+    journal = partial(opened, kind.journal) if hasattr(kind, "journal") else None
+    name, opener = kind.__name__, partial(opened, kind)
+    return Harness(name, store.info.kind, opener, says, recall=recall, journal=journal, raw=RAW)
 
 
 def breaks(clause: str, *provides: Capability, recall: float = 1.0) -> Callable[[T], T]:

@@ -31,6 +31,7 @@ from tests.mutants.causes import (
     graph_wrong,
     life_wrong,
     opened_again,
+    several_writers,
     state_names,
     state_scale,
     vector_wrong,
@@ -56,6 +57,7 @@ FILES = (
     graph_wrong,
     life_wrong,
     opened_again,
+    several_writers,
     state_names,
     state_scale,
     vector_wrong,
@@ -152,7 +154,7 @@ def test_every_clause_has_a_wrong_store() -> None:
 KEPT = (
     harness(stores_durable.SharedState),
     harness(stores_durable.FileState),
-    *(harness(kind) for kind in durable_wrong.KEPT),
+    *(harness(kind) for kind in (*durable_wrong.KEPT, *several_writers.KEPT)),
     harness(life_wrong.Compacting),
 )
 """Those of them that keep what they hold: each is opened in some forty processes."""
