@@ -585,6 +585,7 @@ def _maintenance(
             queued=base.views.queued,
             finish_views=finish_views,
             delete=sessions.delete,
+            replace=sessions.replace,
             own=rights.own if rights is not None else None,
             import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
             letting_go=reviews.letting_go,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from types import MappingProxyType
 
 from attrs import define, evolve, field, frozen
 
@@ -12,9 +13,9 @@ from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound, StoreCorrupt, StoreError
+from saga_core.errors import BadInput, NotFound, SagaError, StoreCorrupt, StoreError
 from saga_core.ids import IdSource
-from saga_core.journal import Journal, Ledger, Removal, make_root, uproot
+from saga_core.journal import Journal, Keep, Ledger, Removal, make_root, uproot
 from saga_core.language import clean_name
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
@@ -29,6 +30,7 @@ from saga_core.sessions import (
     checked_share,
     share_of,
 )
+from saga_core.stores import Key
 from saga_core.views import Projector
 from saga_core.world import WorldLibrary
 
@@ -208,8 +210,26 @@ class Sessions:
         try:
             async with self.changing(session_id) as live:
                 await self._delete(live)
+        except NotFound:
+            async with self.supervisor.locks.writing(session_id):
+                if not await self.journal.settle(session_id):  # a removal that was cut off is finished
+                    raise
         except StoreCorrupt as error:
             await self._uproot(session_id, error)
+
+    async def replace(self, session_id: str, keep: Keep) -> None:
+        """Remove a session from the journal and every store, with the records of ``keep`` in its place.
+
+        Nothing is recorded in the session meanwhile. It is left as it is if it cannot be read. Raises ``NotFound`` and
+        ``StoreError``.
+        """
+        session = await self.directory.find(session_id)
+        try:
+            async with self.changing(session.id) as live:
+                await self._delete(live, await keep(live.session))
+        except SagaError:
+            await self.supervisor.take_up(session.id)  # the work that was stopped for the removal
+            raise
 
     async def _uproot(self, session_id: str, error: StoreCorrupt) -> None:
         """Remove a session by the keys of its records, because they cannot be read, as ``error`` says."""
@@ -225,11 +245,11 @@ class Sessions:
             self.live.forget(found)
         self.counters.recover("journal.sessions")  # reported again if another session is left out
 
-    async def _delete(self, live: LiveSession) -> None:
+    async def _delete(self, live: LiveSession, puts: Mapping[Key, bytes] = MappingProxyType({})) -> None:
         async with self.letting_go(live.session.id):
             await self.projector.drop(live)
             self.silent.forget(live.session.id)
-            await self._removal(live).delete()
+            await self._removal(live).delete(puts)
 
     @asynccontextmanager
     async def changing(self, session_id: str, *, stop: bool = True) -> AsyncIterator[LiveSession]:

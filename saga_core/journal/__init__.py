@@ -19,8 +19,8 @@ from saga_core.journal.keys import (
 )
 from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import PendingWork, SharedTurn, TurnEntry, entries_of, make_root
-from saga_core.journal.removal import Removal, uproot
-from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
+from saga_core.journal.removal import Keep, Removal
+from saga_core.journal.unfinished import AT_ONCE, note_of, uproot, write_turns
 
 __all__ = [
     "AT_ONCE",
@@ -28,6 +28,7 @@ __all__ = [
     "PROBE_KEY",
     "TOLD",
     "Journal",
+    "Keep",
     "Ledger",
     "PendingWork",
     "Removal",

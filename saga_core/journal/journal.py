@@ -211,11 +211,11 @@ class Journal:
         return {key[1] async for key, _ in self._all(("session",))}
 
     async def unfinished(self) -> list[str]:
-        """Return the sessions with a write of many turns that is running or was interrupted."""
+        """Return the sessions with a write of many turns, or a removal, that is running or was interrupted."""
         return list(dict.fromkeys([key[1] async for key, _ in self._all(("unfinished",))]))
 
     async def settle(self, session_id: str) -> bool:
-        """Roll back or finish an interrupted write of many turns, and return whether there was one.
+        """Roll back or finish an interrupted write of many turns or removal, and return whether there was one.
 
         The caller must hold the session's write lock.
         """

@@ -1,44 +1,30 @@
 """Removal of turns, or a whole session, from the journal.
 
 Children are removed before their parents, and all records of a turn in one commit. A crash between two commits leaves a
-smaller tree that loads. Repeating the call finishes the removal.
+smaller tree that loads. Repeating the call finishes the removal. A whole session goes out of the journal in one commit,
+and what is left of it is removed after that, at the latest by the next start.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from types import MappingProxyType
 
 from attrs import define, evolve
 
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
-from saga_core.journal.format import end_parts
 from saga_core.journal.keys import delete_below, delete_rows, pages, value
 from saga_core.journal.records import SharedTurn, entries_of, root_records
+from saga_core.journal.unfinished import Unfinished
 from saga_core.model import BLANK, Session, Timeline, Tree, Turn, TurnNode
 from saga_core.prompt import StoredMemory, only
 from saga_core.stores import Batch, Key, StateKV
 
 _TURNS = 200
-
-
-async def uproot(kv: StateKV, session_id: str) -> None:
-    """Remove a session whose records cannot be read, by the keys of its records and of the index entries that name it.
-
-    This scans the index entries of all sessions. The session's record is removed last, so that an interrupted call can
-    be repeated.
-    """
-    await delete_below(kv, ("share",), lambda _, raw: codec.loads(raw).get("session") == session_id)
-    for kind in ("turn", "node", "timeline", *keys.BESIDE):
-        await delete_below(kv, (kind, session_id))
-    leads = codec.dumps(session_id)
-    for kind in ("reply", "begin", "said", "label"):
-        await delete_below(kv, (kind,), lambda _, raw: raw == leads)
-    await delete_below(kv, ("open",), lambda key, _: key[-1] == session_id)
-    await delete_below(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
-    await end_parts(kv, session_id)
-    await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
+Keep = Callable[[Session], Awaitable[Mapping[Key, bytes]]]
+"""Keeps a copy of a session that is about to be removed. The commit that removes the session writes the result."""
 
 
 @define
@@ -87,6 +73,9 @@ class Removal:
 
     async def begin_anew(self, root: Turn) -> Session:
         """Remove all turns, start over with ``root``, and return the updated session."""
+        # Head and timelines first: they must not point to removed turns.
+        rested = evolve(self.session, head=self.tree.root)
+        await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}, await self._named()))
         await self._clear()
         old = self.tree.get(self.tree.root)
         session = evolve(self.session, root=root.id, head=root.id)
@@ -95,21 +84,26 @@ class Removal:
         await self.kv.commit(Batch(puts, frozenset(deletes)))
         return session
 
-    async def delete(self) -> None:
-        """Remove the session. Its record is removed last, together with its root and its label."""
-        await self._clear()
+    async def delete(self, puts: Mapping[Key, bytes] = MappingProxyType({})) -> None:
+        """Remove the session. One commit takes it out of the journal and writes ``puts``; what is left of it follows.
+
+        If the call is interrupted after that commit, ``settle`` removes the rest.
+        """
         session, root = self.session, self.tree.root
-        doomed = [keys.turn(session.id, root), keys.node(session.id, root), keys.session(session.id)]
+        note = {keys.unfinished(session.id): codec.encode(Unfinished(gone=True))}
+        doomed = {keys.session(session.id), *await self._named()}
         if session.label:
-            doomed.append(keys.label(session.owner, session.label))
-        await self.kv.commit(Batch(deletes=frozenset(doomed)))
+            doomed.add(keys.label(session.owner, session.label))
+        await self.kv.commit(Batch({**note, **puts}, frozenset(doomed)))
+        await self._clear()
+        last = (keys.turn(session.id, root), keys.node(session.id, root), keys.unfinished(session.id))
+        await self.kv.commit(Batch(deletes=frozenset(last)))
+
+    async def _named(self) -> frozenset[Key]:
+        return frozenset([key async for key, _ in self._all(("timeline", self.session.id))])
 
     async def _clear(self) -> None:
-        """Remove everything except the session's record and its bare root."""
-        # Head and timelines first: they must not point to removed turns.
-        rested = evolve(self.session, head=self.tree.root)
-        named = frozenset([key async for key, _ in self._all(("timeline", rested.id))])
-        await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}, named))
+        """Remove everything except the session's record, its timelines and its bare root."""
         await self._turns([node for node in self.tree.nodes.values() if node.parent is not None])
         rest = [key for name in keys.BESIDE async for key, _ in self._all((name, self.session.id))]
         rest += [key async for key, _ in self._openings()]

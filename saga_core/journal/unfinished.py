@@ -1,9 +1,12 @@
-"""Atomic writes of more turns than one commit can hold: either all turns become visible, or none.
+"""Atomic writes and removals of more turns than one commit can hold: all turns become visible or invisible, or none.
 
 The turns are written in parts. A note names them. Until the note marks them as shown, they do not belong to the
 session. One commit shows all of them. Their index entries follow in parts, and then the note is removed. Records that
 this commit has no room for, such as timelines, are stored before it and written to their keys after it. If a write is
 interrupted before the turns are shown, it is rolled back; afterwards, it is finished.
+
+A session is removed the other way round: one commit removes its record and writes a note. Its other records follow in
+parts, and then the note is removed. An interrupted removal is finished.
 """
 
 from __future__ import annotations
@@ -30,16 +33,18 @@ AT_ONCE = 100
 
 @frozen
 class Unfinished:
-    """A write of the turns from the id ``first`` to the id ``last``."""
+    """A write of the turns from the id ``first`` to the id ``last``, or the removal of a session."""
 
-    first: str
-    last: str
+    first: str = ""
+    last: str = ""
     shown: bool = False
     """Whether the turns belong to the session already. Index entries may still be missing."""
+    gone: bool = False
+    """Whether the session was removed. Records of it may still be there."""
 
     def hides(self, turn_id: str) -> bool:
         """Whether a turn is not visible yet."""
-        return not self.shown and self.first <= turn_id <= self.last
+        return self.gone or (not self.shown and self.first <= turn_id <= self.last)
 
 
 async def note_of(kv: StateKV, session_id: str) -> Unfinished | None:
@@ -97,10 +102,17 @@ async def write_turns(
 
 
 async def settle(kv: StateKV, session_id: str) -> bool:
-    """Roll back or finish an interrupted write; return whether there was one. The caller must hold the write lock."""
+    """Roll back or finish an interrupted write, or finish an interrupted removal; return whether there was one.
+
+    The caller must hold the write lock.
+    """
     note = await note_of(kv, session_id)
     if note is None:
         return False
+    if note.gone:
+        await uproot(kv, session_id)
+        _log.info("session %s: its removal, which was cut off, is finished", session_id)
+        return True
     raw = await value(kv, keys.session(session_id))
     finished = note.shown and raw is not None
     if note.shown and raw is not None:
@@ -120,6 +132,24 @@ async def settle(kv: StateKV, session_id: str) -> bool:
         "session %s: a write of turns that was cut off is %s", session_id, "finished" if finished else "taken back"
     )
     return True
+
+
+async def uproot(kv: StateKV, session_id: str) -> None:
+    """Remove a session whose records cannot be read, by the keys of its records and of the index entries that name it.
+
+    This scans the index entries of all sessions. The session's record is removed last, so that an interrupted call can
+    be repeated.
+    """
+    await delete_below(kv, ("share",), lambda _, raw: codec.loads(raw).get("session") == session_id)
+    for kind in ("turn", "node", "timeline", *keys.BESIDE):
+        await delete_below(kv, (kind, session_id))
+    leads = codec.dumps(session_id)
+    for kind in ("reply", "begin", "said", "label"):
+        await delete_below(kv, (kind,), lambda _, raw: raw == leads)
+    await delete_below(kv, ("open",), lambda key, _: key[-1] == session_id)
+    await delete_below(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
+    await end_parts(kv, session_id)
+    await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
 
 
 async def _aside(kv: StateKV, session_id: str) -> list[Key]:

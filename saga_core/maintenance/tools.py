@@ -12,7 +12,7 @@ from saga_core.background import Supervisor
 from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.ids import IdSource
-from saga_core.journal import Journal
+from saga_core.journal import Journal, Keep
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSessions, SessionDirectory
 from saga_core.storage import Stores
@@ -42,6 +42,8 @@ class Tools:
     """Renders the queued views, vectors included, for at most the given number of seconds."""
     delete: Callable[[str], Awaitable[None]]
     """Deletes a session."""
+    replace: Callable[[str, Keep], Awaitable[None]]
+    """Deletes a session, with the records of a copy in its place."""
     own: Callable[[str], Awaitable[object]] | None = None
     """Makes this server the writer of a session, if several share the journal. Raises ``OwnedElsewhere``."""
     import_entries: Callable[[str, str], dict[Key, bytes]]

@@ -224,18 +224,26 @@ async def export_session(tools: Tools, session_id: str) -> AsyncIterator[bytes]:
     """
     session = await tools.directory.find(session_id)
     async with tools.supervisor.exclusive(session.id):
-        session = await tools.journal.session(session.id)
-        hasher, count = hashlib.sha256(), 0
-        async for plain in _plain(tools, session):
-            line = codec.dumps(plain) + b"\n"
-            hasher.update(line)
-            count += 1
+        async for line in lines_of(tools, await tools.journal.session(session.id)):
             yield line
-        yield codec.dumps({"end": count, "sha256": hasher.hexdigest()}) + b"\n"
+
+
+async def lines_of(tools: Tools, session: Session) -> AsyncIterator[bytes]:
+    """Yield the lines of a session's export file. The caller must hold an exclusive section of the session."""
+    hasher, count = hashlib.sha256(), 0
+    async for plain in _plain(tools, session):
+        line = codec.dumps(plain) + b"\n"
+        hasher.update(line)
+        count += 1
+        yield line
+    yield codec.dumps({"end": count, "sha256": hasher.hexdigest()}) + b"\n"
 
 
 async def _plain(tools: Tools, session: Session) -> AsyncIterator[dict[str, Any]]:
     kv = tools.stores.state
+    # What leads to turns is read before the turns, so that it leads to none that is recorded meanwhile.
+    timelines = [raw async for _, raw in rows(kv, ("timeline", session.id))]
+    openings = [row async for row in rows(kv, ("open", session.owner or "-")) if row[0][-1] == session.id]
     tree = await tools.journal.tree(session.id)
     yield {"saga": "session", "version": VERSION, "journal": keys.FORMAT, "exported": round(tools.clock.now(), 3)}
     yield {"session": codec.to_plain(session)}
@@ -257,11 +265,10 @@ async def _plain(tools: Tools, session: Session) -> AsyncIterator[dict[str, Any]
             async for key, raw in rows(kv, (name, session.id)):
                 if key[2] in tree:
                     yield {"beside": [name, *key[2:]], "value": codec.loads(raw)}
-    async for _, raw in rows(kv, ("timeline", session.id)):
+    for raw in timelines:
         yield {"timeline": codec.loads(raw)}
-    async for key, raw in rows(kv, ("open", session.owner or "-")):
-        if key[-1] == session.id:
-            yield {"opening": key[2], "turn": codec.loads(raw) if raw else None}
+    for key, raw in openings:
+        yield {"opening": key[2], "turn": codec.loads(raw) if raw else None}
 
 
 @define

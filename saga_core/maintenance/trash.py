@@ -8,10 +8,10 @@ import zlib
 from attrs import frozen
 
 from saga_core import codec
-from saga_core.errors import NotFound
-from saga_core.journal import delete_rows, keys, put_rows, rows
+from saga_core.errors import BadInput, NotFound
+from saga_core.journal import delete_below, delete_rows, keys, put_rows, rows, value
 from saga_core.maintenance.tools import Tools
-from saga_core.maintenance.transfer import export_session, import_session, read_file
+from saga_core.maintenance.transfer import import_session, lines_of, read_file
 from saga_core.model import Session
 from saga_core.stores import Key, StateKV
 
@@ -40,24 +40,54 @@ class TrashedSession:
 
 
 async def put_in_trash(tools: Tools, session_id: str) -> TrashedSession:
-    """Delete a session, and keep its export file. ``NotFound`` and ``StoreError``."""
+    """Delete a session, and keep its export file. One commit removes the session and makes the file count.
+
+    Raises ``NotFound``, ``StoreError``, and ``BadInput`` if the file could not be restored.
+    """
     session = await tools.directory.find(session_id)
-    raw = b"".join([line async for line in export_session(tools, session.id)])
+    if tools.own is not None:
+        await tools.own(session.id)  # before anything is written
+    kept: list[TrashedSession] = []
+
+    async def keep(session: Session) -> dict[Key, bytes]:
+        found, head = await _copy(tools, session)
+        kept.append(found)
+        return head
+
+    await tools.replace(session.id, keep)
+    return kept[0]
+
+
+async def _copy(tools: Tools, session: Session) -> tuple[TrashedSession, dict[Key, bytes]]:
+    """Write a session's export file, in parts that do not count yet. Returns the record that makes them count."""
+    raw = b"".join([line async for line in lines_of(tools, session)])
+    try:
+        file = await asyncio.to_thread(read_file, raw)
+    except BadInput as error:
+        raise BadInput(f"undo: session {session.id} cannot be kept in the trash ({error}); delete it without") from None
     packed = await asyncio.to_thread(zlib.compress, raw)
+    place = await _free_place(tools.stores.state, session.id)
     found = TrashedSession(
-        id=session.id,
+        id=place,
         owner=session.owner,
         label=session.label,
         title=session.title,
         created=session.created,
-        turns=len(await tools.live.tree(session.id)) - 1,
+        turns=len(file.turns) - 1,
         deleted=tools.clock.now(),
     )
-    parts = {_part(session.id, n + 1): packed[at : at + _PART] for n, at in enumerate(range(0, len(packed), _PART))}
+    parts = {_part(place, n + 1): packed[at : at + _PART] for n, at in enumerate(range(0, len(packed), _PART))}
     await put_rows(tools.stores.state, parts)
-    await put_rows(tools.stores.state, {_part(session.id, 0): codec.encode(found)})  # last: it makes the parts count
-    await tools.delete(session.id)
-    return found
+    return found, {_part(place, 0): codec.encode(found)}
+
+
+async def _free_place(kv: StateKV, session_id: str) -> str:
+    """The session's id, with a number appended if the trash has a session with it. Removes parts that do not count."""
+    place, number = session_id, 2
+    while await value(kv, _part(place, 0)) is not None:
+        place, number = f"{session_id}.{number}", number + 1
+    await delete_below(kv, ("trash", place))
+    return place
 
 
 async def list_trash(tools: Tools) -> list[TrashedSession]:

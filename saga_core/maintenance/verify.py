@@ -460,7 +460,7 @@ async def _cut_off(tools: Tools, session: str) -> Discrepancy | None:
             await tools.journal.settle(session)
             tools.live.forget(session)
 
-    return Discrepancy(session, "journal", "an import was cut off: what it left is taken back, or finished", mend)
+    return Discrepancy(session, "journal", "an import or a removal was cut off: it is taken back, or finished", mend)
 
 
 async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Discrepancy]:

@@ -121,7 +121,7 @@ async def delete_session(request: web.Request, asked: parameters.DeleteSession) 
     session = await saga.sessions.get(asked.session)
     if asked.undo and session.kind != EPHEMERAL:
         kept = await to_its_end(request, saga.maintenance.put_in_trash(session.id))
-        return answers.Deleted(session.id, until=kept.until)
+        return answers.Deleted(kept.id, until=kept.until)
     await to_its_end(request, saga.sessions.delete(session.id))
     return answers.Deleted(session.id)
 
