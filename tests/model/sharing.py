@@ -48,6 +48,7 @@ class Played:
     """A turn as the test knows it."""
 
     id: str
+    player: str
     session: str
     above: Played | None
     change: tuple[str, str] | None
@@ -77,24 +78,31 @@ class SharingMachine(RuleBasedStateMachine):
         """The turns with a change, in the order in which they were proved."""
         self.values = 0
 
+    def serving(self, name: str) -> Saga:
+        """The server that a player's requests go to."""
+        return self.saga
+
     def open(self) -> Saga:
         async def opened() -> Saga:
             return await Saga.open(self.config, stores={"state": self.state})
 
         return self.runner.run(opened())
 
+    def close(self, drain: float = 5) -> None:
+        self.runner.run(self.saga.aclose(drain=drain))
+
     def teardown(self) -> None:
-        self.runner.run(self.saga.aclose(drain=5))
+        self.close()
         self.runner.close()
         self.folder.cleanup()
 
     @initialize(many=st.integers(2, 3), alone=st.booleans())
     def begin(self, many: int, alone: bool) -> None:
         for name in NAMES[:many]:
-            self.players[name] = player(self.saga, name)
+            self.players[name] = player(self.serving(name), name)
             self.heads[name] = None
         if alone:
-            self.players["Ada"] = player(self.saga, "Ada", kind="personal")
+            self.players["Ada"] = player(self.serving("Ada"), "Ada", kind="personal")
             self.heads["Ada"] = None
 
     @rule(at=st.integers(0, 3), who=st.sampled_from(WHO), changes=st.booleans())
@@ -130,11 +138,11 @@ class SharingMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """The server ends, and another one begins with the same journal."""
-        self.runner.run(self.saga.aclose(drain=5 if self.state.left is None else 0))
+        self.close(5 if self.state.left is None else 0)
         self.state.left = None
         self.saga = self.open()
         for each in self.players.values():
-            each.chat.saga = self.saga
+            each.chat.saga = self.serving(each.name)
 
     @rule(at=st.integers(0, 3), who=st.sampled_from(WHO), commits=st.integers(1, 3), durable=st.booleans())
     def die(self, at: int, who: str, commits: int, durable: bool) -> None:
@@ -165,13 +173,13 @@ class SharingMachine(RuleBasedStateMachine):
         if not turn.session.id:  # the session could not be begun, and the turn was played without memory
             someone.back(1)
             raise StoreUnavailable("the turn is lost")
-        state = self.runner.run(state_at(self.saga, turn))
+        state = self.runner.run(state_at(someone.chat.saga, turn))
         found = {each: status_of(state, each) for each in WHO}
         wanted = self.expected(turn.session.id, above, shared)
         if change is not None:
             wanted[change[0]] = change[1]
         assert found == wanted, (name, found, wanted)
-        self.heads[name] = Played(turn.id, turn.session.id, above, change, found)
+        self.heads[name] = Played(turn.id, name, turn.session.id, above, change, found)
         self.turns.append(self.heads[name])  # type: ignore[arg-type]
 
     def expected(self, session: str, above: Played | None, shared: bool) -> dict[str, Any]:
@@ -198,14 +206,14 @@ class SharingMachine(RuleBasedStateMachine):
     @invariant()
     def nothing_is_published_twice(self) -> None:
         """Each change is one fact of one publication, and the numbers have no gap."""
-        rows = self.runner.run(self.state.scan(("share",)))
+        rows = self.runner.run(self.saga.stores.state.scan(("share",)))
         assert [int(key[2]) for key, _ in rows] == list(range(1, len(rows) + 1))
         marked = b"".join(raw for _, raw in rows).count(b'"value":"marked ')
         assert marked == len(self.published)
 
     def cold(self, turn: Played) -> WorldState:
         async def read() -> WorldState:
-            live = await self.saga.parts.live.get(turn.session)
+            live = await self.serving(turn.player).parts.live.get(turn.session)
             live._states.clear()
             return await live.state(turn.id)
 

@@ -13,6 +13,8 @@ from saga_core.errors import StoreUnavailable
 from saga_core.state_block import ItemTransfer, StatusChange
 from saga_core.stores import Batch, Key
 from saga_core.trackers import Tracker, TrackerKind, Whose
+from tests.core.extraction.scripted import Scripted, changes
+from tests.core.frontend import answer
 from tests.core.sessions.shared import held_by, place_of, player, shared_config, state_at, status_of
 
 
@@ -303,3 +305,21 @@ async def test_a_correction_of_what_is_no_longer_so_is_not_published(tmp_path: P
         await saga.memory.correct(first.session.id, "status", {"who": "Kesh", "status": "blinded"}, first.id)
         await rin.say()
         assert status_of(await state_at(saga, await ivo.say()), "Kesh") == "asleep"
+
+
+async def test_what_was_seen_stays_when_a_model_reads_the_reply(tmp_path: Path) -> None:
+    told = changes(status_changes=(StatusChange("Tobin", "gone mad"),))
+    async with Saga.open(shared_config(tmp_path), extractor=Scripted(otherwise=lambda _: told)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await rin.status("Kesh", "wounded")
+        await rin.say()
+        turn = await ivo.begin()
+        words = "Ivo goes on for the 1. time."
+        shown = await answer(turn, "Tobin laughs at the moon, and does not stop laughing until dawn comes.")
+        ivo.chat.history += [{"role": "user", "content": words}, {"role": "assistant", "content": shown}]
+        await ivo.begin()
+        await saga.drain(20)
+        seen = await state_at(saga, turn)
+        assert (status_of(seen, "Kesh"), status_of(seen, "Tobin")) == ("wounded", "gone mad")
+        await ivo.begin()
+        assert status_of(await state_at(saga, await rin.say()), "Tobin") == "gone mad"
