@@ -61,13 +61,14 @@ async def write_turns(
     beside: Mapping[Key, bytes],
     more: Mapping[Key, bytes],
     expected: Mapping[Key, bytes | None] | None = None,
+    gone: frozenset[Key] = frozenset(),
 ) -> None:
     """Write ``turns`` and the records ``beside`` them, then show them by writing the session's record.
 
     ``more`` is written with that record. Its values are JSON and may replace existing records, such as timelines that
-    the turns move. The caller must hold the session's write lock, and no other turn of the session may have an id
-    between those of ``turns``. Raises ``Conflict`` if a value is not as ``expected`` when the turns are shown, and
-    ``StoreError``. In both cases no turn is visible.
+    the turns move. ``gone`` is deleted with it. The caller must hold the session's write lock, and no other turn of the
+    session may have an id between those of ``turns``. Raises ``Conflict`` if a value is not as ``expected`` when the
+    turns are shown, and ``StoreError``. In both cases no turn is visible.
     """
     await settle(kv, session.id)
     ids = [turn.id for turn, _ in turns]
@@ -88,7 +89,7 @@ async def write_turns(
             await kv.commit(Batch({keys.unfinished_part(session.id, f"{start:09}"): aside}))
         shown = {**dict(last[:PAGE]), keys.session(session.id): codec.encode(session)}
         shown[key] = codec.encode(evolve(note, shown=True))
-        await kv.commit(Batch(shown), expected=expected)
+        await kv.commit(Batch(shown, gone), expected=expected)
     except StoreError:
         try:
             await settle(kv, session.id)

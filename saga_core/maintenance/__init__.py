@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.tools import Tools
     from saga_core.maintenance.transfer import read_file
-    from saga_core.maintenance.trash import TrashedSession, empty_trash
+    from saga_core.maintenance.trash import TrashedSession, empty_trash, list_trash
     from saga_core.maintenance.verify import Verification
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "brought_back",
     "catch_up",
     "empty_trash",
+    "list_trash",
     "make_whole",
     "move_journal",
     "note_forgotten",
@@ -61,6 +62,7 @@ __getattr__ = lazy_face(
         "ImportOptions": "saga_core.maintenance.importing:ImportOptions",
         "Tools": "saga_core.maintenance.tools:Tools",
         "empty_trash": "saga_core.maintenance.trash:empty_trash",
+        "list_trash": "saga_core.maintenance.trash:list_trash",
         "TrashedSession": "saga_core.maintenance.trash:TrashedSession",
         "read_file": "saga_core.maintenance.transfer:read_file",
         "Verification": "saga_core.maintenance.verify:Verification",

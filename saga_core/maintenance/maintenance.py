@@ -87,10 +87,13 @@ class Maintenance:
         """The deleted sessions that can be restored, the latest deletion first."""
         from saga_core.maintenance.trash import list_trash
 
-        return await list_trash(self.tools)
+        return await list_trash(self.tools.stores.state, self.tools.clock.now())
 
     async def restore(self, session_id: str) -> Session:
-        """Restore a deleted session. Raises ``NotFound`` if it is not in the trash."""
+        """Restore a deleted session.
+
+        Raises ``NotFound`` if it is not in the trash, and ``QuotaExceeded`` if its owner's key allows no more sessions.
+        """
         from saga_core.maintenance.trash import restore
 
         return await restore(self.tools, session_id)

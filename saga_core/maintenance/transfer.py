@@ -25,6 +25,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -34,7 +35,7 @@ from attrs import AttrsInstance, define, evolve, field
 from saga_core import codec
 from saga_core.billing import Bill
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
-from saga_core.journal import keys, note_of, rows, write_turns
+from saga_core.journal import delete_below, keys, note_of, rows, write_turns
 from saga_core.maintenance.tools import Tools
 from saga_core.model import (
     ACCEPT,
@@ -53,6 +54,8 @@ from saga_core.model import (
 )
 from saga_core.stores import Key, Limits
 from saga_core.world import World, opening_state
+
+log = logging.getLogger("saga.sessions")
 
 T = TypeVar("T", bound=AttrsInstance)
 
@@ -392,12 +395,18 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Tur
         raise BadInput(f"line {number}: turn {turn.id!r} has depth {turn.depth}, which is not that of its place")
 
 
-async def import_session(tools: Tools, file: SessionFile, *, named: bool = False) -> Session:
+async def import_session(
+    tools: Tools, file: SessionFile, *, named: bool = False, copy: tuple[Key, bytes] | None = None
+) -> Session:
     """Record the session of a file and return it as recorded. Its views are rendered in the background.
 
     The session keeps its ids if its own id is free, and gets new ones otherwise. If its name is taken, a number is
     appended, or with ``named`` a ``Conflict`` is raised. The session becomes visible as a whole or not at all: what a
     crash leaves is removed at the next start. Raises ``StoreError``.
+
+    With ``copy``, the session comes back from the trash, and the same commit removes this record of its copy there.
+    Raises ``NotFound`` if the record was removed meanwhile, and ``QuotaExceeded`` if its owner's key allows no more
+    sessions.
     """
     for left in range(1 if named else _TRIES, 0, -1):
         try:
@@ -413,9 +422,11 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
             session = evolve(session, label=await free_label(tools, session.owner, session.label))
         try:
             async with tools.supervisor.locks.writing(session.id):
-                await _write(tools, session, file)
+                await _write(tools, session, file, copy)
             break
-        except Conflict:
+        except Conflict as error:
+            if copy is not None and error.key == copy[0]:
+                raise NotFound(f"session {file.session.id} is in the trash no more") from None
             if left == 1:
                 raise
             # The name or the id was taken meanwhile: try the next one.
@@ -424,7 +435,7 @@ async def import_session(tools: Tools, file: SessionFile, *, named: bool = False
     return session
 
 
-async def _write(tools: Tools, session: Session, file: SessionFile) -> None:
+async def _write(tools: Tools, session: Session, file: SessionFile, copy: tuple[Key, bytes] | None) -> None:
     beside: dict[Key, bytes] = {keys.world(session.digest): codec.encode(file.world)}
     for key, value in file.beside:
         beside[(key[0], session.id, *key[1:])] = codec.encode(value)
@@ -432,13 +443,29 @@ async def _write(tools: Tools, session: Session, file: SessionFile) -> None:
         beside[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
     expected: dict[Key, bytes | None] = {keys.session(session.id): None}
     # These are written in the commit that makes the session visible.
-    more: dict[Key, bytes] = tools.import_entries(session.owner, session.id)
+    more: dict[Key, bytes] = {}
     if session.label:
         label = keys.label(session.owner, session.label)
         more[label], expected[label] = codec.dumps(session.id), None
     for opening, at in file.openings:
         more[keys.opening(session.owner, opening, session.id)] = codec.dumps(at) if at is not None else b""
-    await write_turns(tools.stores.state, session, file.turns, beside=beside, more=more, expected=expected)
+    kv, gone = tools.stores.state, frozenset[Key]()
+    if copy is not None:
+        expected[copy[0]], gone = copy[1], frozenset({copy[0]})
+
+    async def write(entries: Mapping[Key, bytes], unchanged: Mapping[Key, bytes | None]) -> None:
+        put, expect = {**more, **entries}, {**expected, **unchanged}
+        await write_turns(kv, session, file.turns, beside=beside, more=put, expected=expect, gone=gone)
+
+    if copy is None or tools.directory.beginning is None:
+        await write(tools.import_entries(session.owner, session.id), {})
+    else:
+        await tools.directory.beginning(session.owner, session.id, write)
+    if copy is not None:
+        try:
+            await delete_below(kv, copy[0][:-1])
+        except StoreError as error:  # the session is back; emptying the trash removes the rest
+            log.warning("session %s: parts of its copy stay in the trash for now: %s", session.id, error)
 
 
 async def free_label(tools: Tools, owner: str, label: str) -> str:

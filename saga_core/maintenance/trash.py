@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import AsyncIterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_core import codec
-from saga_core.errors import BadInput, NotFound
-from saga_core.journal import delete_below, delete_rows, keys, put_rows, rows, value
+from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt
+from saga_core.journal import delete_below, keys, put_rows, rows, value
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import import_session, lines_of, read_file
 from saga_core.model import Session
-from saga_core.stores import Key, StateKV
+from saga_core.stores import Batch, Key, StateKV
 
 KEPT = 86_400.0
 """For how many seconds a deleted session is kept."""
 _PART = 256 * 1_024
+_MOST_PARTS = 999_999
 
 
 @frozen(kw_only=True)
@@ -32,6 +34,10 @@ class TrashedSession:
     turns: int = 0
     deleted: float = 0.0
     """When it was deleted, in seconds since the epoch."""
+    bytes: int = 0
+    """The size of its export file, which is about what it takes in the journal when it is restored."""
+    whole: bool = True
+    """Whether the copy is complete, and the session deleted."""
 
     @property
     def until(self) -> float:
@@ -75,7 +81,10 @@ async def _copy(tools: Tools, session: Session) -> tuple[TrashedSession, dict[Ke
         created=session.created,
         turns=len(file.turns) - 1,
         deleted=tools.clock.now(),
+        bytes=len(raw),
     )
+    # Parts without a record are removed at any time.
+    await put_rows(tools.stores.state, {_part(place, 0): codec.encode(evolve(found, whole=False))})
     parts = {_part(place, n + 1): packed[at : at + _PART] for n, at in enumerate(range(0, len(packed), _PART))}
     await put_rows(tools.stores.state, parts)
     return found, {_part(place, 0): codec.encode(found)}
@@ -84,58 +93,70 @@ async def _copy(tools: Tools, session: Session) -> tuple[TrashedSession, dict[Ke
 async def _free_place(kv: StateKV, session_id: str) -> str:
     """The session's id, with a number appended if the trash has a session with it. Removes parts that do not count."""
     place, number = session_id, 2
-    while await value(kv, _part(place, 0)) is not None:
+    while (raw := await value(kv, _part(place, 0))) is not None and codec.decode(raw, TrashedSession).whole:
         place, number = f"{session_id}.{number}", number + 1
     await delete_below(kv, ("trash", place))
     return place
 
 
-async def list_trash(tools: Tools) -> list[TrashedSession]:
+async def list_trash(kv: StateKV, now: float) -> list[TrashedSession]:
     """Return the sessions that can be restored, the latest deletion first."""
-    found = [
-        codec.decode(raw, TrashedSession)
-        async for key, raw in rows(tools.stores.state, ("trash",))
-        if key == _part(key[1], 0)
-    ]
-    now = tools.clock.now()
-    return sorted((each for each in found if now < each.until), key=lambda each: -each.deleted)
+    found = [each async for _, each in _places(kv) if each is not None and each.whole and now < each.until]
+    return sorted(found, key=lambda each: -each.deleted)
 
 
 async def restore(tools: Tools, session_id: str) -> Session:
-    """Restore a deleted session. ``NotFound`` if it is not in the trash."""
-    if session_id not in {each.id for each in await list_trash(tools)}:
+    """Restore a deleted session. One commit brings it back and takes it out of the trash.
+
+    Raises ``NotFound`` if it is not in the trash, and ``QuotaExceeded`` if its owner's key allows no more sessions.
+    """
+    kv, head = tools.stores.state, _part(session_id, 0)
+    held = dict([row async for row in rows(kv, ("trash", session_id))])
+    raw = held.pop(head, None)
+    found = codec.decode(raw, TrashedSession) if raw is not None else None
+    if raw is None or found is None or not found.whole or tools.clock.now() >= found.until:
         raise _absent(session_id)
-    held = dict([row async for row in rows(tools.stores.state, ("trash", session_id))])
-    packed = b"".join(held[key] for key in sorted(held) if key != _part(session_id, 0))
-    file = await asyncio.to_thread(lambda: read_file(zlib.decompress(packed)))
+    packed = b"".join(held[key] for key in sorted(held))
+    try:
+        file = await asyncio.to_thread(lambda: read_file(zlib.decompress(packed)))
+    except (BadInput, zlib.error) as error:
+        if await value(kv, head) != raw:  # removed while it was read
+            raise _absent(session_id) from None
+        raise StoreCorrupt(f"the copy of session {session_id} in the trash cannot be read: {error}") from None
     async with tools.importing:
-        restored = await import_session(tools, file)
-    await delete_rows(tools.stores.state, held)
-    return restored
+        return await import_session(tools, file, copy=(head, raw))
 
 
 async def discard(kv: StateKV, session_id: str) -> None:
     """Remove a deleted session for good. ``NotFound`` if it is not in the trash."""
-    doomed = [key async for key, _ in rows(kv, ("trash", session_id))]
-    if not doomed:
+    head = _part(session_id, 0)
+    raw = await value(kv, head)
+    if raw is None:
         raise _absent(session_id)
-    await delete_rows(kv, doomed)
+    try:
+        await kv.commit(Batch(deletes=frozenset({head})), expected={head: raw})
+    except Conflict:
+        raise _absent(session_id) from None
+    await delete_below(kv, ("trash", session_id))
 
 
 async def empty_trash(kv: StateKV, now: float, owner: str | None = None) -> int:
     """Remove what was deleted more than a day ago, or all of an owner's. Returns how many sessions are gone."""
-    held: dict[str, list[Key]] = {}
-    kept: set[str] = set()
-    async for key, raw in rows(kv, ("trash",)):
-        held.setdefault(key[1], []).append(key)
-        if key == _part(key[1], 0):
-            found = codec.decode(raw, TrashedSession)
-            if found.owner != owner if owner is not None else now < found.until:
-                kept.add(found.id)
-    for session_id, doomed in held.items():
-        if session_id not in kept:
-            await delete_rows(kv, doomed)
-    return len(held.keys() - kept)
+    count = 0
+    async for place, found in _places(kv):
+        if found is None or (found.owner == owner if owner is not None else now >= found.until):
+            await delete_below(kv, ("trash", place))
+            count += found is not None
+    return count
+
+
+async def _places(kv: StateKV) -> AsyncIterator[tuple[str, TrashedSession | None]]:
+    """Yield the sessions in the trash, by their ids there; None for parts that a restoration left."""
+    after: Key | None = None
+    while page := await kv.scan(("trash",), after=after, limit=1):
+        ((key, raw),) = page
+        yield key[1], codec.decode(raw, TrashedSession) if key == _part(key[1], 0) else None
+        after = _part(key[1], _MOST_PARTS)
 
 
 def _absent(session_id: str) -> NotFound:

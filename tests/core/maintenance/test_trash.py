@@ -189,3 +189,50 @@ async def test_a_removal_that_the_store_cut_off_is_finished_by_the_same_call() -
         assert not [key for key, raw in await kv.scan(()) if session in key or session.encode() in raw]
         with pytest.raises(NotFound):
             await saga.sessions.delete(session)
+
+
+async def test_of_restorations_at_once_one_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Saga.open(memory_config()) as saga:
+        _, session = await story(saga)
+        await saga.maintenance.put_in_trash(session)
+        waiting(saga, monkeypatch)
+        found = await asyncio.gather(*(saga.maintenance.restore(session) for _ in range(3)), return_exceptions=True)
+        assert sorted(type(each).__name__ for each in found) == ["NotFound", "NotFound", "Session"]
+        assert len(await turns_of(saga, session)) == TURNS and len(await saga.sessions.list()) == 1
+        assert await in_trash(saga) == [] and await saga.stores.state.scan(("trash",)) == []
+        await is_whole(saga)
+
+
+@pytest.mark.parametrize("pause", range(0, 40, 2))
+async def test_a_session_is_restored_or_discarded_and_never_both(pause: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Saga.open(memory_config()) as saga:
+        _, session = await story(saga, 1)
+        await saga.maintenance.put_in_trash(session)
+        waiting(saga, monkeypatch)
+
+        async def discards() -> None:
+            for _ in range(pause):
+                await asyncio.sleep(0)
+            await saga.maintenance.discard(session)
+
+        restored, discarded = await asyncio.gather(
+            saga.maintenance.restore(session), discards(), return_exceptions=True
+        )
+        assert [type(each) for each in (restored, discarded)].count(NotFound) == 1, (restored, discarded)
+        live = [each.session.id for each in await saga.sessions.list()]
+        assert live == ([] if isinstance(restored, NotFound) else [session])
+        assert await saga.stores.state.scan(("trash",)) == []
+
+
+async def test_emptying_the_trash_leaves_a_copy_that_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Saga.open(memory_config()) as saga:
+        _, session = await story(saga)
+        waiting(saga, monkeypatch)
+
+        async def empties() -> None:
+            for _ in range(100):
+                await saga.maintenance.empty_trash()
+
+        await asyncio.gather(saga.maintenance.put_in_trash(session), empties())
+        assert await in_trash(saga) == [(session, TURNS)]
+        assert len(await turns_of(saga, (await saga.maintenance.restore(session)).id)) == TURNS
