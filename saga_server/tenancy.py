@@ -66,6 +66,11 @@ class Tenancy:
         """Count turns of a key before they begin. Raises ``QuotaExceeded`` and ``StoreError``."""
         return await self.access.admit(key_id, turns) if self.access is not None else None
 
+    async def has_room(self, key_id: str) -> None:
+        """Check that the stories of a key's owner may grow. Raises ``QuotaExceeded`` and ``StoreError``."""
+        if self.access is not None:
+            await self.access.has_room(key_id)
+
     def _made(self) -> Access:
         assert self._engine is not None, "the engine is not open"
         return self._host().admission(self._engine)

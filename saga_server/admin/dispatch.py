@@ -78,6 +78,8 @@ class _Dispatcher:
         asked = await _scoped(request, endpoint, await _reader_of(endpoint).read(request, match))
         if endpoint.costs:
             await tenancy_of(request.app[SAGA]).admit(request[BEARER].key_id)
+        elif endpoint.grows:
+            await tenancy_of(request.app[SAGA]).has_room(request[BEARER].key_id)
         if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
             # Without required keys a client can send any key, so all clients share the places.
             owner = request[BEARER].owner if request[KEY_REQUIRED] else ""

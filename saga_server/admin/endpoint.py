@@ -81,6 +81,8 @@ class Endpoint(Generic[P, A]):
     parameter must itself restrict its answer to ``Bearer.scope``."""
     costs: bool = field(default=False, kw_only=True)
     """Whether the request calls a model, and so counts as a turn of the key."""
+    grows: bool = field(default=False, kw_only=True)
+    """Whether the request adds to the journal, and so is refused to a key whose quota of bytes is used up."""
     status: int = field(default=200, kw_only=True)
     status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
     """Returns the status of an answer, if it varies."""

@@ -54,7 +54,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint("GET", "/api/sessions", session_handlers.list_sessions, "List sessions", tags=_SESSIONS, reach="own"),
     Endpoint(
         "POST", "/api/sessions", session_handlers.create_session, "Create a session",
-        tags=_SESSIONS, reach="own", status=201,
+        tags=_SESSIONS, reach="own", grows=True, status=201,
     ),
     Endpoint("GET", _ONE, session_handlers.show_session, "Get a session", tags=_SESSIONS, reach="own"),
     Endpoint(
@@ -123,7 +123,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/fork", session_handlers.fork_timeline, "Name a timeline",
-        tags=_TIMELINES, reach="own", status=201, if_match=_HEADS,
+        tags=_TIMELINES, reach="own", grows=True, status=201, if_match=_HEADS,
     ),
     Endpoint(
         "POST", f"{_ONE}/timelines/{{name}}", session_handlers.rename_timeline, "Rename a timeline",
@@ -161,7 +161,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/changes", memory_handlers.make_change, "Correct something",
-        tags=_MEMORY, reach="own", status=201, if_match=_CHANGES,
+        tags=_MEMORY, reach="own", grows=True, status=201, if_match=_CHANGES,
     ),
     Endpoint(
         "DELETE", f"{_ONE}/changes/{{change}}", memory_handlers.undo_change, "Undo a change",
@@ -177,7 +177,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", _RULES, memory_handlers.decide_always, "Always accept or reject proposals like this one",
-        tags=_MEMORY, reach="own", status=201, if_match=_RULES,
+        tags=_MEMORY, reach="own", grows=True, status=201, if_match=_RULES,
     ),
     Endpoint(
         "DELETE", f"{_RULES}/{{rule}}", memory_handlers.ask_again, "Delete a standing rule",

@@ -156,7 +156,8 @@ async def _in_trash(request: web.Request, asked: parameters.OfTrash) -> str:
 
 
 def _trashed(session: TrashedSession) -> dict[str, Any]:
-    return {**asdict(session), "until": session.until}
+    about = asdict(session, filter=lambda field, _: field.name not in ("bytes", "whole"))
+    return {**about, "until": session.until}
 
 
 async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:

@@ -89,6 +89,12 @@ class Access:
         self._news.set()
         return taken
 
+    async def has_room(self, key_id: str) -> None:
+        """Check that the stories of a key's owner may grow. Raises ``QuotaExceeded``."""
+        record = self.record(key_id)
+        if record is not None:
+            await self.meter.has_room(record)
+
     async def give_back(self, taken: Taken | None) -> None:
         """Take back a count, because the turn is played on another server."""
         if taken is not None:

@@ -89,7 +89,10 @@ class Holdings:
         self._begun[owner] += 1
 
     async def bytes(self, owner: str, *, fresh: bool = False) -> int:
-        """Return the size of an owner's sessions in the journal; 0 before the first count. Raises ``StoreError``."""
+        """Return the size of an owner's sessions in the journal and in the trash; 0 before the first count.
+
+        A session in the trash counts as if it were restored. Raises ``StoreError``.
+        """
         age = self.clock.monotonic() - self._weighed.get(owner, _NEVER)
         if fresh and age > FRESH_SECONDS:
             await self._weigh(owner, anew=True)
@@ -128,6 +131,8 @@ class Holdings:
             log.error("what keys hold cannot be counted", exc_info=error)
 
     async def _weigh(self, owner: str, *, anew: bool = False) -> None:
+        from saga_core.maintenance import list_trash  # a start without limits does not need it
+
         known = {} if anew else self._sizes.get(owner, {})
         sizes: dict[str, tuple[Session, int]] = {}
         for session in await self.journal.sessions():
@@ -136,7 +141,8 @@ class Holdings:
             had = known.get(session.id)
             sizes[session.id] = had if had is not None and had[0] == session else (session, await self._size(session))
         self._sizes[owner] = sizes
-        self._bytes[owner] = sum(size for _, size in sizes.values())
+        trash = [each.bytes for each in await list_trash(self.journal.kv, self.clock.now()) if each.owner == owner]
+        self._bytes[owner] = sum(size for _, size in sizes.values()) + sum(trash)
         self._weighed[owner] = self.clock.monotonic()
 
     async def _size(self, session: Session) -> int:

@@ -167,13 +167,7 @@ class Meter:
     async def admit(self, key: KeyRecord, turns: int = 1) -> Taken:
         """Count ``turns`` more turns of a key. Raises ``QuotaExceeded``."""
         quotas = key.quotas
-        if quotas.bytes and await self.holdings.bytes(key.owner) >= quotas.bytes:
-            held = await self._bytes(key.owner)
-            if held >= quotas.bytes:
-                raise _over(
-                    "bytes", f"{quotas.bytes:,} bytes of stories; there are {held:,}", "remove what is not needed",
-                    OLD_SECONDS,
-                )  # fmt: skip
+        await self.has_room(key)
         limited = quotas.turns_a_minute or quotas.tokens_a_day or quotas.dollars_a_day
         known = await (self._look(key.id) if limited else self._mine(key.id))
         if not (self.shared and quotas.turns_a_minute):
@@ -187,6 +181,16 @@ class Meter:
             await self._uncount(key.id, together, turns)
             raise
         return evolve(taken, together=together)
+
+    async def has_room(self, key: KeyRecord) -> None:
+        """Check that the owner's stories are not too large to grow. Raises ``QuotaExceeded``."""
+        limit = key.quotas.bytes
+        if not limit or await self.holdings.bytes(key.owner) < limit:
+            return
+        held = await self._bytes(key.owner)
+        if held >= limit:
+            what = f"{limit:,} bytes of stories; there are {held:,}, with those in the trash"
+            raise _over("bytes", what, "remove what is not needed for good", OLD_SECONDS)
 
     async def _take_together(self, key_id: str, quotas: Quotas, turns: int) -> int | None:
         """Count the turns in the shared row and return the minute; None if the store does not respond in time."""

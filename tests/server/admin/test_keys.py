@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from saga_server.hosting import Access
 from saga_server.tenancy import tenancy_of
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -147,3 +148,55 @@ async def test_stored_keys_lock_a_server_whose_settings_have_none_any_more(admin
         assert (await Client(open_.server, open_.http, secret).chat(HELLO)).status == 200
         await access.keys.revoke(record.id)
         assert (await open_.get("/api/sessions")).status == 200
+
+
+async def test_the_trash_is_no_way_around_a_quota_of_sessions(admin: Client) -> None:
+    player, _ = await made(admin, sessions="1")
+    first = (await player.chat(HELLO)).session
+    await player.send("DELETE", f"/api/sessions/{first}?undo=1")
+    second = (await player.post("/api/sessions", json={"label": "second"})).json["id"]
+    refused = await player.post(f"/api/trash/{first}")
+    assert (refused.status, refused.error["code"]) == (429, "quota_sessions")
+    assert [each["id"] for each in (await player.get("/api/sessions")).json["sessions"]] == [second]
+    assert [each["id"] for each in (await player.get("/api/trash")).json["sessions"]] == [first], "it is not lost"
+    await player.send("DELETE", f"/api/sessions/{second}")
+    access = tenancy_of(admin.server.saga).access
+    assert access is not None
+    await access.meter.holdings.count("")  # as it is done again after two seconds
+    assert (await player.post(f"/api/trash/{first}")).status == 200
+
+
+async def weighed(access: Access, owner: str) -> None:
+    """What happens in the background within a minute."""
+    await access.meter.holdings.settled()
+    await access.meter.holdings._weigh(owner, anew=True)
+
+
+async def test_a_key_over_its_bytes_writes_nothing_and_the_trash_makes_no_room(admin: Client) -> None:
+    player, key = await made(admin, bytes="500")
+    session = (await player.chat(HELLO)).session
+    access = tenancy_of(admin.server.saga).access
+    assert access is not None
+    await weighed(access, key["owner"])
+    note = {"kind": "note", "text": "The bridge is out."}
+    call = {"name": "remember", "arguments": {"session": session, "text": "The bridge is out."}}
+    for path, body in (
+        (f"/api/sessions/{session}/changes", note),
+        ("/api/sessions", {"label": "another"}),
+        (f"/api/sessions/{session}/fork", {"name": "evening"}),
+    ):
+        refused = await player.post(path, json=body)
+        assert (refused.status, refused.error["code"]) == (429, "quota_bytes"), path
+    told = await player.send(
+        "POST", "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
+        headers={"Accept": "application/json, text/event-stream"},
+    )  # fmt: skip
+    assert b"bytes: this key may use 500" in told.raw
+    await player.send("DELETE", f"/api/sessions/{session}?undo=1")
+    assert await access.meter.holdings.count(key["owner"]) == 0
+    await weighed(access, key["owner"])
+    assert (await player.chat(HELLO)).status == 429, "what lies in the trash counts"
+    assert (await player.post(f"/api/trash/{session}")).status == 200, "and restoring it adds nothing"
+    await player.send("DELETE", f"/api/sessions/{session}")
+    await weighed(access, key["owner"])
+    assert (await player.post("/api/sessions", json={"label": "another"})).status == 201
