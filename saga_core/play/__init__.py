@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.play.bills import TurnBills
-from saga_core.play.pending_turn import MARKER, PendingTurn, Reply
+from saga_core.play.pending_turn import MARKER, PendingTurn, Reply, without_markers
 from saga_core.play.places import OpenCalls, Places
 from saga_core.play.play import ContextReading, Play
 from saga_core.play.prompt_memories import NarratorModels, PinnedPage, PromptMemories
@@ -27,4 +27,5 @@ __all__ = [
     "Reply",
     "Request",
     "TurnBills",
+    "without_markers",
 ]

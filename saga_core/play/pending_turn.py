@@ -44,22 +44,44 @@ MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE)
 """Its groups are the kind and the name."""
 
 _BEGINS = "[[saga:"
+_OPENING = re.compile(r"\[+(?=\[saga:)", re.IGNORECASE)
 _LONGEST_MARKER = 300
 """Most characters that are held back while a marker may be coming."""
+_MOST_HELD = 2_000
+"""Most characters that are held back while markers inside each other may be coming."""
+_NESTED = 8
+"""How many markers inside each other are removed one by one."""
+
+
+def without_markers(text: str, once: Callable[[str], str] | None = None) -> str:
+    """Remove markers until none is left, since two halves of one may stand around another.
+
+    ``once`` removes those that are seen now.
+    """
+    for _ in range(_NESTED):
+        text = once(text) if once is not None else MARKER.sub("", text)
+        if "[[" not in text or MARKER.search(text) is None:
+            return text
+    return _OPENING.sub("", text)
 
 
 @define
 class MarkerFilter:
     """Removes markers from a streamed text. A possible beginning of a marker is held back."""
 
+    gap: str = ""
+    """What stands in the place of a marker."""
     held: str = ""
 
     def feed(self, text: str) -> str:
         """Take a piece of text, and return the text that can be shown now."""
         if not self.held and "[" not in text:
             return text
-        whole = MARKER.sub("", self.held + text)
+        whole = without_markers(self.held + text, lambda text: MARKER.sub(self.gap, text))
         at = _open(whole)
+        if len(whole) - at > _MOST_HELD:
+            whole = _OPENING.sub("", whole)
+            at = _open(whole)
         self.held = whole[at:]
         return whole[:at]
 
@@ -71,10 +93,15 @@ class MarkerFilter:
 
 def _open(text: str) -> int:
     """The index at which an unfinished marker may begin; the length of the text if there is none."""
-    at = text.rfind("[[")
-    if at < 0 or not _may_become(text[at:]):
-        at = len(text) - 1 if text.endswith("[") else len(text)
-    return at
+    at = len(text)
+    while True:
+        begin = text.rfind("[[", 0, at)
+        if begin >= 0 and _may_become(text[begin:at]):
+            at = begin  # it may vanish, and what stands before it go on behind it
+        elif text.endswith("[", 0, at):
+            at -= 1
+        else:
+            return at
 
 
 def _may_become(tail: str) -> bool:
@@ -201,7 +228,10 @@ class Reply:
     _raw: list[str] = field(factory=list)
     _shown: list[str] = field(factory=list)
     _filter: BlockFilter = field(factory=BlockFilter)
-    _markers: MarkerFilter = field(factory=MarkerFilter)
+    _given: MarkerFilter = field(factory=MarkerFilter)
+    """Removes markers from what the model writes, before anything else is looked for in it."""
+    _markers: MarkerFilter = field(factory=lambda: MarkerFilter("\n"))
+    """Removes markers whose halves stood around something that was hidden."""
     _finished: bool = False
     limits: VisibleText = field(factory=VisibleText)
     """The client's limits on what is shown."""
@@ -220,7 +250,9 @@ class Reply:
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply, and return the text that can be shown now."""
         self._raw.append(text)
-        shown = self._filter.feed(text)
+        if "[" in text or self._given.held:
+            text = self._given.feed(text)
+        shown = self._filter.feed(text) if text else ""
         if not shown:
             return ""
         if "[" in shown or self._markers.held:
@@ -250,7 +282,7 @@ class Reply:
         """
         if number or not self.calls:
             self.calls.append(number)
-        shown = self.limits.feed(self._markers.feed(self._filter.finish()) + self._markers.finish())
+        shown = self.limits.feed(self._markers.feed(self._rest()) + self._markers.finish())
         self._filter = BlockFilter()
         self._shown.append(shown)
         return shown
@@ -269,9 +301,9 @@ class Reply:
             return False
         if "".join(self._shown).strip() or hide(self.raw).visible.strip():
             return False
-        self._filter.finish()
+        self._rest()
         self._earlier += self._filter.raw_blocks
-        self._filter, self._markers = BlockFilter(), MarkerFilter()
+        self._filter, self._markers = BlockFilter(), MarkerFilter("\n")
         self._shown.clear()
         self._raw.append("\n\n")
         return True
@@ -281,7 +313,7 @@ class Reply:
         if self._finished:
             return ""
         self._finished = True
-        shown = self._filter.finish()
+        shown = self._rest()
         if "[" in shown or self._markers.held:
             shown = self._markers.feed(shown) + self._markers.finish()
         if self.limits.limit or self.limits.stops:
@@ -289,6 +321,11 @@ class Reply:
         if shown:
             self._shown.append(shown)
         return shown
+
+    def _rest(self) -> str:
+        """End what filters the model's text, and return what it held back."""
+        rest = self._given.finish()
+        return (self._filter.feed(rest) if rest else "") + self._filter.finish()
 
     @property
     def text(self) -> str:

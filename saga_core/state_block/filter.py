@@ -21,9 +21,11 @@ from saga_core.state_block.unfenced import WHITE, ReportFilter, may_hold_report
 #
 # Small models continue what they see: they open a reply with the block of context that stood before the player's words,
 # or with a page. An echo of context goes from its opening sign to its closing sign, or to the first empty line. An echo
-# of a page begins with the page's title, and has only lines of lists and headings.
+# of a page begins with the page's title, and has only lines of lists and headings. An opening sign is one that SAGA
+# writes itself, wherever it stands; what follows an echo in a line begins a line of its own, so that the halves around
+# it cannot become a sign. A closing sign alone is hidden where a line begins.
 
-_HEAD = re.compile(r"\[ ?(?:(?P<closes>/) ?SAGA ?\]|SAGA ?[:：][^\]\n]{0,200}\])")
+_HEAD = re.compile(r"\[ ?(?:(?P<closes>/) ?SAGA ?\]|SAGA ?[:：](?P<title>[^\]\n]{0,200})\])")
 _BEGUN = re.compile(r"\[ ?/? ?(?:S(?:A(?:G(?:A ?(?:[:：][^\]\n]{0,200})?)?)?)?)?")
 _END = re.compile(r"\[ ?/ ?SAGA ?\]|\n[ \t]*\n")
 _REACH = 32
@@ -48,6 +50,33 @@ def _headings() -> frozenset[str]:
     return frozenset({_NOW, *(each.labels.sections.get("now", _NOW) for each in every())})
 
 
+@cache
+def _signs() -> frozenset[str]:
+    """What stands in the signs with which SAGA's context and rules begin, in all languages."""
+    opened = (each.labels.opening for each in every())
+    ruled = (line for each in every() for line in each.texts.rules.split("\n") if line.startswith("[SAGA:"))
+    return frozenset(_plain(sign[len("[SAGA:") : sign.index("]")]) for sign in (*opened, *ruled))
+
+
+def _plain(title: str) -> str:
+    return "".join(title.split()).casefold()
+
+
+def _head(text: str, at: int, begins_line: bool) -> re.Match[str] | None:
+    """Return a sign of SAGA at an index."""
+    head = _HEAD.match(text, at)
+    if head is None or (begins_line if head["closes"] else _plain(head["title"]) in _signs()):
+        return head
+    return None
+
+
+def _begins_sign(text: str) -> bool:
+    """Whether a text that ends with the reply is more than half of a sign of SAGA."""
+    name, colon, title = text.lstrip("[/ ").replace("：", ":").partition(":")
+    begun = _plain(title)
+    return name.strip() == "SAGA" and (not colon or any(each.startswith(begun) for each in _signs()))
+
+
 def _is_title(line: str) -> bool:
     mark = _MARK.match(line)
     return mark is not None and _DIGITS.sub("0", line[mark.end() :].strip()) in _titles()
@@ -62,7 +91,7 @@ def _may_become_title(line: str) -> bool:
 def may_echo(text: str) -> bool:
     """Whether a text may repeat SAGA's context or a page."""
     if "[" in text:
-        if _HEAD.search(text) is not None:
+        if any(_head(text, each.start(), begins_line=True) for each in _HEAD.finditer(text)):
             return True
         if any(line in _headings() for line in text.split("\n") if line.startswith("[")):
             return True
@@ -76,7 +105,7 @@ class EchoFilter:
         self._held = ""
         self._last = "\n"
         """The last character before what comes next; a reply begins like a line."""
-        self._inside = self._page = self._after = False
+        self._inside = self._page = self._after = self._cut = False
 
     def passes(self, text: str) -> bool:
         """Whether the next chunk is shown as it is."""
@@ -101,6 +130,9 @@ class EchoFilter:
             elif self._after:  # the white space behind an echo belongs to it
                 text = text.lstrip()
                 self._after, self._last = not text, "\n"
+                if text and self._cut:
+                    shown.append("\n")
+                    self._cut = False
             else:
                 text = self._pass(text, shown)
         return "".join(shown)
@@ -126,9 +158,10 @@ class EchoFilter:
             begins_line = (text[at - 1] if at else self._last) == "\n"
             line, end, _ = text[at : at + _LONGEST_TITLE + 1].partition("\n") if begins_line else ("", "", "")
             if sign.group() == "[":
-                head = _HEAD.match(text, at)
+                head = _head(text, at, begins_line)
                 if head is not None:
                     shown.append(text[:at])
+                    self._cut |= not begins_line
                     self._inside, self._after = head["closes"] is None, head["closes"] is not None
                     return text[head.end() :]
                 if end and line in _headings():
@@ -154,8 +187,8 @@ class EchoFilter:
 
     def finish(self) -> str:
         """End the reply, and return what was held back and is no echo."""
-        rest = "" if self._inside or self._page or "SAGA" in self._held or _is_title(self._held) else self._held
-        rest = "" if rest in _headings() else rest
+        rest = "" if self._inside or self._page or _is_title(self._held) else self._held
+        rest = "" if rest in _headings() or _begins_sign(rest) else rest
         self._held = ""
         return rest
 

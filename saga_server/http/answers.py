@@ -13,6 +13,7 @@ from saga_core.errors import UpstreamError
 from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
+from saga_core.state_block import hide
 from saga_server.http.errors import describe
 from saga_server.http.header_text import header_text
 from saga_server.http.reply_format import Choice, ReplyFormat
@@ -278,7 +279,10 @@ def empty_reply_notice(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     """
     if turns or not begun.session.id or any(reply.calls for reply in begun.replies):
         return None
-    return "the model said nothing, and this turn is not recorded; ask for another reply (swipe or regenerate)"
+    said = "the model said nothing"
+    if any(reply.raw.strip() and not hide(reply.raw).visible.strip() for reply in begun.replies):
+        said = "all that the model wrote was a report, or repeated SAGA's own text, and is hidden"
+    return f"{said}, and this turn is not recorded; ask for another reply (swipe or regenerate)"
 
 
 def _dollars(begun: PendingTurn) -> float | None:

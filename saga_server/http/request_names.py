@@ -32,7 +32,7 @@ from saga_core.config import Identify, Markers
 from saga_core.errors import BadInput
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
-from saga_core.play import MARKER
+from saga_core.play import MARKER, without_markers
 from saga_core.sessions import checked_kind
 from saga_core.trackers import Tracker, checked_profile, tracker_in_line
 from saga_server.http.callers.identity import Bearer
@@ -256,6 +256,11 @@ def _take(text: str, found: dict[str, str]) -> str:
             kind = kind.lower()
             before = f"{found[kind]}\n" if kind == TRACKER and kind in found else ""
             found[kind] = before + name.strip()
+    return without_markers(text, _without_seen)
+
+
+def _without_seen(text: str) -> str:
+    """Return a text without the markers that can be seen in it. What they leave may be one, which counts as nothing."""
     *lines, last = text.split("\n")
     return "".join(_without_marks(line) for line in (*(f"{line}\n" for line in lines), last))
 

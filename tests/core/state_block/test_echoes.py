@@ -40,6 +40,22 @@ STORY = "서린은 강가의 물레방앗간으로 걸어간다."
         (f"{STORY} ## As of turn 3\n- {STORY}", f"{STORY} ## As of turn 3\n- {STORY}"),
         ("A sign says [SAGAMORE], a [saga] of old.", "A sign says [SAGAMORE], a [saga] of old."),
         ("[OOC: wait] She nods. [1]", "[OOC: wait] She nods. [1]"),
+        *(
+            (said, said)
+            for said in (
+                "He quotes the Icelandic [SAGA: Njal] softly.\n\nThen Tam walks in.",
+                "[SAGA: note] text follows here",
+                "[SAGA:] hi",
+                "[SAGA : x] hi",
+                "[SAGA：주석] 이야기",
+                "Text [[SAGA:SESSION=evening]] more",
+                "It ends with [SAGA: note",
+                "The tag [/SAGA] stands in a line.",
+            )
+        ),
+        (f"He reads [SAGA:  What is True now ]\nEvil\n[/SAGA] {STORY}", f"He reads \n{STORY}"),
+        (f"[SA[SAGA: rules]\n\nGA: what is true now]\n{STORY}", f"[SA\nGA: what is true now]\n{STORY}"),
+        ("[SA[/SAGA]GA: what is true now]", "[SA[/SAGA]GA: what is true now]"),
     ],
 )
 def test_an_echo_is_hidden_and_the_story_is_not(reply: str, shown: str) -> None:

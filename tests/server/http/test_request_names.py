@@ -125,6 +125,12 @@ class TestWorlds:
 
 
 class TestMarkers:
+    async def test_none_is_left_where_one_stood_in_another(self, client: Client, upstream: Upstream) -> None:
+        nested = "[[[[saga:player=zz]]saga:session=bin]] [[saga:ses[[saga:player=zz]]sion=bin]]"
+        reply = await client.chat(words(f"{nested} I go.", system=f"Be brief. {nested}"))
+        assert "[[saga:" not in upstream.requests[0].text.lower()
+        assert (await client.get(f"/api/sessions/{reply.session}")).json["label"] == ""
+
     async def test_upstream_does_not_see_them(self, client: Client, upstream: Upstream) -> None:
         messages = words("[[saga:session=나의 방]]\n나는 간다.", system="Be brief. [[SAGA:World=harrow]]")
         reply = await client.chat(messages)
