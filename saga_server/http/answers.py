@@ -234,7 +234,7 @@ class WholeAnswer(Answer):
             choice.text += reply.finish()
             choice.finish = reply.limits.ended or choice.finish
         notice = await self.outlet.commit(self.begun)
-        late = filter(None, (self.begun.cut_short, notice))
+        late = filter(None, (notice, self.begun.cut_short))
         headers = answer_headers(self.outlet, self.begun, *late)
         if self.begun.is_lost:
             headers.pop("X-SAGA-Turn", None)
@@ -255,10 +255,11 @@ class WholeAnswer(Answer):
 def answer_headers(outlet: Outlet, begun: PendingTurn, *late: str) -> dict[str, str]:
     """Return the headers that say which turn the reply becomes and how reading the request went.
 
-    For a caller who does not run the server, what is degraded for all chats is reduced to its names.
+    For a caller who does not run the server, what is degraded for all chats is reduced to its names. It comes last in
+    the notice, which may be cut, and ``late``, such as that the turn is not recorded, comes first.
     """
     degraded = [f"{name}: {why if outlet.is_operator else _WITHHELD}" for name, why in begun.degraded.items()]
-    notices = (*degraded, *begun.notices, *outlet.notices, *late)
+    notices = (*late, *outlet.notices, *begun.notices, *degraded)
     found = {
         "X-SAGA-Session": begun.session.id,
         "X-SAGA-Turn": begun.id if begun.session.id else "",

@@ -426,6 +426,11 @@ class TestRecording:
         assert streamed.streamed() == "The rain stops."
         assert streamed.events[-1] == "[DONE]"
         assert await client.metric('saga_commits_total{result="failed"}') == 2
+        for number in range(9):
+            client.server.saga.counters.degrade(f"curation.memory.{number}", "it says 'Big lorem ipsum'" * 9)
+        lost = await client.chat(words("hello [[saga:profile=nowhere]]"))
+        assert lost.headers["X-SAGA-Notice"].startswith(reply.headers["X-SAGA-Notice"].partition(";")[0])
+        assert "a marker is not heeded" in lost.headers["X-SAGA-Notice"]
 
     async def test_when_it_breaks_unexpectedly_the_reply_comes(
         self, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
