@@ -48,7 +48,7 @@ async def test_a_romance_shows_no_hit_points(browser: Browser, size: str) -> Non
 async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -> None:
     tree = {**SETTINGS, "profile": "romance"}
     async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server, "phone") as visit:
-        page, chat = visit.page, Frontend(server.saga, session="one", system="A bare card.")
+        page, chat = visit.page, Frontend(server.saga, "The bell rings.", "A bare card.", "", session="one")
         begun = await chat.say("Hello.", "She frowns.\n\n```state\npresent: [Hana]\ntrust: {Hana -> Player: -5}\n```")
         await visit.open("now", session=begun.session.id)
         trust = "[data-item=counted] [data-kind='tracker:trust']"
