@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
@@ -57,6 +57,8 @@ class Copy:
     turns: int
     seal: Seal | None
     """None for a state file that was not made as a copy, such as one that was put aside."""
+    trash: tuple[str, ...] = ()
+    """The ids of the deleted sessions that can be restored."""
 
 
 def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
@@ -98,7 +100,7 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         raise _unwritable(target, error) from error
     finally:
         part.unlink(missing_ok=True)
-    return Copy(target, found.bytes, found.journal, found.sessions, found.turns, found.seal)
+    return evolve(found, path=target)
 
 
 def _unwritable(target: Path, error: OSError) -> StoreUnavailable:
@@ -139,7 +141,8 @@ def _read(file: sqlite3.Connection, path: Path) -> Copy:
         raise BadInput(f"{path}: contains no journal")
     sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
     turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
-    return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal)
+    trash = tuple(dict.fromkeys(decode(key)[1] for (key,) in _under(file, "trash")))
+    return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal, trash)
 
 
 def _reading(path: Path) -> sqlite3.Connection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.journal import SharedTurn, delete_below, entries_of, keys, pages
 from saga_core.language import alike, clean_name, normalized, spoken_name
 from saga_core.maintenance.tools import Tools
+from saga_core.maintenance.trash import TrashedSession, discard
 from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
 from saga_core.recall import lore_scope
 from saga_core.sessions import amend
@@ -43,14 +45,18 @@ class Gone:
     """Files that may still hold the deleted bytes, each with the reason and the remedy."""
 
 
-async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
-    """Delete sessions and the worlds that no other session uses, and remove every byte of them.
+async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
+    """Delete sessions, also from the trash, and the worlds that no other session uses. Removes every byte of them.
 
     Sessions that other servers write are left. Raises ``StoreError``, and ``OwnedElsewhere`` for the first session that
     was left, after all others are deleted.
     """
-    gone, elsewhere = list[Session](), list[OwnedElsewhere]()
+    gone, elsewhere = list[Session | TrashedSession](), list[OwnedElsewhere]()
     try:
+        for copy in trashed:
+            with suppress(NotFound):  # removed meanwhile
+                await discard(tools.stores.state, copy.id)
+            gone.append(copy)
         for session in sessions:
             try:
                 if tools.own is not None:
@@ -69,9 +75,9 @@ async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
     return Gone(tuple(session.id for session in gone), remains=remains)
 
 
-async def _without_trace(tools: Tools, gone: Sequence[Session]) -> tuple[str, ...]:
+async def _without_trace(tools: Tools, gone: Sequence[Session | TrashedSession]) -> tuple[str, ...]:
     used = {each.digest for each in await tools.journal.sessions()}
-    for digest in {session.digest for session in gone} - used:
+    for digest in {session.digest for session in gone} - used - {""}:
         await tools.stores.state.commit(Batch(deletes=frozenset({keys.world(digest)})))
         await tools.stores.vector.drop(lore_scope(digest))
     return await leave_no_trace(tools)

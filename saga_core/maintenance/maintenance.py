@@ -147,14 +147,14 @@ class Maintenance:
 
         return await import_files(self.tools, files, how)
 
-    async def forget_sessions(self, sessions: Sequence[Session]) -> Gone:
-        """Delete sessions and the worlds that no other session uses, and remove every byte of them.
+    async def forget_sessions(self, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
+        """Delete sessions, also from the trash, and the worlds that no other session uses. Removes every byte of them.
 
         Raises ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
         """
         from saga_core.maintenance.forget import forget_sessions
 
-        return await forget_sessions(self.tools, sessions)
+        return await forget_sessions(self.tools, sessions, trashed)
 
     async def forget_name(self, session_id: str, name: str) -> Gone:
         """Remove a name from everything that a session holds, and the entities with that name from the state.

@@ -36,6 +36,8 @@ class TrashedSession:
     """When it was deleted, in seconds since the epoch."""
     bytes: int = 0
     """The size of its export file, which is about what it takes in the journal when it is restored."""
+    digest: str = ""
+    """The digest of its world."""
     whole: bool = True
     """Whether the copy is complete, and the session deleted."""
 
@@ -82,6 +84,7 @@ async def _copy(tools: Tools, session: Session) -> tuple[TrashedSession, dict[Ke
         turns=len(file.turns) - 1,
         deleted=tools.clock.now(),
         bytes=len(raw),
+        digest=session.digest,
     )
     # Parts without a record are removed at any time.
     await put_rows(tools.stores.state, {_part(place, 0): codec.encode(evolve(found, whole=False))})

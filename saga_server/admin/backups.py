@@ -136,7 +136,9 @@ async def _restore(
     if not holes:
         say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
     since = found.seal.made if found.seal is not None else None
-    older = OlderCopy((), ()) if with_forgotten else brought_back(config.data_dir, found.sessions, since)
+    older = (
+        OlderCopy((), ()) if with_forgotten else brought_back(config.data_dir, (*found.sessions, *found.trash), since)
+    )
     if older.names:
         raise BadInput(
             f"{file}: in {', '.join(older.names)} a name was forgotten after this backup was made, and would be back; "
@@ -148,9 +150,11 @@ async def _restore(
     async with aclosing(await Saga.open(config, resume=False, hosting=Tenancy())) as saga:
         await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # a live journal again, not a copy
         sessions = await _whole(saga, say) if holes else found.sessions
-        if unwanted := [session for session in older.sessions if session in sessions]:
-            await saga.maintenance.forget_sessions([await saga.sessions.get(session) for session in unwanted])
-            left = counted(len(unwanted), "session")
+        unwanted = [await saga.sessions.get(session) for session in older.sessions if session in sessions]
+        buried = [each for each in await saga.maintenance.trash() if each.id in older.sessions]
+        if unwanted or buried:
+            await saga.maintenance.forget_sessions(unwanted, buried)
+            left = counted(len(unwanted) + len(buried), "session")
             say(f"{left} left out: forgotten after this backup was made (--with-forgotten would bring them back)")
         for session in sessions:
             if session not in older.sessions:

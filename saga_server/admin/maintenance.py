@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from attrs import evolve
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, SagaError
@@ -167,21 +168,39 @@ async def forgotten(
     if name is not None and session is None:
         raise BadInput("name: a name is forgotten in a session; give the session too")
     data = saga.config.data_dir
-    if owner is not None:
-        await saga.maintenance.empty_trash(owner)
-    doomed = (
-        await saga.maintenance.sessions_of(owner) if owner is not None else [await saga.sessions.get(session or "")]
-    )
+    trash = await saga.maintenance.trash()
+    buried = [
+        each for each in trash if (each.owner == owner if owner is not None else session in (each.id, each.label))
+    ]
+    doomed: Sequence[Session] = ()
+    try:
+        live = saga.maintenance.sessions_of(owner) if owner is not None else _one(saga, session or "")
+        doomed = await live
+    except NotFound:
+        if not buried or (owner is None and len(buried) > 1):
+            raise
+    if owner is None and doomed:
+        buried = [each for each in buried if each.id == doomed[0].id]
+    if name is not None and not doomed:
+        raise NotFound(f"session: {buried[0].id} is in the trash; restore it, or forget all of it")
     if name is not None:
         gone = await saga.maintenance.forget_name(doomed[0].id, name)
     if data.is_dir():  # whole sessions are noted before they are removed, in case that fails
-        await asyncio.to_thread(note_forgotten, data, [each.id for each in doomed], time.time(), whole=name is None)
-    if name is None and owner is not None and elsewhere is not None:
+        noted = [each.id for each in (*doomed, *(buried if name is None else ()))]
+        await asyncio.to_thread(note_forgotten, data, noted, time.time(), whole=name is None)
+    if name is None and owner is not None and elsewhere is not None and doomed:
+        for each in buried:
+            await saga.maintenance.discard(each.id)
         gone = await _everywhere(saga, owner, doomed, elsewhere)
+        gone = evolve(gone, sessions=(*gone.sessions, *(each.id for each in buried)))
     elif name is None:
-        gone = await saga.maintenance.forget_sessions(doomed)
+        gone = await saga.maintenance.forget_sessions(doomed, buried)
     held = await asyncio.to_thread(_held, data, gone)
     return answers.Forgotten(gone.sessions, gone.places, held, gone.remains)
+
+
+async def _one(saga: Saga, session: str) -> list[Session]:
+    return [await saga.sessions.get(session)]
 
 
 async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhere: Elsewhere) -> Gone:
@@ -219,7 +238,8 @@ def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:
     found = []
     for path, made in copies.items():
         try:
-            read, held = True, not set(gone.sessions).isdisjoint(read_copy(path).sessions)
+            copy = read_copy(path)
+            read, held = True, not set(gone.sessions).isdisjoint({*copy.sessions, *copy.trash})
         except (SagaError, OSError):
             read, held = False, True
         if held:

@@ -156,7 +156,7 @@ async def _in_trash(request: web.Request, asked: parameters.OfTrash) -> str:
 
 
 def _trashed(session: TrashedSession) -> dict[str, Any]:
-    about = asdict(session, filter=lambda field, _: field.name not in ("bytes", "whole"))
+    about = asdict(session, filter=lambda field, _: field.name not in ("bytes", "digest", "whole"))
     return {**about, "until": session.until}
 
 

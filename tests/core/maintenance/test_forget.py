@@ -201,3 +201,14 @@ async def test_files_of_engines_that_are_used_no_more_are_named(tmp_path: Path) 
             (tmp_path / name).write_text(SECRET)
         gone = await saga.maintenance.forget_sessions([chat.last.session])
         assert [Path(each.partition(":")[0]).name for each in gone.remains] == ["graph.adjacency", "state.duckdb"]
+
+
+async def test_a_session_in_the_trash(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        gone = await play(saga, SECRET, label="하나")
+        await saga.drain(20)
+        trashed = await saga.maintenance.put_in_trash(gone)
+        assert (await saga.maintenance.forget_sessions([], [trashed])).sessions == (gone,)
+        assert {key[0] for key, _ in await saga.stores.state.scan(())} == {"meta"}
+        assert await saga.stores.vector.scopes() == []
+    assert traces(tmp_path, SECRET, gone) == []

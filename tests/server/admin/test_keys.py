@@ -200,3 +200,29 @@ async def test_a_key_over_its_bytes_writes_nothing_and_the_trash_makes_no_room(a
     await player.send("DELETE", f"/api/sessions/{session}")
     await weighed(access, key["owner"])
     assert (await player.post("/api/sessions", json={"label": "another"})).status == 201
+
+
+async def test_what_lies_in_the_trash_is_forgotten_by_id_and_by_name(admin: Client) -> None:
+    player, _ = await made(admin)
+    for asked in ("session", "label"):
+        headers = {"X-SAGA-Session": "tale"}
+        session = (await player.chat(HELLO, headers=headers)).session
+        await player.send("DELETE", f"/api/sessions/{session}?undo=1")
+        refused = await admin.post("/api/forget?session=tale&name=hello")
+        assert refused.status == 404 and "is in the trash" in refused.error["message"]
+        name = session if asked == "session" else "tale"
+        forgotten = await admin.post(f"/api/forget?session={name}")
+        assert (forgotten.status, forgotten.json["sessions"]) == (200, [session])
+        assert (await player.get("/api/trash")).json["sessions"] == []
+        assert (await admin.post(f"/api/forget?session={name}")).status == 404
+
+
+async def test_everything_of_a_key_is_forgotten_though_it_all_lies_in_the_trash(admin: Client) -> None:
+    player, key = await made(admin)
+    for live in (False, True):
+        session = (await player.chat(HELLO)).session
+        await player.send("DELETE", f"/api/sessions/{session}?undo=1")
+        more = [(await player.chat(words("another"))).session] if live else []
+        forgotten = await admin.post(f"/api/forget?owner={key['owner']}")
+        assert (forgotten.status, sorted(forgotten.json["sessions"])) == (200, sorted([session, *more]))
+        assert (await player.get("/api/trash")).json["sessions"] == []
