@@ -39,7 +39,7 @@ from saga_core.imports import (
 from saga_core.language import fold_name
 from saga_core.maintenance.story_turns import add_story, find_story, grow_story
 from saga_core.maintenance.tools import Tools
-from saga_core.maintenance.transfer import free_label, import_session, read_file
+from saga_core.maintenance.transfer import confined, free_label, import_session, read_file
 from saga_core.world import (
     FreeNames,
     LaidOut,
@@ -57,6 +57,7 @@ from saga_core.world import (
 _TRIES = 8
 """How often to try to record a chat whose name is taken meanwhile."""
 State = Literal["new", "grown", "known", "read"]
+_STAYS = "memories that other sessions would have been told of stay in this one"
 _STOPPED = "the import was stopped before it; take the file in again to go on"
 
 
@@ -207,6 +208,10 @@ class _Work:
                 continue
             if self.how.owner_named:
                 file = evolve(file, session=evolve(file.session, owner=self.how.owner))
+            file, moved = await asyncio.to_thread(confined, file)
+            losses = Losses()
+            if moved:
+                losses.add("namespace", "mapped", _STAYS, file.session.label, moved)
             session = file.session
             if not self.how.dry_run:
                 session = await import_session(self.tools, file)
@@ -221,6 +226,7 @@ class _Work:
                     world=session.world or None,
                     session=None if self.how.dry_run else session.id,
                     label=session.label,
+                    losses=losses.listed(),
                 ),
             )
 

@@ -41,6 +41,8 @@ from saga_core.model import (
     ACCEPT,
     REFUSE,
     Delta,
+    Event,
+    Remembered,
     Review,
     Session,
     StandingRule,
@@ -50,7 +52,9 @@ from saga_core.model import (
     TurnKind,
     TurnNode,
     WorldState,
+    crosses,
     fold,
+    within_session,
 )
 from saga_core.stores import Key, Limits
 from saga_core.world import World, opening_state
@@ -393,6 +397,27 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Tur
         raise BadInput(f"line {number}: turn {turn.id!r} comes before its parent {turn.parent!r}")
     elif tree.get(turn.parent).depth + 1 != turn.depth:
         raise BadInput(f"line {number}: turn {turn.id!r} has depth {turn.depth}, which is not that of its place")
+
+
+def confined(file: SessionFile) -> tuple[SessionFile, int]:
+    """Return the file with all of its memory records in namespaces of its session, and how many records that moved.
+
+    Whoever wrote the file decides what its own story remembers, and not what the owner's other sessions are told.
+    """
+    moved: set[str] = set()
+
+    def stays(delta: Delta) -> Delta:
+        events: list[Event] = []
+        for event in delta.events:
+            if isinstance(event, Remembered) and crosses(event.record.namespace):
+                moved.add(event.record.id)
+                event = Remembered(evolve(event.record, namespace=within_session(event.record.namespace)))
+            events.append(event)
+        return evolve(delta, events=tuple(events))
+
+    turns = [(evolve(turn, delta=stays(turn.delta)), node) for turn, node in file.turns]
+    beside = [(key, stays(value) if isinstance(value, Delta) else value) for key, value in file.beside]
+    return evolve(file, turns=turns, beside=beside), len(moved)
 
 
 async def import_session(

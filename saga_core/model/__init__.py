@@ -57,6 +57,7 @@ from saga_core.model.namespaces import (
     of_card,
     segments,
     within,
+    within_session,
 )
 from saga_core.model.tree import (
     ACCEPT,
@@ -165,4 +166,5 @@ __all__ = [
     "undoings",
     "with_ids",
     "within",
+    "within_session",
 ]

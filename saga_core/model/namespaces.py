@@ -61,6 +61,12 @@ def crosses(template: str) -> bool:
     return f"{{{SESSION}}}" not in template
 
 
+def within_session(template: str) -> str:
+    """Return the namespace of the session below ``template``."""
+    above = [each for each in template.split("/") if each][: DEEPEST - 1]
+    return f"/{'/'.join((*above, f'{{{SESSION}}}'))}"
+
+
 def of_card(template: str) -> bool:
     """Whether records of a namespace are used only in sessions that began with the same greeting of a card."""
     return f"{{{CARD}}}" in template

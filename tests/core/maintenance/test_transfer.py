@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NewerSchema, NotFound
+from saga_core.maintenance.importing import ImportOptions
 from saga_core.maintenance.transfer import read_file
 from saga_core.model.tree import Session
-from tests.core.frontend import Frontend, memory_config
+from tests.core.frontend import MEMORY, Frontend, memory_config
 
 WORDS = st.sampled_from(
     ("숲으로 간다.", "크룩에게 묻는다. “누구냐?”", "I look around.", "나는 *천천히* 걷는다.", "Wait,\nwhat is that?")
@@ -113,6 +114,27 @@ async def test_an_imported_chat_is_found_by_its_history() -> None:
         chat.saga = other
         begun = await chat.begin("더 간다.")
         assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id)
+
+
+async def test_what_a_file_remembers_is_told_in_its_own_session_alone() -> None:
+    config = {**MEMORY, "memory_strategies": {"preferences": {}}}
+    async with Saga.open(config) as saga:
+        session = await play(saga, [])
+        for space in ("/preferences/{actor}", "/mine/{actor}/{session}"):
+            await saga.memory.correct(session.id, "remember", {"text": f"PLANT {space[1:5]}", "namespace": space})
+        raw = await exported(saga, session.id)
+    async with Saga.open(config) as saga:
+        how = ImportOptions(owner="k2", owner_named=True)
+        (thing,) = (await saga.maintenance.import_files([("x.jsonl", raw)], how)).things
+        assert [(each.field, each.verdict, each.count) for each in thing.losses] == [("namespace", "mapped", 1)]
+        other = Frontend(saga, session="other", owner="k2")
+        turn = await other.say("I wait.", "Nothing comes.")
+        await saga.drain(10)
+        assert (await saga.memory.records(turn.session.id))["memories"] == []
+        assert thing.session is not None
+        own = (await saga.memory.records(thing.session))["memories"]
+        assert {each["text"] for each in own} == {"PLANT pref", "PLANT mine"}
+        assert all(each["told"] and each["namespace"].endswith(thing.session) for each in own)
 
 
 async def test_a_session_with_the_longest_id_is_whole() -> None:
