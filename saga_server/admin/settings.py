@@ -40,6 +40,9 @@ async def show_settings(request: web.Request, asked: NoParams) -> answers.Settin
 async def change_settings(request: web.Request, asked: parameters.SettingsChange) -> answers.SettingsChanged:
     """Change settings in the file and reload them. A dry run only checks them and shows the lines that would change."""
     reloading = request.app[RELOADING]
+    for name, text in (*asked.fields.items(), ("price_model", asked.price_model or "")):
+        if "${" in text:  # it would be replaced by a secret, a file or a variable of this machine
+            raise BadInput(f"{name}: {text[:80]!r} has a reference; references are written in the settings file alone")
     changes = {tuple(name.split(".")): _value(name, text) for name, text in asked.fields.items()}
     if asked.price_model:
         prices = zip(_PRICES, (asked.price_input, asked.price_output), strict=True)

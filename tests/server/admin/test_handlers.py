@@ -321,3 +321,12 @@ class TestRefusals:
             assert (
                 await client.get(asked + "MATCH (c:Entity {label: 'Character'}) RETURN count(*) AS n")
             ).json == reply.json
+
+
+@pytest.mark.parametrize("value", ["openai/${file:/etc/hostname}", "${SECRET}", "${HOME:-x}", "$${HOME}"])
+@pytest.mark.parametrize("name", ["models.narration", "price_model"])
+async def test_no_setting_from_the_network_reads_the_machine(offline: Client, name: str, value: str) -> None:
+    for dry_run in "01":
+        body = {name: value, "price_input": "1", "price_output": "1"}
+        answer = await offline.post(f"/api/settings?dry_run={dry_run}", json=body)
+        assert answer.status == 400 and "written in the settings file alone" in answer.error["message"]
