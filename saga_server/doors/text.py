@@ -18,6 +18,7 @@ from saga_server.http import (
     CURRENT,
     DONE,
     EXCHANGES,
+    KEY_REQUIRED,
     PLACE,
     SAGA,
     Choice,
@@ -233,10 +234,12 @@ async def progress(_: web.Request) -> web.StreamResponse:
 async def abort(request: web.Request) -> web.StreamResponse:
     """``POST /api/extra/abort``: stop this key's replies, and pass the request on to the narrator's server.
 
-    It is not passed on while another reply is running, because the server would stop that one too.
+    The server would stop whatever it is writing. So it is not passed on while another reply is running, nor for a key
+    that has none: the server may be writing for somebody whom SAGA does not see.
     """
     body = await json_of(request, {})
-    if request.app[EXCHANGES].stop_texts(request[BEARER].owner):
+    own, others = request.app[EXCHANGES].stop_texts(request[BEARER].owner)
+    if not others and (own or not request[KEY_REQUIRED]):
         await relayed(request, request[PLACE].path, body)
     return await json_answer({"success": True})
 

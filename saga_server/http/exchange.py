@@ -611,13 +611,13 @@ class Exchanges:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def stop_texts(self, owner: str) -> bool:
-        """Stop the text completions of ``owner``. Return whether no other reply is running."""
+    def stop_texts(self, owner: str) -> tuple[int, int]:
+        """Stop the text completions of ``owner``. Return their number and that of other running replies."""
         running = list(self._tasks.values())
-        for exchange in running:
-            if exchange.call.request.text is not None and exchange.call.bearer.owner == owner:
-                exchange.stop()
-        return all(exchange.stopped for exchange in running)
+        own = [each for each in running if each.call.request.text is not None and each.call.bearer.owner == owner]
+        for exchange in own:
+            exchange.stop()
+        return len(own), sum(not exchange.stopped for exchange in running)
 
     async def settle(self) -> None:
         """Wait for exchanges without followers, which only record their turn, and for late recordings."""

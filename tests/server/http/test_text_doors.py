@@ -118,6 +118,25 @@ async def test_an_abort_leaves_the_replies_of_other_keys() -> None:
         assert server.aborted == 0
 
 
+async def test_with_keys_an_abort_reaches_the_server_for_a_reply_of_its_own() -> None:
+    """The server may be writing for somebody whom SAGA does not see."""
+    keys = {"api_keys": ["first"], "chat_keys": ["second"]}
+    async with before("koboldcpp", server=keys) as (client, server):
+        headers = [{"Authorization": f"Bearer {key}"} for key in ("first", "second")]
+        for each in headers:
+            assert (await client.post("/api/extra/abort", headers=each)).json == {"success": True}
+        assert server.aborted == 0
+        server.then(hangs("The rain begins "))
+        path = "/api/extra/generate/stream"
+        async with client.request("POST", path, json=asked(path), headers=headers[0]) as response:
+            await response.content.readuntil(b"\n\n")
+            await client.post("/api/extra/abort", headers=headers[1])
+            assert server.aborted == 0
+            await client.post("/api/extra/abort", headers=headers[0])
+            assert server.aborted == 1
+            await response.read()
+
+
 # -- requests --------------------------------------------------------------------------------------------------
 
 
