@@ -313,7 +313,10 @@ def _translate(path: Path, error: sqlite3.Error) -> StoreError:
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH):
         return _unwritable(path, str(error))
     if code == sqlite3.SQLITE_FULL:
-        return StoreError(f"{path}: the disk is full ({error}); make room: nothing of this write was kept")
+        return StoreError(
+            f"{path}: the disk is full ({error}); make room outside of SAGA: nothing of this write was kept, "
+            "and deleting sessions needs room as well"
+        )
     if code == sqlite3.SQLITE_IOERR:
         return StoreError(f"{path}: the disk failed or is full ({error}); nothing of this write was kept")
     return StoreError(f"{path}: {error}")

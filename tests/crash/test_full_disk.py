@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from saga_backends import sqlite_file
 from saga_core import Saga
+from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_server.admin import maintenance
 from saga_server.cli.saga_command import main
@@ -152,3 +154,11 @@ async def test_a_start(tmp_path: Path) -> None:
         assert (await chat.say("들리나?", "들린다. 바람이다.")).session.id == story.session
         await saga.drain(20)
         assert (await saga.maintenance.verify()).findings == ()
+
+
+def test_who_wants_to_delete_learns_where_to_make_room(tmp_path: Path) -> None:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    with pytest.raises(StoreError, match="make room outside of SAGA: .*, and deleting sessions needs room as well"):
+        with sqlite_file.translated(tmp_path / "state.db"):
+            raise error
