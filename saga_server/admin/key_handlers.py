@@ -25,7 +25,10 @@ NEEDS_KEYS = (
 
 
 async def _access(request: web.Request) -> Access:
-    return await tenancy_of(request.app[SAGA]).bring_in()
+    access = await tenancy_of(request.app[SAGA]).bring_in()
+    if not access.keys.known:
+        await access.read()  # raises StoreError, where a list would be empty
+    return access
 
 
 async def list_keys(request: web.Request, asked: NoParams) -> answers.AccessKeys:

@@ -189,10 +189,9 @@ async def forgotten(
         noted = [each.id for each in (*doomed, *(buried if name is None else ()))]
         await asyncio.to_thread(note_forgotten, data, noted, time.time(), whole=name is None)
     if name is None and owner is not None and elsewhere is not None and doomed:
-        for each in buried:
-            await saga.maintenance.discard(each.id)
+        first = await saga.maintenance.forget_sessions((), buried)
         gone = await _everywhere(saga, owner, doomed, elsewhere)
-        gone = evolve(gone, sessions=(*gone.sessions, *(each.id for each in buried)))
+        gone = evolve(gone, sessions=(*gone.sessions, *first.sessions))
     elif name is None:
         gone = await saga.maintenance.forget_sessions(doomed, buried)
     held = await asyncio.to_thread(_held, data, gone)

@@ -20,7 +20,7 @@ from aiohttp.typedefs import Handler
 from attrs import define, evolve, field
 
 from saga_core.config import ServerConfig
-from saga_core.errors import SagaError
+from saga_core.errors import SagaError, StoreError, StoreUnavailable
 from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY, packing, receive, unpacked
 from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer, read_bearer
@@ -29,7 +29,7 @@ from saga_server.http.cpu_shares import FAIR_SHARES, LARGE, LARGE_FILE, LARGE_RE
 from saga_server.http.door import DOORS, PLACE, Place
 from saga_server.http.errors import RequestError
 from saga_server.process import is_loopback
-from saga_server.tenancy import tenancy_of
+from saga_server.tenancy import Tenancy, tenancy_of
 
 if TYPE_CHECKING:
     from saga_server.hosting import Keyring
@@ -72,7 +72,7 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
     if wanted and request.path not in _OPEN and not page:
         try:
-            bearer = _checked(bearer, server, (await tenancy.bring_in()).keys, admin)
+            bearer = _checked(bearer, server, await _keyring(tenancy, bearer, server), admin)
         except RequestError as refusal:
             if refusal.status == 401:  # a valid key without the permission (403) is not delayed
                 await _held_up(request)
@@ -124,7 +124,24 @@ def _as_bearer(key: str | None) -> str | None:
     return f"Bearer {key}" if key else None
 
 
-def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool) -> Bearer:
+async def _keyring(tenancy: Tenancy, bearer: Bearer, server: ServerConfig) -> Keyring | None:
+    """Return the stored keys; None if they cannot be read, and the request does not depend on them.
+
+    Raises ``StoreError`` without its reason, because nobody knows yet who asks.
+    """
+    needed = bool(bearer.key) and not bearer.among(server.api_keys) and not bearer.among(server.chat_keys)
+    try:
+        keyring = (await tenancy.bring_in()).keys
+    except StoreError as error:
+        if needed:
+            raise redact(error) from error
+        return None
+    if needed and not keyring.known:
+        raise StoreUnavailable("the keys cannot be read; whoever keeps this server finds the reason in its log")
+    return keyring
+
+
+def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring | None, admin: bool) -> Bearer:
     """Return the bearer with its role. Raises ``RequestError`` if the key is missing, unknown or may not do this.
 
     A key of ``server.api_keys`` is an admin key, one of ``server.chat_keys`` may only chat. Other keys have the role
@@ -135,7 +152,7 @@ def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool
     if bearer.among(server.chat_keys):
         known = evolve(bearer, role="chat")
     else:
-        record = keyring.find(bearer.key) if bearer.key else None
+        record = keyring.find(bearer.key) if bearer.key and keyring is not None else None
         if record is None:
             raise RequestError(
                 "this server wants one of its keys as bearer token: of server.api_keys, or one that saga keys made",

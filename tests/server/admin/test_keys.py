@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from saga_server.hosting import Access
+from saga_core.errors import StoreUnavailable
+from saga_server.hosting import Access, Keyring
 from saga_server.tenancy import tenancy_of
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -226,3 +227,22 @@ async def test_everything_of_a_key_is_forgotten_though_it_all_lies_in_the_trash(
         forgotten = await admin.post(f"/api/forget?owner={key['owner']}")
         assert (forgotten.status, sorted(forgotten.json["sessions"])) == (200, sorted([session, *more]))
         assert (await player.get("/api/trash")).json["sessions"] == []
+
+
+async def test_keys_that_cannot_be_read(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(self: Keyring) -> None:
+        raise StoreUnavailable("/home/rin/saga/state.db: its lock file cannot be opened")
+
+    monkeypatch.setattr(Keyring, "look", fails)
+    async with serve(server={"api_keys": [ADMIN], "chat_keys": ["chat-key-1"]}) as found:
+        admin = Client(found.server, found.http, ADMIN)
+        for _ in range(2):  # the first request brings the keys in
+            stranger = await Client(found.server, found.http, "sk-bogus").get("/api/sessions")
+            assert stranger.status == 503 and b"/home" not in stranger.raw
+            assert (await Client(found.server, found.http, "").get("/api/sessions")).status == 401
+            assert (await Client(found.server, found.http, "chat-key-1").chat(HELLO)).status == 200
+            listed = await admin.get("/api/keys")
+            assert listed.status == 503 and b"/home" in listed.raw, "the administrator is told why"
+        monkeypatch.undo()
+        assert (await admin.get("/api/keys")).json == {"keys": []}
+        assert (await Client(found.server, found.http, "sk-bogus").get("/api/sessions")).status == 401
