@@ -831,12 +831,13 @@ class ReplyMatcher:
 
     def _is_trusted(self, candidate: Candidate, said: _Said) -> bool:
         """Whether a candidate is trusted. A long reply is, if one session has it. Others need matching words or other
-        replies, if the history shows any.
+        replies, if the history shows any. A short one with other words before it may begin any chat.
         """
         alone = said.sessions == 1 and not said.crowded
         if candidate.run > 1 or candidate.users or (said.length >= SHORT and alone):
             return True
-        return said.sessions == 1 and not self.history.replies_above(candidate.position, 1)
+        history, at = self.history, candidate.position
+        return said.sessions == 1 and not history.replies_above(at, 1) and history.words_start(at) == at
 
 
 def _newest(rows: Sequence[tuple[str, ...]]) -> set[str]:

@@ -59,7 +59,7 @@ async def repeated(words: str, reply: str) -> Shelf:
 @pytest.mark.parametrize(
     ("known", "said", "most"),
     [
-        (lambda: swiped("Yes."), ("a", "Yes."), 80_000),
+        (lambda: swiped("Yes."), ("x", "Yes."), 80_000),
         (lambda: swiped(EN[0]), ("a", EN[0]), 80_000),
         (lambda: repeated("go", "Yes."), ("go", "Yes."), 80_000),
         (lambda: repeated("go", EN[0]), ("go", EN[0]), 80_000),

@@ -122,7 +122,18 @@ async def test_a_short_reply_needs_its_words_or_its_neighbours() -> None:
 async def test_a_short_reply_that_is_the_chats_first_is_believed() -> None:
     shelf = Shelf()
     _, first = await shelf.story("is it?", "응.")
-    assert (await place(shelf, [*told("y", "응."), *user("next")])).parent == first
+    assert (await place(shelf, [*told("is it?", "응."), *user("next")])).parent == first
+    assert (await place(shelf, [{"role": "assistant", "content": "응."}, *user("next")])).parent == first
+
+
+async def test_a_short_first_reply_to_other_words_is_that_of_another_chat() -> None:
+    shelf = Shelf()
+    await shelf.story("hello one, the ship", "He nods.")
+    assert (await place(shelf, [*told("good morning sister", "He nods."), *user("shall we pray")])).how == "none"
+    greeting = {"role": "assistant", "content": KO[0]}
+    _, known = await shelf.story("is it?", "No.", greeting=KO[0], session="s2")
+    assert (await place(shelf, [greeting, *told("edited", "No."), *user("next")])).parent == known
+    assert (await place(shelf, [{**greeting, "content": KO[1]}, *told("x", "No."), *user("next")])).how == "none"
 
 
 async def test_gaps_are_allowed_where_messages_were_hidden() -> None:
