@@ -31,6 +31,7 @@ def read_object(text: str) -> dict[str, Any]:
         while at >= 0 and found is None:
             try:
                 value, _ = decoder.raw_decode(source, at)
+                value = _storable(value) if "\\u" in source else value
             except (ValueError, RecursionError):
                 at = source.find("{", at + 1)
                 continue
@@ -42,6 +43,12 @@ def read_object(text: str) -> dict[str, Any]:
     if re.sub(r"\s|```(?:json)?", "", body) == "{}":
         return {}
     raise Unusable("there is no JSON object in it" if "{" not in body else "its JSON cannot be read")
+
+
+def _storable(value: Any) -> Any:
+    """Return a JSON value with U+FFFD for lone surrogates, which only escapes produce: models cut emojis in halves."""
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 Count = Callable[[str], int]

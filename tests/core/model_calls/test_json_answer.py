@@ -46,3 +46,8 @@ def test_why_nothing_can_be_read_is_told(text: str, why: str) -> None:
 
 def test_an_object_in_a_damaged_one_is_better_than_none() -> None:
     assert read_object('{"a": x, "b": {"hp": 5}}') == {"hp": 5}
+
+
+def test_half_an_emoji_becomes_a_sign_that_can_be_stored() -> None:
+    found = read_object('{"text": "x\\ud83d", "\\udc00": ["\\ud83d\\ude00", {"a": "\\ud800"}]}')
+    assert found == {"text": "x\ufffd", "\ufffd": ["\U0001f600", {"a": "\ufffd"}]}
