@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from saga_core.language import DEFAULT, Texts, language_of, match_name, match_text
-from saga_core.model import CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
+from saga_core.model import ALIVE, CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
@@ -85,7 +85,7 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             name = after.name(event.who)
             if event.status == DEAD:
                 yield fact(words.died(name=name), DEATH, name)
-            else:
+            elif event.status != ALIVE or (event.who in before.entities and before.entities[event.who].dead):
                 yield fact(words.fared(name=name, status=event.status), BOND, name)
         elif isinstance(event, deltas.EventTriggered):
             yield fact(event.name, EVENT, event.name)

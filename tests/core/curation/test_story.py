@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.curation.facts import BOND, Fact, condense, condensed, lost
+from saga_core.curation.facts import BOND, Fact, condense, condensed, facts_of, lost, replay
 from saga_core.curation.validation import rule
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
@@ -103,6 +103,19 @@ def test_what_a_summary_loses_is_put_back() -> None:
     whole = {**data, "text": "고블린왕 크룩이 죽었고, 마렌에게 칼을 돌려주겠다고 약속했다."}
     (verdict,) = rule(stage.view(), (Proposal("compress", "scene", (), (), whole),), ())
     assert verdict.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
+
+
+def test_a_wound_that_healed_is_no_news_and_a_life_after_death_is() -> None:
+    stage = Stage("harrow")
+    for status in ("small cut on the finger", "alive", "dead", "alive"):
+        stage.tell(Told("I look.", "So it is.", f"status_changes: [{{name: Ruth Pell, status: {status}}}]"))
+    view = stage.view()
+    found = [fact.text for fact in facts_of(replay(view), "en")]
+    assert found == [
+        "Ruth Pell's condition: small cut on the finger",
+        "Ruth Pell died",
+        "Ruth Pell's condition: alive",
+    ]
 
 
 def test_a_chapter_keeps_what_the_scenes_told_that_it_replaces() -> None:
