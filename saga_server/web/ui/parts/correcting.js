@@ -1,5 +1,5 @@
 // Correcting: a form, then what would come of it, then the change. Others who edit meanwhile are not undone.
-import { html, useEffect, useRef, useState } from "../lib/dom.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, write } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { brief } from "../lib/text.js";
@@ -92,7 +92,7 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
       put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => { // at once, so that the next key is the form's
     if (fields.length === 0) look();
     else form.current.querySelector("input, select, textarea")?.focus();
   }, []);
