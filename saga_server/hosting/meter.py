@@ -132,6 +132,17 @@ class _Known:
     read: float
     is_read: bool = True
     """Whether ``mine`` includes this server's earlier row. Otherwise it is added once it can be read."""
+    later: Use | None = None
+    """The use of a later day, while the clock is set back."""
+
+    def as_of(self, day: int, minute: int) -> Use:
+        """Return ``mine`` as of this day and minute. What a clock that is set back hides counts again on its day."""
+        if self.mine.day > day:
+            self.later = self.mine
+        elif self.later is not None and self.later.day <= day:
+            self.mine, self.later = self.later, None
+        self.mine = _as_of(self.mine, day, minute)
+        return self.mine
 
 
 @define(eq=False, kw_only=True)
@@ -225,7 +236,7 @@ class Meter:
         """Check the quotas and count the turns. There is no await in between, so the check stays valid."""
         now = self.clock.now()
         day, minute = int(now // DAY), int(now // MINUTE)
-        mine = known.mine = _as_of(known.mine, day, minute)
+        mine = known.as_of(day, minute)
         all_ = [mine, *(_as_of(each, day, minute) for each in known.others.values())]
         to_minute, to_day = (minute + 1) * MINUTE - now, (day + 1) * DAY - now
         begun = sum(each.turns_in_minute for each in all_)
@@ -266,7 +277,7 @@ class Meter:
         """Count the usage of a call. ``dollars`` is None if the price is unknown."""
         known = await self._mine(key_id)
         now = self.clock.now()
-        mine = _as_of(known.mine, int(now // DAY), int(now // MINUTE))
+        mine = known.as_of(int(now // DAY), int(now // MINUTE))
         known.mine = evolve(
             mine,
             tokens=mine.tokens + tokens,
