@@ -104,9 +104,7 @@ class SessionDirectory:
             found = await self.journal.session(name)
         except NotFound:
             return None
-        if found.owner != owner:
-            raise NotFound(f"there is no session {name!r}")
-        return found
+        return found if found.owner == owner else None  # a stranger does not learn that it exists
 
     async def find(self, session_id: str, owner: str | None = None) -> Session:
         """Return a session by id, or by label if the label is unique. ``NotFound``.

@@ -55,11 +55,15 @@ async def test_a_name_finds_its_session_and_begins_one_where_there_is_none() -> 
     assert other.id != session.id
 
 
-async def test_the_id_of_anothers_session_is_unknown() -> None:
-    stage = Stage()
-    live = await stage.begin(owner="mina")
-    with pytest.raises(NotFound, match="there is no session"):
-        await stage.directory.named(live.session.id, "jun", no_world)
+async def test_the_id_of_anothers_session_is_a_name_like_any_other() -> None:
+    for form in ("{}", "s01m8gzn6ma7zr0dyyjjz", "{}@evening", "nobody@evening"):
+        stage = Stage()
+        live = await stage.begin(owner="mina")
+        name = form.format(live.session.id)
+        assert not await stage.directory.holds(name, "jun")
+        session, timeline = await stage.directory.named(name, "jun", the_world)
+        assert (session.label, session.owner, timeline) == (name, "jun", "") and session.id != live.session.id
+        assert await stage.directory.named(live.session.id, "mina", no_world) == (live.session, "")
 
 
 async def test_a_timeline_stands_behind_the_last_at_sign() -> None:

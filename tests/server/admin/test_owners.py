@@ -265,7 +265,10 @@ async def test_naming_anothers_session_plays_nothing_of_it(two: Two) -> None:
         for request in two.upstream.requests[asked:]:
             assert not [word for word in SECRET if word in request.text], (way, by)
     key = f"{two.other.client.key}#{two.one.session}"
-    assert (await Client(two.admin.server, two.admin.http, key).chat(words("I wait."))).status == 404
+    unknown = f"{two.other.client.key}#s01m8gzn6ma7zr0dyyjjz"
+    for each in (key, unknown):  # a stranger does not learn which of them is a session
+        reply = await Client(two.admin.server, two.admin.http, each).chat(words("I wait."))
+        assert reply.status == 200 and reply.session != two.one.session and not secrets_in(reply), each
     assert await everything(two, two.one) == before
 
 
