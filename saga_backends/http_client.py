@@ -57,7 +57,8 @@ def bounded(client: type[T]) -> type[T]:
             body = await (body_of(response) if response.is_success else _beginning(response))
         finally:
             await response.aclose()
-        headers = [pair for pair in response.headers.multi_items() if pair[0].lower() not in _PACKED]
+        # As bytes: a header that is not ASCII could not be encoded again.
+        headers = [pair for pair in response.headers.raw if pair[0].lower().decode("latin-1") not in _PACKED]
         read: Any = type(response)(
             response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
         )

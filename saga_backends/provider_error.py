@@ -49,6 +49,8 @@ _FINE = (None, "", 0, 200, "0", "200", "ok", "success")
 _WRONG_KEY = "API_KEY_INVALID"
 """The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
 _PASSING = (408, 409, 425, 429)
+_BREAKS = r"[\s\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
+"""White space and invisible characters, which may stand inside a key that a provider quotes."""
 _LONG = 8
 """The number of characters from which a key is also hidden inside a longer word."""
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
@@ -162,10 +164,10 @@ class Blame:
     def hide(self, text: str) -> str:
         """Return ``text`` with all keys replaced by ``(key)``."""
         for secret in self.secrets:
-            whole = re.escape(secret)
             if len(secret) < _LONG:  # a placeholder such as "x", which occurs inside many words
-                whole = rf"(?<!\w){whole}(?!\w)"
-            text = re.sub(whole, "(key)", text)
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "(key)", text)
+            else:
+                text = re.sub(_BREAKS.join(map(re.escape, secret)), "(key)", text, flags=re.IGNORECASE)
         return _KEY_LIKE.sub("(key)", text)
 
     def _remedy(self, status: int) -> str:
@@ -195,8 +197,10 @@ def shown_status(status: int) -> int:
 
 
 def shorten(text: str) -> str:
-    """Return ``text`` on one line, cut to at most 300 characters."""
+    """Return ``text`` on one line of visible characters, cut to at most 300. Others, such as those that turn the
+    direction of a text or control a terminal, become U+FFFD."""
     line = " ".join(text.split())
+    line = line if line.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in line)
     return line if len(line) <= 300 else line[:297] + "..."
 
 

@@ -259,6 +259,8 @@ class TestFailures:
             ({"retry_after": "7"}, 7.0),
             ({"retry_after_ms": "1500"}, 1.5),
             ({"retry_after": "soon"}, None),
+            ({"retry_after": "٣"}, None),
+            ({"server": "٣", "retry_after": "7"}, 7.0),
             ({"retry_after": "nan"}, None),
             ({}, None),
         ],
@@ -527,3 +529,19 @@ def test_no_part_of_a_key_is_left_where_a_message_is_cut() -> None:
         blame.refused(400, about["message"], {}),
     ):
         assert "geheim" not in str(error)
+
+
+@pytest.mark.parametrize("inside", ["\n", " ", "\u200b", "\u00ad \ufeff", "\u202e"])
+def test_a_key_with_something_inside_is_hidden_whole(inside: str) -> None:
+    secret = "sk-UPSTREAMSECRET0123456789abcdefghij"
+    blame = Blame("openai", "host", 5.0, [secret])
+    for quoted in (secret, secret.lower()):
+        for at in (3, 12, 30):
+            error = blame.refused(401, {"error": {"message": f"{quoted[:at]}{inside}{quoted[at:]} end"}}, {})
+            assert "((key) end)" in str(error)
+    assert "((key) end)" in str(blame.refused(401, {"error": {"message": f"{inside.join(secret)} end"}}, {}))
+
+
+def test_an_error_turns_and_hides_nothing_in_the_clients_window() -> None:
+    error = Blame("openai", "host", 5.0).refused(400, {"error": {"message": "a\u202eb\x1b[31m\u200b 한국어 ok"}}, {})
+    assert "(a\ufffdb\ufffd[31m\ufffd 한국어 ok)" in str(error)
