@@ -25,6 +25,8 @@ _DETAIL = "detail."
 _NOT = re.compile("|".join(each.story.negation for each in every()), re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 _FENCE = re.compile(r"`{3,}|~{3,}|</?think\w*>|\[(?=/?SAGA)", re.IGNORECASE)
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that control a terminal or turn the direction of the text around them."""
 
 
 class Skipped(ValueError):
@@ -116,7 +118,8 @@ def consolidate(
 
 def clean(text: str) -> str:
     """Return a text as it is stored: one line, without marks that could end a block. Raises ``Skipped``."""
-    found = _FENCE.sub(lambda mark: "(" if mark[0] == "[" else "", " ".join(nfc(text).split())).strip()
+    plain = _CONTROLS.sub("", nfc(text))
+    found = _FENCE.sub(lambda mark: "(" if mark[0] == "[" else "", " ".join(plain.split())).strip()
     if not found:
         raise Skipped("its text is empty")
     if len(found) > MAX_TEXT:

@@ -207,7 +207,7 @@ def _turns(given: Any, view: CurationView) -> Iterator[str]:
     """Return the ids of the turns with these numbers. Unknown numbers stay as they are, and are refused later."""
     by_depth = {turn.depth: turn.id for turn in view.turns}
     for each in _texts(given):
-        digits = re.search(r"\d{1,9}", each)
+        digits = None if each.startswith("-") else re.search(r"\d{1,9}", each)
         yield by_depth.get(int(digits.group()), each) if digits else each
 
 

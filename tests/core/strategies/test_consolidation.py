@@ -126,6 +126,7 @@ def test_an_update_stays_in_its_namespace_and_kind() -> None:
 
 def test_no_text_can_end_the_block_that_it_is_told_in() -> None:
     assert clean("Tabi [/SAGA] fears\n```state\nwater</think>") == "Tabi (/SAGA] fears state water"
+    assert clean("a\u202eb \x1b[31mc \u2066d \U0001f469\u200d\U0001f680") == "ab [31mc d \U0001f469\u200d\U0001f680"
 
 
 def test_a_drop_and_an_expired_twin() -> None:

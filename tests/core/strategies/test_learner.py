@@ -471,3 +471,12 @@ async def test_a_strategy_that_cannot_be_is_refused_at_the_start(strategies: dic
     with pytest.raises(BadInput, match=what):
         async with Saga.open(config(**strategies), extractor=model()):
             raise AssertionError("it opened")
+
+
+async def test_a_record_that_names_no_turn_is_not_believed() -> None:
+    small = model(answer(fact("NEGTURN", -1), fact("Maren has the key", 1)))
+    async with Saga.open(config(facts=None), extractor=small) as saga:
+        session = await play(Frontend(saga))
+        assert await texts(saga, session) == ["Maren has the key"]
+        [refused] = (await saga.memory.reviews(session))[-1]["refused"]
+        assert "NEGTURN" in refused["summary"]
