@@ -22,10 +22,11 @@ from saga_core.config.model import (
     StrategyConfig,
     TokenBudget,
 )
-from saga_core.config.rules import Flag, Number, OneOf, Rule, RuleBroken, Whole
+from saga_core.config.rules import BrowserOrigins, Flag, Number, OneOf, Rule, RuleBroken, Whole
 from saga_core.config.settings import Settings
 
 __all__ = [
+    "BrowserOrigins",
     "Config",
     "Flag",
     "Identify",

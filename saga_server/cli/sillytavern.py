@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 import yaml
 
+from saga_core.config import BrowserOrigins, RuleBroken
 from saga_core.errors import BadInput, SagaError
 from saga_core.replacing import replace_file
 from saga_server.cli.settings import DEFAULT_FILE, fail, find_config, settings
@@ -77,10 +78,14 @@ def _inside(folder: Path) -> Path:
 
 
 def _origin(address: str) -> str:
-    found = urlsplit(address)
-    if found.scheme not in ("http", "https") or not found.hostname:
-        raise BadInput(f"--address: {address!r} is no address; give one such as {_ADDRESS}")
-    return f"{found.scheme}://{found.netloc}".lower()
+    try:
+        found = urlsplit(address)
+        if found.scheme in ("http", "https") and found.hostname:
+            [origin] = BrowserOrigins().read([f"{found.scheme}://{found.netloc}"])
+            return str(origin)
+    except (ValueError, RuleBroken):
+        pass
+    raise BadInput(f"--address: {address!r} is no address; give one such as {_ADDRESS}")
 
 
 def _allow(file: Path, origin: str) -> None:

@@ -29,6 +29,18 @@ def test_settings_that_are_written_otherwise_are_left_to_their_owner(text: str) 
     assert with_origin(text, "http://here:1") is None
 
 
+@pytest.mark.parametrize("address", ["http://a b", "http://a\tb c", "http://[x", "ftp://a", "a"])
+def test_an_address_that_no_origin_can_have_changes_nothing(tmp_path: Path, address: str) -> None:
+    tavern, file = tmp_path / "tavern", tmp_path / "saga.yaml"
+    (tavern / "public/scripts/extensions").mkdir(parents=True)
+    file.write_text("server:\n  port: 9999\n", encoding="utf-8")
+    command = ["sillytavern", "install", str(tavern), "--config", str(file), "--address", address]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code != 0 and "is no address" in done.output
+    assert file.read_text(encoding="utf-8") == "server:\n  port: 9999\n"
+    assert not list((tavern / "public/scripts/extensions").iterdir())
+
+
 def test_it_installs_twice_and_is_removed(tmp_path: Path) -> None:
     tavern, file = tmp_path / "tavern", tmp_path / "saga.yaml"
     (tavern / "public/scripts/extensions").mkdir(parents=True)
