@@ -90,9 +90,10 @@ def tables(found: Mapping[str, Any]) -> str:
     """The figures as Markdown."""
     cells = found["cells"]
     lengths, names = sorted(cells, key=int), [name for name in _NAMES if name in cells["200"]["30"]]
-    heads = [f"{int(turns):,} · {rate} %" for turns in lengths for rate in RATES]
-    each = [cells[turns].get(str(rate), {}) for turns in lengths for rate in RATES]
-    questions = sum(cell["last3"]["questions"] for cell in each if cell)
+    columns = [(turns, str(rate)) for turns in lengths for rate in RATES if str(rate) in cells[turns]]
+    heads = [f"{int(turns):,} · {rate} %" for turns, rate in columns]
+    each = [cells[turns][rate] for turns, rate in columns]
+    questions = sum(cell["last3"]["questions"] for cell in each)
     lines = [f"{questions:,} questions. Columns: turns of the chat · how often something is taken back.", ""]
     for title, field in (("Right", "right"), ("A withdrawn value is told as the answer", "withdrawn")):
         lines += [f"**{title}**, in percent, with 95 % intervals:", "", *_head(["memory", *heads])]

@@ -99,4 +99,4 @@ def test_the_page_shows_the_figures() -> None:
     for rates in found["cells"].values():
         for cell in rates.values():
             assert set(cell) <= set(MEMORIES)
-            assert {"last3", "history", "saga", "saga-silent"} <= set(cell)
+            assert {"last3", "history", "bm25-40", "saga"} <= set(cell)
