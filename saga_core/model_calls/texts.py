@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from saga_core.state_block import THINK_END, prose_of
+from saga_core.state_block import THINK_END, prose_of, without_echoes
 
 _LONGEST = 60_000
 _TRAILING = re.compile(r",(\s*[}\]])")
@@ -55,13 +55,13 @@ Count = Callable[[str], int]
 """Returns the number of tokens of a text."""
 
 _CUT = " […] "
-_INJECTED = re.compile(r"\[SAGA:[^\]\n]{0,200}\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def without_injected(text: str) -> str:
     """Return a text without blocks of SAGA's own context that a client or a reply repeated, and without markup."""
     text = prose_of(text)
-    return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
+    told = without_echoes(text)
+    return text if told == text else told.strip()
 
 
 def cut_middle(text: str, limit: int, count: Count) -> str:

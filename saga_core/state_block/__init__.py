@@ -16,7 +16,7 @@ from saga_core.state_block.fields import (
     RelationChange,
     StatusChange,
 )
-from saga_core.state_block.filter import SCANNED, BlockFilter, Hidden, hide, note_hidden, unscanned
+from saga_core.state_block.filter import SCANNED, BlockFilter, Hidden, hide, note_hidden, unscanned, without_echoes
 from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.merging import merged
 from saga_core.state_block.parser import (
@@ -66,5 +66,6 @@ __all__ = [
     "thinks_only",
     "unknown_field",
     "unscanned",
+    "without_echoes",
     "without_thoughts",
 ]

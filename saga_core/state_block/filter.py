@@ -193,6 +193,14 @@ class EchoFilter:
         return rest
 
 
+def without_echoes(text: str) -> str:
+    """Return a text without what it repeats of SAGA's context and pages."""
+    if not may_echo(text):
+        return text
+    echoes = EchoFilter()
+    return echoes.feed(text) + echoes.finish()
+
+
 # -- the filter ------------------------------------------------------------------------------------------------
 
 _LONG = 4_096

@@ -16,10 +16,11 @@ def words(text: str) -> int:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("[SAGA: now]\nHP 5\n[/SAGA]\n\n간다.", "간다."),
-        ("Before. [saga: now] HP 5 [/saga] After.", "Before.  After."),
-        ("[SAGA: now] HP 5\nmore of it\n\nThe story.", "The story."),
-        ("The story. [SAGA: now] HP 5 to the end", "The story."),
+        ("[SAGA: 지금 사실인 것]\nHP 5\n[/SAGA]\n\n간다.", "간다."),
+        ("Before. [SAGA: what is true now] HP 5 [/SAGA] After.", "Before. \nAfter."),
+        ("[SAGA: what is true now] HP 5\nmore of it\n\nThe story.", "The story."),
+        ("The story. [SAGA: what is true now] HP 5 to the end", "The story."),
+        ("He quotes the [SAGA: Njal] softly, and leaves.", "He quotes the [SAGA: Njal] softly, and leaves."),
         ("[Saga of the north] is a book.", "[Saga of the north] is a book."),
         ("  as it is  ", "  as it is  "),
     ],
