@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from saga_core.extraction.card import CardReader, CardReading, card_events, doubles
     from saga_core.extraction.counts import count_events
     from saga_core.extraction.extractor import Extractor
-    from saga_core.extraction.one_person import Answer, OnePersonReader, Pair
+    from saga_core.extraction.one_person import OnePersonReader, Pair
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
     from saga_core.extraction.tool_reports import ReportCalls, report_tool
     from saga_core.extraction.window import WindowTurn, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
-    "Answer",
     "CardReader",
     "CardReading",
     "Extractor",
@@ -46,7 +45,6 @@ __getattr__ = lazy_face(
         "CardReading": "saga_core.extraction.card:CardReading",
         "card_events": "saga_core.extraction.card:card_events",
         "doubles": "saga_core.extraction.card:doubles",
-        "Answer": "saga_core.extraction.one_person:Answer",
         "OnePersonReader": "saga_core.extraction.one_person:OnePersonReader",
         "Pair": "saga_core.extraction.one_person:Pair",
         "Extractor": "saga_core.extraction.extractor:Extractor",

@@ -9,7 +9,7 @@ from functools import cache
 from saga_core.ids import entity_id
 from saga_core.language import caseless, every, fold_name
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names, is_form_of, is_word_for_player
+from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
 from saga_core.state_block import BlockFields
 from saga_core.values import Value
 
@@ -18,6 +18,8 @@ PERSONA = "persona"
 CLAIMS = "claims"
 """The attribute that holds the names that the player's own words may have given the character, latest last. They are
 kept because the history of a request may not reach back to these words."""
+LISTED = "listed"
+"""The attribute that says that the narrator lists the player's character as company."""
 _MOST_CLAIMS = 8
 
 
@@ -59,14 +61,15 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
 
 
 def player_events(
-    fields: BlockFields, state: WorldState, name: str, sure: bool, claims: Sequence[str]
+    fields: BlockFields, state: WorldState, name: str, sure: bool, claims: Sequence[str], card: str = ""
 ) -> tuple[Event, ...]:
     """The events for the names of the player's character at one turn, before its report is read.
 
     ``name`` and ``sure`` come from the client (see ``the_player``). Without a name, the report tells it: in a note, or
     by bearing out one of ``claims``, the names that the player's own words may have given the character. The other
     names that it bears out become other names of the character. A report bears out a name if somebody owns or does
-    something under it who was never company: neither before nor in this report.
+    something under it who was never company: neither before nor in this report. So it does with names that stand in the
+    text about the player in ``card``, the client's description.
     """
     player = state.entities.get(state.player)
     if player is None:
@@ -80,9 +83,13 @@ def player_events(
     head = the_player(state, name, sure=sure)
     if any(isinstance(event, deltas.Played) for event in head):
         return head  # the words may have been another character's
+    borne_out |= _from_own_text(fields, state, (name, *player.names), card)
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
-    if others or claims != kept:
+    called = set(map(fold_name, (*player.names, *others)))
+    listed = not lists_player(state) and bool(called & set(map(fold_name, (*(fields.present or ()), *fields.npc_met))))
+    if others or listed or claims != kept:
         attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
+        attributes |= {LISTED: 1} if listed else {}
         head += (deltas.Introduced(player.id, Kind.CHARACTER, player.name, tuple(others), attributes),)
     return head + tuple(deltas.Merged(who, player.id) for who in dict.fromkeys(others.values()) if who)
 
@@ -105,9 +112,62 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
     """
     if not claims:
         return {}
-    company = set(map(fold_name, (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)))
+    strangers, known = _strangers(fields, state)
+    acting = [name for name in _acting(fields) if fold_name(name) not in known]
+    found: dict[str, str] = {}
+    for claim in claims:
+        for name in (name for name in acting if _is_part(name, claim)):
+            found.setdefault(claim, strangers.get(fold_name(claim), ""))
+            found.setdefault(name, strangers.get(fold_name(name), ""))
+    return found
+
+
+def _from_own_text(fields: BlockFields, state: WorldState, names: Sequence[str], card: str) -> dict[str, str]:
+    """The names in the text about the player under which a report has somebody deal with those who are here: "Joss", of
+    "nobody has ever called her anything but Joss".
+
+    A report that calls the player by a known name means others by these names. Two of them in one event are two people.
+    Who is listed as company is none of them, unless the narrator lists the player too, or has never named the player.
+    """
+    pairs = list(_dealing(fields))
+    own = set(map(fold_name, names))
+    if not card or any(is_word_for_player(each) or fold_name(each) in own for pair in pairs for each in pair):
+        return {}
+    strangers, known = _strangers(fields, state)
+    listed = set(map(fold_name, (*(fields.present or ()), *fields.npc_met)))
+    is_listed = bool(listed & own) or lists_player(state)
+    met = known - listed if is_listed else known
+    found: dict[str, str] = {}
+    for pair in pairs:
+        new = [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
+        others = [each for each in pair if each not in new and fold_name(each) in known]
+        if len(new) == 1 and others:
+            found[new[0]] = strangers.get(fold_name(new[0]), "")
+    return found
+
+
+def lists_player(state: WorldState) -> bool:
+    """Whether the narrator has listed the player's character as company."""
+    player = state.entities.get(state.player)
+    return player is not None and bool(player.get(LISTED))
+
+
+def _is_named(state: WorldState) -> bool:
+    """Whether any report has named the player's character: as an owner, or in a relation."""
+    hands = state.belongings.get(state.player)
+    return bool(hands) or any(state.player in pair for pair in state.relations)
+
+
+def _dealing(fields: BlockFields) -> Iterator[tuple[str, str]]:
+    """Who gives something to whom, and who feels something for whom, in a report."""
+    yield from ((each.giver, each.receiver) for each in fields.items_transferred if each.giver and each.receiver)
+    yield from ((each.source, each.target) for each in fields.relationship_changes)
+
+
+def _strangers(fields: BlockFields, state: WorldState) -> tuple[dict[str, str], set[str]]:
+    """The folded names of those who were never company, with their ids, and those of everybody who was or is."""
     strangers: dict[str, str] = {}
-    known: set[str] = set()
+    known = set(map(fold_name, (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)))
     placeless = state.location is None  # then nobody's whereabouts are known
     for each in state.of_kind(Kind.CHARACTER):
         names = map(fold_name, each.names)
@@ -115,13 +175,7 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
             known.update(names)
         else:
             strangers.update(dict.fromkeys(names, each.id))
-    acting = [name for name in _acting(fields) if fold_name(name) not in company | known]
-    found: dict[str, str] = {}
-    for claim in claims:
-        for name in (name for name in acting if _is_part(name, claim)):
-            found.setdefault(claim, strangers.get(fold_name(claim), ""))
-            found.setdefault(name, strangers.get(fold_name(name), ""))
-    return found
+    return strangers, known
 
 
 def _is_part(name: str, whole: str) -> bool:

@@ -349,6 +349,14 @@ class NameWords(Table):
     """A nickname in the group ``name`` and the words behind it that say so: 까마귀라고 부른, 「黒田」と名乗."""
     subject: Pattern = NEVER
     """What stands behind the subject with which a sentence begins: " is ", は."""
+    pronoun: Pattern = NEVER
+    """A pronoun for somebody who was named before, in languages without capitals."""
+    object: Pattern = NEVER
+    """What stands behind the one who is called something: 蓮を「先生」と呼ぶ."""
+    topic: Pattern = NEVER
+    """What stands behind the one who is called something, at the end of a text: 딸 윤채령은 before 아씨라 불린다."""
+    calls: Pattern = NEVER
+    """A verb behind a nickname whose subject are those who use it: 「女将さん」と呼ぶ, not と呼ばれる."""
     name_keys: Phrases = ()
     """Keys behind which a card's sheet has the name: ``Full name: …``."""
     reveals: Pattern = NEVER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.naming.cast import stands_in_text_of
 from saga_core.naming.doubts import Doubt, disguise, doubts
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import fold, is_form_of, is_full_name, is_last_part, remarked, same_name, words_of
@@ -21,6 +22,7 @@ __all__ = [
     "is_word_for_player",
     "remarked",
     "same_name",
+    "stands_in_text_of",
     "told_apart",
     "unmasked_in",
     "words_of",

@@ -5,6 +5,10 @@ quotation marks, in parentheses behind the name, or beside a word for a nickname
 
     [Wren: Wren Calloway, rope walker. On the bills she is "The Sparrow". Old Tobias calls her Birdie.]
 
+A paragraph also tells of others. A sentence is about the one with whom it begins, unless that is a pronoun or the
+person whose entry it is. 父亲顾鸿年，人称顾老爷 is an entry of its own, and so is "Brannick Sole flies; the dockers
+call him the Ox".
+
 Nothing is listed in advance. A name that the story uses is looked up, and it has to belong to one entry only.
 """
 
@@ -13,22 +17,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from attrs import evolve, frozen
 
-from saga_core.language import all_of, any_of, caseless, every, fold_name, is_kana
-from saga_core.naming.forms import fold, forms, parts
+from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_kana, mentions
+from saga_core.naming.forms import fold, forms, is_title, parts
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
 _HEAD = re.compile(
-    r"[^:：,，、;；.。!?！？()（）\[\]【】「」『』\"“”—–\n]{1,60}"
+    rf"(?:{SENTENCE_TITLE}|[^:：,，.、;；。!?！？()（）\[\]【】「」『』\"“”—–\n]){{1,60}}"
     r"(?:[ \t*]{0,4}[(（](?P<remark>[^()（）\n]{1,60})[)）])?"
 )
 _QUOTED = re.compile(r"[\"“「『‘'《](?P<inner>[^\"“”「」『』‘'《》\n.。!?！？,，、:：]{1,30})[\"”」』’'》]")
 _FIRST = re.compile(r"[ \t*\]】:：,，)）—–-]{1,8}(?P<first>[^,，、.。;；(（:：\n]{1,40})")
-_SENTENCE = re.compile(r"[.。!?！？\n]")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.。!?！？;；\n])+")
+_SEGMENT = re.compile(r"[^,，、(（]*")
+_REMARK = re.compile(r"(?P<before>[^,，、()（）:：]{1,40}?)[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
+_ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
+_BEHIND = re.compile(r"[\"”」』’']{1,2}[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
+_WHO = re.compile(
+    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|him|her|them)\b|(?P<name>(?<![\w’'-])[A-Z][\w’'-]*\.?(?: [A-Z][\w’'-]*){0,3})"
+)
+"""A pronoun, or a name."""
+_TWO_CAPITALS = re.compile(r"[A-Z][\w’'-]*\.? [A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?")
 _KEY = re.compile(r"[ \t>*#•·\-–—\[]{0,12}(?P<key>[^:：\n]{1,20}?)[ \t*]{0,4}[:：][ \t*]{0,4}(?P<value>[^\n]{1,80})")
 _LONGEST = 40_000
 _MOST_ENTRIES = 200
@@ -43,6 +56,8 @@ class CardEntry:
     head: str
     names: tuple[str, ...]
     text: str
+    is_within: bool = False
+    """Whether it is a sentence in another's entry. Its head may have words before the name: 父亲顾鸿年."""
 
 
 def entry_of(card: str, name: str) -> CardEntry | None:
@@ -61,7 +76,11 @@ def entry_of(card: str, name: str) -> CardEntry | None:
 
 
 def _is_head(entry: CardEntry, folded: str) -> bool:
-    return folded == fold(entry.head)
+    whole = fold(entry.head)
+    if not entry.is_within or not caseless(whole):
+        return folded == whole
+    words = (form for word in entry.head.split(" ") for form in forms(word))
+    return len(folded) > 1 and (whole.endswith(folded) or folded in map(fold, words))
 
 
 def _is_marked(entry: CardEntry, folded: str) -> bool:
@@ -82,24 +101,76 @@ def _part_of(folded: str, whole: str) -> bool:
     )
 
 
+def stands_in_text_of(card: str, name: str, names: Iterable[str]) -> bool:
+    """Whether ``name`` stands where the card is about the person with these ``names``: in a line that begins with one,
+    or in a sentence that has one and says what somebody is called. False if it belongs to an entry of another person.
+    """
+    own, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1))
+    entry = entry_of(card, name)
+    if any(mentions(line, name) for line in own):
+        return entry is None or any(entry.text in line for line in own)
+    return entry is None and any(mentions(sentence, name) for sentence in others)
+
+
+@lru_cache(maxsize=64)
+def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that begin with one of the names, and the other sentences that have one and a word for calling."""
+    own, others = list[str](), list[str]()
+    for line in card.split("\n"):
+        if line.lstrip(_OPENING).startswith(names):
+            own.append(line)
+        elif any(name in line for name in names):
+            sentences = (each.group() for each in _SENTENCE.finditer(line))
+            others += [each for each in sentences if _naming().search(each) and any(name in each for name in names)]
+    return tuple(own), tuple(others)
+
+
 @lru_cache(maxsize=16)
 def entries_of(card: str) -> tuple[CardEntry, ...]:
     """The entries of a card that name a person and mark other names."""
     found = list(_of_sheets(card))
     for line in card.split("\n"):
-        entry = _of_line(line.strip())
-        if entry is not None:
-            found.append(entry)
+        found += _of_line(line.strip())
         if len(found) >= _MOST_ENTRIES:
             break
-    return tuple(evolve(each, names=tuple(_own(each, found))) for each in found)
+    found = [each for each in found if not each.is_within] + _joined([each for each in found if each.is_within])
+    owners = {each: _owner(each, found) for each in found if each.is_within}
+    whole = [each for each in found if not each.is_within]
+    for each in whole:
+        more = tuple(name for entry, owner in owners.items() if owner is each for name in entry.names)
+        names = dict.fromkeys((*_own(each, whole), *more))
+        owned = evolve(each, names=tuple(names))
+        found[found.index(each)] = owned
+    return tuple(each for each in found if owners.get(each) is None)
+
+
+def _joined(within: list[CardEntry]) -> list[CardEntry]:
+    """Sentences in entries of others, with those of one person as one: 表哥叫陈磊 and 陈磊（磊哥）."""
+    found: list[CardEntry] = []
+    for entry in within:
+        for at, other in enumerate(found):
+            if any(_is_head(entry, fold(name)) for name in (other.head, *other.names)) or any(
+                _is_head(other, fold(name)) for name in (entry.head, *entry.names)
+            ):
+                found[at] = evolve(other, names=tuple(dict.fromkeys((*other.names, *entry.names))))
+                break
+        else:
+            found.append(entry)
+    return found
+
+
+def _owner(entry: CardEntry, cast: list[CardEntry]) -> CardEntry | None:
+    """The person with an entry of her own of whom a sentence in another's tells: 蓮, of 久世蓮."""
+    last = fold(entry.head.split(" ")[-1])
+    found = [each for each in cast if not each.is_within and caseless(each.head) and fold(each.head).endswith(last)]
+    return found[0] if len(found) == 1 else None
 
 
 def _own(entry: CardEntry, cast: list[CardEntry]) -> Iterator[str]:
     """The marked names of an entry, without those that another person is called in it: 蓮を「先生」と呼ぶ."""
     others = {part for each in cast if each.head != entry.head for part in _ends(each.head) if part not in entry.head}
     for name in entry.names:
-        said = next((each for each in _SENTENCE.split(entry.text) if name in each), "")
+        said = next((each.group() for each in _SENTENCE.finditer(entry.text) if name in each.group()), "")
         before = said.partition(name)[0].removeprefix(entry.head)
         near = before if caseless(name) else before[-_BESIDE:]
         if not any(part in near for part in others) and not (caseless(name) and _given_alone(entry, cast, near)):
@@ -120,28 +191,123 @@ def _ends(head: str) -> Iterator[str]:
         yield from (word for word in head.split(" ") if len(word) > 2)
 
 
-def _of_line(line: str) -> CardEntry | None:
+def _of_line(line: str) -> Iterator[CardEntry]:
+    """The entry of the person with whom a line begins, and those of others of whom its sentences tell."""
     body = line.lstrip(_OPENING)
     matched = _HEAD.match(body)
     if matched is None:
-        return None
+        return
     head = body[: matched.start("remark") - 1 if matched["remark"] else matched.end()].strip(_OPENING + _CLOSING)
     verb = _subject().search(head)
     rest = body[matched.end() :]
     if verb is not None:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
     if not _is_name(head) or len(parts(head)) > 1:
-        return None
+        return
     marked = list(_first(head, rest))
     if matched["remark"]:
         marked += [each.strip() for each in re.split(r"[,，、/;；]", matched["remark"]) if _is_name(each.strip())]
-    marked += _marked_in(rest)
-    return CardEntry(head, tuple(dict.fromkeys(each for each in marked if fold(each) != fold(head))), body)
+    others: list[CardEntry] = []
+    other = ""
+    for number, sentence in enumerate(each.group().strip() for each in _SENTENCE.finditer(rest)):
+        others += _remarked(sentence, head)
+        other = _subject_of(sentence, head, other) if number else ""
+        for at, name in _marks(sentence):
+            whose = _whose(sentence, at, name) or other if caseless(head) else _nearest(sentence, at, other)
+            if whose and not _is_of(whose, head):
+                others.append(CardEntry(whose, (name,), sentence, is_within=True))
+            elif whose is not None:
+                marked.append(name)
+    taken = {each for entry in others for each in entry.names}
+    names = dict.fromkeys(each for each in marked if fold(each) != fold(head) and each not in taken)
+    yield CardEntry(head, tuple(names), body)
+    yield from others
+
+
+def _subject_of(sentence: str, head: str, before: str) -> str:
+    """Whom a sentence in the entry of ``head`` is about; "" if that is ``head``. ``before`` is whom the last one was
+    about."""
+    first = _SEGMENT.match(sentence)
+    opening = first.group().strip(_OPENING) if first is not None else ""
+    if _is_of(opening, head) or _QUOTED.search(opening):
+        return ""
+    if not caseless(head):
+        named = _TWO_CAPITALS.match(opening)
+        if named is None or _naming_next().match(opening, named.end()):  # Old Tobias calls her Birdie
+            return before
+        return named.group()
+    if _pronoun().search(opening) or list(_marks(opening + "，")):
+        return ""
+    return opening.strip(_OPENING + _CLOSING)[-20:]
+
+
+def _whose(sentence: str, at: int, name: str) -> str:
+    """Who is called the ``name`` at a place of a sentence, by the words before it: 딸 윤채령은 아씨라 불린다.
+
+    "" if they do not tell, and without a verb behind the name: 활동명은 '레이' tells no person.
+    """
+    left = _ASIDES.sub("", sentence[:at])
+    left = re.split(r"[,，、]", left)[-1].rstrip(_OPENING + "'‘")
+    if (cue := _cue().search(left)) is not None and not _pronoun().search(left):
+        named = left[: cue.start()].strip(_OPENING + _CLOSING)[-20:]
+        if len(named) > 1:
+            return named
+    found = _object().search(left)
+    has_verb = sentence[at + len(name) :].lstrip(_CLOSING + "'’")[:1].isalpha()
+    if found is None and has_verb and not _calls().match(sentence, at + len(name)):
+        found = _topic().search(left)
+    whose = left[: found.start()].strip(_OPENING + _CLOSING) if found is not None else ""
+    return "" if fold_name(whose) in _labels() else whose[-20:]
+
+
+def _nearest(sentence: str, at: int, subject: str) -> str | None:
+    """Whom a name at a place of a sentence in Latin script is given to: the last one named before it.
+
+    ``subject`` for a pronoun, or if nobody is named. None for one of several: "Anders and Nils Lund, called Big Swede
+    and Little Swede".
+    """
+    found = list(_WHO.finditer(sentence, 0, at))
+    named = found[-1]["name"] if found else ""
+    if not named or (named.istitle() and " " not in named and found[-1].start() == 0):
+        return subject
+    joined = re.compile(r" and \Z").search(sentence, 0, found[-1].start()) is not None
+    return None if joined else named
+
+
+def _is_of(text: str, head: str) -> bool:
+    """Whether a text has the name of the person whose entry it is, or the part by which she is called."""
+    return any(part in text for part in (head, *_ends(head)))
+
+
+def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
+    """The people whose other names stand in parentheses behind them: 래퍼 오세나(활동명 제로)."""
+    for found in _REMARK.finditer(sentence):
+        before = found["before"].strip(_OPENING + _CLOSING)
+        if not caseless(before):
+            words = before.split(" ")
+            before = " ".join(reversed([*takewhile(lambda word: word[:1].isupper(), reversed(words))]))
+        if not before or len(parts(before)) > 1 or _is_of(before, head) or _QUOTED.search(before):
+            continue
+        remark = found["remark"].strip()
+        names = [remark, *remark.split(" ")[-1:]] if caseless(remark) else [remark][: 2 - len(parts(remark))]
+        yield CardEntry(
+            before, tuple(each for each in dict.fromkeys(names) if _is_name(each)), sentence, is_within=True
+        )
 
 
 def _first(head: str, rest: str) -> Iterator[str]:
-    """The full name with which an entry begins: "Wren: Wren Calloway, 24", 【阿沅】沈知沅，十七岁."""
-    found = _FIRST.match(rest)
+    """The full name with which an entry begins: "Wren: Wren Calloway, 24", 【阿沅】沈知沅，十七岁. And the family name
+    with a title in its first sentence: "Julian Ashcombe, 29, Mr. Ashcombe to everyone"."""
+    if not caseless(head) and " " in head:
+        opening = _SENTENCE.match(rest)
+        family = re.escape(head.rpartition(" ")[2])
+        for titled in re.finditer(
+            rf"(?<!\w)(\w{{1,20}})\.? {family}\b", opening.group() if opening is not None else ""
+        ):
+            if is_title(fold(titled[1])):
+                yield titled.group()
+    verb = _subject().match(rest)
+    found = _FIRST.match(" " + rest[verb.end() :] if verb is not None else rest)
     if found is None:
         return
     first = found["first"].strip(_OPENING + _CLOSING)
@@ -152,14 +318,20 @@ def _first(head: str, rest: str) -> Iterator[str]:
         yield first
 
 
-def _marked_in(text: str) -> list[str]:
-    """The names that a text puts in quotation marks, or beside a word for a nickname."""
-    quoted = (each["inner"].strip() for each in _QUOTED.finditer(text))
-    found = [each for each in quoted if not caseless(each)]  # without capitals anything may stand in quotation marks
-    for sentence in _SENTENCE.split(text):
-        for pattern in _called():
-            found += [each["name"].strip() for each in pattern.finditer(sentence)]
-    return [each for each in found if _is_name(each)]
+def _marks(text: str) -> Iterator[tuple[int, str]]:
+    """The names that a text puts in quotation marks or beside a word for a nickname, with their places."""
+    found = {each.start("inner"): each["inner"] for each in _QUOTED.finditer(text)}
+    # Without capitals anything may stand in quotation marks; with another name behind it, it is one.
+    found = {at: name for at, name in found.items() if not caseless(name) or _BEHIND.match(text, at + len(name))}
+    for pattern in _called():
+        found |= {each.start("name"): each["name"] for each in pattern.finditer(text)}
+    for at, name in sorted(found.items()):
+        bare = name.strip()
+        if _is_name(bare):
+            yield at, bare
+            behind = _BEHIND.match(text, at + len(name))
+            if behind is not None and _is_name(behind["remark"].strip()):
+                yield behind.start("remark"), behind["remark"].strip()
 
 
 def _of_sheets(card: str) -> Iterator[CardEntry]:
@@ -198,14 +370,14 @@ def _is_name(text: str) -> bool:
         return False
     if caseless(text):
         return len(text) <= 12
-    return words[0][0].isupper() and words[-1][0].isupper()
+    return (words[0] == "the" or words[0][0].isupper()) and words[-1][0].isupper()
 
 
 @cache
 def _called() -> tuple[re.Pattern[str], ...]:
     """Matches the name beside a word for a nickname, before it or behind it."""
     before = _any(all_of(lambda each: each.names.nicknames))
-    latin = r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
+    latin = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
     return (
         re.compile(rf"(?i:\b(?:{before}))[:：]? ?[\"“']?(?P<name>{latin})"),
         re.compile(
@@ -223,6 +395,52 @@ def _any(words: Iterable[str]) -> str:
 @cache
 def _subject() -> re.Pattern[str]:
     return re.compile(any_of(lambda each: each.names.subject))
+
+
+@cache
+def _pronoun() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.pronoun))
+
+
+@cache
+def _object() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.object))
+
+
+@cache
+def _topic() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.topic))
+
+
+@cache
+def _calls() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.calls))
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Words for a nickname without what stands behind them: 별명 of 별명은."""
+    words = all_of(lambda each: each.names.nicknames)
+    return frozenset(fold_name(word) for word in words) | frozenset(
+        fold_name(word[: found.start()]) for word in words if (found := _topic().search(word)) is not None
+    )
+
+
+@cache
+def _naming() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.names.naming), re.I)
+
+
+@cache
+def _cue() -> re.Pattern[str]:
+    """Matches a word for a nickname at the end of a text: 店里帮工的阿梅本名, before 吴梅."""
+    words = _any((*_labels(), *all_of(lambda each: each.names.nicknames)))
+    return re.compile(rf"(?<=\S)(?:{words})[:：]?\s{{0,4}}\Z")
+
+
+@cache
+def _naming_next() -> re.Pattern[str]:
+    return re.compile(rf"\s(?:{_any(all_of(lambda each: each.names.nicknames))})\b")
 
 
 @cache

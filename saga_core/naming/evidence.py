@@ -30,7 +30,8 @@ _COMMA = re.compile(r"[,，、/·&＆(（]")
 _LISTED = re.compile(r"[,，、]")
 _AND = re.compile(r"\band ")
 _WORD = re.compile(r"[\w’'-]+")
-_STOP = re.compile(r"[\n。.]")
+_WHOM = re.compile(r"(?:\bher|\bhim|\bthem|[他她])\Z")
+_STOP = re.compile(r"[\n。.;；]")
 _MARKS = frozenset(":：“\"'「『‘")
 _REACH, _MARKS_BETWEEN = 24, 3
 """The maximum number of characters between a name and a word for a nickname, and between that word and the nickname."""
@@ -160,7 +161,8 @@ def _nicknames_in(text: str) -> tuple[tuple[int, int], ...]:
 
 @cache
 def _nicknames() -> frozenset[str]:
-    return all_of(lambda each: each.names.nicknames)
+    """Without "calls her", which does not say whom."""
+    return frozenset(each for each in all_of(lambda each: each.names.nicknames) if not _WHOM.search(each))
 
 
 def _pairs(one: str, other: str) -> Iterator[str]:

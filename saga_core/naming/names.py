@@ -34,6 +34,7 @@ from saga_core.naming.forms import (
     contradicts,
     fold,
     forms,
+    has_other_given_name,
     indefinite,
     is_title,
     known_as,
@@ -44,6 +45,7 @@ from saga_core.naming.forms import (
     spelling,
     traces,
     uncommon,
+    untitled,
     words_of,
 )
 from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
@@ -547,14 +549,22 @@ class Names:
             if len(near) > _NEAR:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
+            titles = set(words) - set(untitled(words))
+            entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
+            fits = entitled or fits  # of two Lacombes the inspector
             if fits:
                 return self._one_of(self._not_beside(sorted(fits), name), form)
         return None
 
     def is_other(self, id_: str, words: list[str]) -> bool:
-        """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
+        """Whether ``words`` contradict the names of the character: Tom Alder is not Tom Brandt, and Cecily Winslow is
+        no Miss Winslow whose name is Theodora."""
         known = self._entity(id_)
-        return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
+        if known is None:
+            return False
+        return any(contradicts(words, words_of(name)) for name in known.names) or has_other_given_name(
+            words, map(words_of, known.names)
+        )
 
     def _trace(self) -> None:
         for entity in (*self.state.entities.values(), *self._strangers.values()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 
@@ -243,6 +244,34 @@ def field_of(key: str, own: Trackers = NO_TRACKERS) -> Field | None:
     if own and (tracker := own.find(key)) is not None:
         return Field(tracker.name, Kind.COUNT)
     return next((_BY_ALIAS[spelling] for spelling in _spellings(key) if spelling in _BY_ALIAS), None)
+
+
+_FORMS = tuple(
+    [next(field for field in FIELDS if field.name == name) for name in SLOTS if name not in left_out]
+    for left_out in (frozenset[str](), frozenset({"present"}))
+)
+"""The fields in the order of the form, and without the one that many narrators leave out."""
+_LEAST_KNOWN = 2
+
+
+def in_order_of_form(found: Sequence[tuple[Field | None, bool]]) -> list[Field | None]:
+    """The fields of a whole block, with those that are None filled in where the others stand in the order of the form.
+
+    ``found`` has each field with whether its value is a list. A narrator who writes in a language of her own translates
+    the form line by line.
+    """
+    fields = [field for field, _ in found]
+    known = sum(field is not None for field in fields)
+    for form in _FORMS:
+        is_whole = len(found) == len(form) and _LEAST_KNOWN <= known < len(form)
+        if is_whole and all(map(_may_stand, found, form)):
+            return list(form)
+    return fields
+
+
+def _may_stand(found: tuple[Field | None, bool], own: Field) -> bool:
+    field, is_list = found
+    return field == own or (field is None and is_list is (own.kind in LIST_KINDS))
 
 
 def names_level(key: str) -> bool:

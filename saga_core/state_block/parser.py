@@ -19,6 +19,7 @@ from saga_core.state_block.fields import (
     Field,
     Kind,
     field_of,
+    in_order_of_form,
     is_header,
     names_level,
 )
@@ -278,7 +279,9 @@ def _read_lines(whole: list[str], cut: str, findings: _Findings, own: Trackers) 
     body = lines.split_lines(whole, cut, own)
     for stray in body.strays:
         findings.problem(f"a line that states no field: {stray[:_SHOWN]!r}")
-    for entry in body.entries:
+    known = in_order_of_form([(each.field, each.inline[:1] in tuple("[［")) for each in body.entries])
+    for entry, field in zip(body.entries, known, strict=True):
+        entry.field = field
         if entry.field is None:
             findings.other(entry.key, lines.node_of(entry))
             continue
@@ -310,8 +313,8 @@ def _read_node(node: Node, closed: bool, findings: _Findings, own: Trackers) -> 
     if isinstance(node, Scalar):
         findings.problem(f"a value that states no field: {node.text[:_SHOWN]!r}")
         return
-    for key, value in node.pairs:
-        field = field_of(key, own)
+    known = in_order_of_form([(field_of(key, own), isinstance(value, Seq)) for key, value in node.pairs])
+    for (key, value), field in zip(node.pairs, known, strict=True):
         if field:
             if not closed and not flow.is_closed(value):
                 findings.bad(field, "cut off")

@@ -160,12 +160,19 @@ def _collect(
     return tuple(found)
 
 
+_IN_FORM = {Kind.TRANSFERS: ("item", "from", "to"), Kind.RELATIONS: ("from", "to", "type", "delta")}
+"""The keys of a record in the order of the form, which a narrator who translates them keeps."""
+
+
 def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
     """The known keys of a record by their names, and its other keys. The first value for a name counts."""
     known: dict[str, Node] = {}
     other: list[tuple[str, Node]] = []
-    for key, value in pairs.pairs:
-        name = record_key(kind, key)
+    names = [record_key(kind, key) for key, _ in pairs.pairs]
+    form = _IN_FORM.get(kind, ())
+    if len(names) == len(form) and all(name in (None, own) for name, own in zip(names, form, strict=True)):
+        names = list(form)
+    for name, (key, value) in zip(names, pairs.pairs, strict=True):
         if name is None:
             other.append((key, value))
         else:
