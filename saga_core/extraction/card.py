@@ -18,11 +18,11 @@ from attrs import define, field, frozen
 from saga_core.extraction.player import nameless, the_player
 from saga_core.extraction.question import quoted
 from saga_core.ids import entity_id
-from saga_core.language import any_of, fold_name, language_of, nfc
+from saga_core.language import SENTENCE_TITLE, any_of, fold_name, language_of, mentions, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model import Event, Introduced, Kind, WorldState, deltas
 from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
-from saga_core.naming import Names, is_word_for_player
+from saga_core.naming import Evidence, Names, is_word_for_player
 from saga_core.state_block import parse_block
 
 LIMIT = 2_500
@@ -31,7 +31,7 @@ MAX_TOKENS = 600
 """The maximum number of tokens of an answer."""
 _NAME, _PEOPLE, _OTHERS, _THINGS = 60, 16, 6, 12
 """The longest name in characters, and the longest lists that an answer may hold."""
-_CLAUSE = re.compile(r"[.;。；!?！？\n]")
+_CLAUSE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.;。；!?！？\n])+")
 _WORD = re.compile(r"\w{1,40}")
 _MARKS = tuple((each[0], each[1]) for each in ('""', "“”", "‘’", "''", "「」", "『』", "《》", "()", "（）", "【】"))
 
@@ -96,7 +96,8 @@ def ask_about_card(card: str, language: str, count: Count) -> PromptPlan:
 
 def reading_of(answer: Mapping[str, Any], card: str) -> CardReading:
     """An answer without what the card does not bear out, and without names that it gives to two people."""
-    clauses = [_plain(each) for each in _CLAUSE.split(card)]
+    clauses = [_plain(each) for each in _CLAUSE.findall(card)]
+    evidence = Evidence(card=card)
 
     def stands(name: object) -> bool:
         return (
@@ -106,13 +107,19 @@ def reading_of(answer: Mapping[str, Any], card: str) -> CardReading:
             and any(_plain(name.strip()) in clause for clause in clauses)
         )
 
-    def names(found: object, known: str) -> tuple[str, ...]:
-        listed = found if isinstance(found, list) else []
-        said = dict.fromkeys(each.strip() for each in listed if stands(each))
-        return tuple(each for each in said if _is_told(_plain(each), _plain(known), clauses))
-
     said = str(answer.get("player") or "").strip()
     player = said if stands(said) and _is_the_players(_plain(said), clauses) else ""
+
+    def names(found: object, known: str) -> tuple[str, ...]:
+        listed = found if isinstance(found, list) else []
+        standing = dict.fromkeys(each.strip() for each in listed if stands(each))
+        return tuple(
+            each
+            for each in standing
+            if _is_told(_plain(each), _plain(known), clauses)
+            or (known == said and _stands_beside(_plain(each), _plain(known), clauses) and not evidence.entry(each))
+        )
+
     told = answer.get("people")
     people = [
         (each["name"].strip(), names(each.get("also"), each["name"].strip()))
@@ -147,6 +154,12 @@ def _is_told(name: str, known: str, clauses: Sequence[str]) -> bool:
         return True
     marked = tuple(f"{opened}{name}{closed}" for opened, closed in _MARKS)
     return any(name in each and (_naming().search(each) or any(mark in each for mark in marked)) for each in clauses)
+
+
+def _stands_beside(name: str, known: str, clauses: Sequence[str]) -> bool:
+    """Whether a clause has a name and the longest word of another: "The village says Tam for Tamsin Pascoe"."""
+    part = max(known.split(), key=len, default="")
+    return len(part) > 2 and any(mentions(each, name) and part in each for each in clauses)
 
 
 def _is_the_players(name: str, clauses: Sequence[str]) -> bool:
@@ -205,10 +218,9 @@ def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> t
     learned = tuple(name for name in others if name and fold_name(name) not in known)
     if learned:
         events.append(Introduced(player.id, Kind.CHARACTER, player.name, learned))
-    opened, reached = Names(opening), Names(now)
+    reached = Names(now)
     for name, also in reading.people:
-        who = opened.find(Kind.CHARACTER, name) or reached.find(Kind.CHARACTER, name)
-        who = who or entity_id(Kind.CHARACTER.value, name)
+        who = _called(opening, name, also) or _called(now, name, also) or entity_id(Kind.CHARACTER.value, name)
         called = opening.entities[who].names if who in opening.entities else ()
         if who != opening.player and not set(map(fold_name, (name, *also))) <= set(map(fold_name, called)):
             events.append(Introduced(who, Kind.CHARACTER, name, also))
@@ -217,6 +229,17 @@ def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> t
             id_ = entity_id(Kind.ITEM.value, thing)
             events += (Introduced(id_, Kind.ITEM, thing), deltas.ItemGained(opening.player, id_, count))
     return tuple(events)
+
+
+def _called(state: WorldState, name: str, also: Sequence[str]) -> str | None:
+    """The id of the one character with exactly this name, or else with one of the others. What names merely may mean
+    would make a father of his son."""
+    for names in ((name,), also):
+        wanted = set(map(fold_name, names))
+        found = {each.id for each in state.of_kind(Kind.CHARACTER) if wanted & set(map(fold_name, each.names))}
+        if len(found) == 1:
+            return found.pop()
+    return None
 
 
 def doubles(reading: CardReading, now: WorldState) -> dict[str, str]:

@@ -77,6 +77,33 @@ async def test_what_a_weak_model_mixes_up_is_dropped() -> None:
     assert found.people == (("Captain Brannick Sole", ("the Ox",)),)
 
 
+def test_a_title_ends_no_clause_and_a_name_beside_the_players_is_hers() -> None:
+    card = (
+        "Tamsin Pascoe, 29, baker.\n\nDenzil builds boats. The village says Tam for Tamsin Pascoe, or simply the baker."
+        " Cornelius Pryce (Mr. Pryce) is lost."
+    )
+    people = [{"name": "Cornelius Pryce", "also": ["Mr. Pryce", "Denzil"]}]
+    found = reading_of(
+        {"player": "Tamsin Pascoe", "player_also": ["Tam", "the baker", "Denzil"], "people": people}, card
+    )
+    assert found.player_also == ("Tam", "the baker")
+    assert found.people == (("Cornelius Pryce", ("Mr. Pryce",)),)
+
+
+async def test_a_father_is_not_his_son_because_a_name_may_mean_both() -> None:
+    card = "周屿，三十岁，面馆的少东家，街坊叫他小周。他父亲周建国就是老周，也叫周师傅。玩家是林晚晴。"
+    people = [{"name": "周建国", "also": ["老周", "周师傅"]}, {"name": "周屿", "also": ["小周"]}]
+    answer = {"player": "林晚晴", "player_also": [], "people": people, "carries": []}
+    async with Saga.open(CONFIG, extractor=model(answer)) as saga:
+        chat = Frontend(saga, system=card, greeting="", note="")
+        for names in ("周屿", "小周, 老周"):
+            await chat.say("…", reply("面馆里很暖和。", f"location: 面馆\npresent: [{names}]"))
+            await saga.background.drain(20)
+        assert chat.last is not None
+        state = await saga.views.state(chat.last.session.id)
+        assert {state.name(who) for who in state.present} == {"周屿", "周建国"}
+
+
 def test_an_amount_in_words_is_read_as_in_a_block() -> None:
     card = "이름: 강도윤. 낡은 우산과 은화 세 닢을 지니고 다닌다."
     assert reading_of({"carries": [{"thing": "은화 세 닢", "count": 1}]}, card).carries == (("은화", 3),)
