@@ -1,4 +1,4 @@
-"""The plays: those of the library, and those of other authors that lie beside the repository, if they are there."""
+"""The plays: those of the library, those of strangers, and others beside the repository, if they are there."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from tests.plays.play import LIBRARY, Play, load
 
 OTHERS = Path(os.environ.get("SAGA_PLAYS", Path(__file__).parents[3] / "shared" / "plays"))
 """Plays whose texts are not part of the repository. Without the folder they are left out."""
+STRANGERS = LIBRARY.with_name("strangers")
+"""Plays whose authors had not read the code, with the judge that they were written for."""
 REAL = Path(
     os.environ.get("SAGA_REAL_NARRATORS", Path(__file__).parents[3] / "shared/fixtures/real-narrators/traffic.jsonl")
 )
@@ -93,12 +95,17 @@ def corpus() -> list[Staged]:
         for path in sorted(LIBRARY.with_name(folder).glob("*.yaml")):
             script = load(path)
             found.append(OfTheLibrary(path.stem, script.language[:2], _strings(path.read_text("utf-8")), script))
-    if OTHERS.is_dir():
-        sys.path.append(str(OTHERS))
-        sys.dont_write_bytecode = True
-        for path in sorted(OTHERS.glob("p[0-9]_*.py")):
-            text = "\n".join(_literals(path))
-            found.append(OfOthers(path.stem, _language(text), text, path))
+    return [*found, *strangers(STRANGERS), *(strangers(OTHERS) if OTHERS.is_dir() else ())]
+
+
+def strangers(folder: Path) -> list[OfOthers]:
+    """The plays of a folder that has their judge beside them."""
+    sys.path.append(str(folder))
+    sys.dont_write_bytecode = True
+    found = []
+    for path in sorted(folder.glob("p[0-9]_*.py")):
+        text = "\n".join(_literals(path))
+        found.append(OfOthers(path.stem, _language(text), text, path))
     return found
 
 
