@@ -87,9 +87,10 @@ def player_events(
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
     called = set(map(fold_name, (*player.names, *others)))
     listed = not lists_player(state) and bool(called & set(map(fold_name, (*(fields.present or ()), *fields.npc_met))))
-    if others or listed or claims != kept:
+    if listed:
+        head += (deltas.AttributeSet(player.id, LISTED, 1),)
+    if others or claims != kept:
         attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
-        attributes |= {LISTED: 1} if listed else {}
         head += (deltas.Introduced(player.id, Kind.CHARACTER, player.name, tuple(others), attributes),)
     return head + tuple(deltas.Merged(who, player.id) for who in dict.fromkeys(others.values()) if who)
 

@@ -97,7 +97,8 @@ class Removal:
         await self.kv.commit(Batch({**note, **puts}, frozenset(doomed)))
         await self._clear()
         last = (keys.turn(session.id, root), keys.node(session.id, root), keys.unfinished(session.id))
-        await self.kv.commit(Batch(deletes=frozenset(last)))
+        # The session's record is gone; that it is named once more tells servers that nothing of it is left.
+        await self.kv.commit(Batch(deletes=frozenset({*last, keys.session(session.id)})))
 
     async def _named(self) -> frozenset[Key]:
         return frozenset([key async for key, _ in self._all(("timeline", self.session.id))])

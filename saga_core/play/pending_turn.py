@@ -44,7 +44,7 @@ MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE)
 """Its groups are the kind and the name."""
 
 _BEGINS = "[[saga:"
-_OPENING = re.compile(r"\[+(?=\[saga:)", re.IGNORECASE)
+_OPENING = re.compile(r"(?<!\[)\[+(?=\[saga:)", re.IGNORECASE)
 _LONGEST_MARKER = 300
 """Most characters that are held back while a marker may be coming."""
 _MOST_HELD = 2_000

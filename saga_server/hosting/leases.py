@@ -546,7 +546,8 @@ class OwnedState:
                     await stack.enter_async_context(held.writing)
                     fence[layout.order(session)], puts[layout.order(session)] = order_after(held.order)
                     numbered[session] = held, held.order + 1
-                if keys.session(session) in deletes:
+                # A note says that more of the session is to be removed, for which the lease is needed.
+                if keys.session(session) in deletes and keys.unfinished(session) not in puts:
                     self._end(session, puts, deletes)
             await self._commit(Batch(puts, frozenset(deletes)), {**fence, **(expected or {})}, touched)
             for session, (held, number) in numbered.items():

@@ -18,8 +18,9 @@ from saga_core.registry import OpenOptions
 
 FILES = ("state.sqlite", "vector.sqlite")
 ENGINES = (*FILES, "cache.files", "graph.kuzu", "graph.ladybug", "vector.chroma", "vector.lancedb")
-HERE = tuple(engine for engine in ENGINES if engine != "graph.ladybug")
-"""Those of which one process can open all. Ladybug refuses before it is imported, so it takes part in the rest."""
+HERE = tuple(engine for engine in ENGINES if engine != "graph.kuzu")
+"""Those that are opened. Kuzu crashes in a process with Ladybug, which other tests load. It refuses before it is
+imported, so it takes part in the rest."""
 
 
 def database(path: Path, application: int) -> None:
@@ -101,9 +102,10 @@ async def test_what_an_engine_wrote_is_known_as_its_own(engine: str, tmp_path: P
         assert writer_of(path) == engine
 
 
-@pytest.mark.parametrize("engine", HERE)
+@pytest.mark.parametrize("engine", [each for each in HERE if each != "graph.ladybug"])
 async def test_an_engines_own_exception_does_not_escape(engine: str, tmp_path: Path) -> None:
-    """Each of its files is cut, emptied and overwritten. It opens, or says what to do with it."""
+    """Each of its files is cut, emptied and overwritten. It opens, or says what to do with it. For Ladybug see
+    ``test_graph_kuzu``."""
     kind = engine.partition(".")[0]
     path = tmp_path / "whole"
     store = await opened(engine, path)

@@ -17,6 +17,9 @@ from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
 from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
+from saga_core.model import curated
+from saga_core.model.deltas import Unnoted
+from saga_core.model.entities import StoryPart
 from saga_core.naming import cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import questions
@@ -48,6 +51,7 @@ def call_all() -> None:
     texts._usual()
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
+    curated.without_remark((StoryPart("scene", 1, 2, "Tom left."),), Unnoted(1, "Tom left."))
     key_patterns.is_valid("a(?<b>c)")
     forms._joined()
     forms._honorifics()
