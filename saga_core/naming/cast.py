@@ -145,10 +145,12 @@ def entries_of(card: str) -> tuple[CardEntry, ...]:
 
 
 def _joined(within: list[CardEntry]) -> list[CardEntry]:
-    """Sentences in entries of others, with those of one person as one: 表哥叫陈磊 and 陈磊（磊哥）."""
+    """The entries that sentences make, with those of one sentence and person as one: 表哥叫陈磊 and 陈磊（磊哥）."""
     found: list[CardEntry] = []
     for entry in within:
         for at, other in enumerate(found):
+            if entry.text != other.text:
+                continue
             if any(_is_head(entry, fold(name)) for name in (other.head, *other.names)) or any(
                 _is_head(other, fold(name)) for name in (entry.head, *entry.names)
             ):
