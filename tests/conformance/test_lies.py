@@ -55,6 +55,7 @@ def test_a_store_that_ends_the_process_is_not_taken_for_a_right_one() -> None:
     assert "ended before it had answered" in done.stdout
 
 
+@pytest.mark.deep
 def test_a_store_that_blocks_a_search_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search is a plain function, which has no timeout in its own process."""
     monkeypatch.setitem(isolated._LIMITS, "quick", 10.0)

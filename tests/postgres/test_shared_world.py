@@ -97,7 +97,7 @@ class TwoServers(SharingMachine):
 
 
 def test_players_on_two_servers_see_what_others_did_and_no_past_changes() -> None:
-    run_state_machine_as_test(TwoServers, settings=repeatable(3, 20))
+    run_state_machine_as_test(TwoServers, settings=repeatable(1, 16))
 
 
 @pytest.mark.deep

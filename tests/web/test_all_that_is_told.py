@@ -22,7 +22,7 @@ from tests.web.conftest import SETTINGS
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_wounds_and_the_things_of_others_are_shown_and_corrected(browser: Browser, size: str) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
         chat, page = Frontend(server.saga, session="one"), visit.page

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 HEIGHTS = "[...document.querySelectorAll('[data-item=bars] g')].map(each => each.getBBox().height)"
 
 
-@pytest.mark.parametrize("size", ["phone", "desktop"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_bars_are_of_tokens_or_of_dollars(browser: Browser, size: str) -> None:
     async with (
         Upstream(otherwise=answered) as small,

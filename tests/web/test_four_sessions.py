@@ -57,6 +57,7 @@ async def test_before_anything_was_played(browser: Browser, size: str) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.deep
 async def test_three_hundred_turns(browser: Browser, long_story: tuple[Path, str], size: str) -> None:
     folder, session = long_story
     async with Server(settings_of(folder), {}) as server, visiting(browser, server, size, language="ko-KR") as visit:

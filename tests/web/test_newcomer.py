@@ -50,7 +50,7 @@ def history(turns: int, branch: bool, words: str) -> dict[str, Any]:
     return {"model": "narrator-1", "messages": [*messages, {"role": "user", "content": words}]}
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_a_chat_is_brought_read_corrected_and_played_on(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str
 ) -> None:

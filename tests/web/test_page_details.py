@@ -35,7 +35,7 @@ _NAMED_TIES = (
 _WIDTHS = "all => all.map(each => Math.round(parseFloat(each.style.width) * 10) / 10)"
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_no_name_in_the_graph_lies_on_another(browser: Browser, played: tuple[Server, str], size: str) -> None:
     server, session = played
     async with visiting(browser, server, size) as visit:

@@ -25,7 +25,7 @@ PAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_every_page_opens_without_a_fault(browser: Browser, played: tuple[Server, str], size: str) -> None:
     server, session = played
     phone = size == "phone"

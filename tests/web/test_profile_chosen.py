@@ -17,7 +17,7 @@ from tests.web.conftest import SETTINGS
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_a_romance_shows_no_hit_points(browser: Browser, size: str) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
         page, chat = visit.page, Frontend(server.saga, session="one", system="A bare card.")

@@ -28,7 +28,9 @@ extraction:
 """
 
 
-@pytest.mark.parametrize(("size", "language"), [("desktop", "en-US"), ("phone", "ko-KR")])
+@pytest.mark.parametrize(
+    ("size", "language"), [pytest.param("desktop", "en-US", marks=pytest.mark.deep), ("phone", "ko-KR")]
+)
 async def test_settings_are_changed_in_the_file(browser: Browser, tmp_path: Path, size: str, language: str) -> None:
     place = tmp_path / "saga.yaml"
     place.write_text(FILE, encoding="utf-8")

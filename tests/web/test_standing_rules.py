@@ -32,7 +32,7 @@ WORDS = {
     ),
 }
 VIEWS = [
-    ("desktop", "en-US"),
+    pytest.param("desktop", "en-US", marks=pytest.mark.deep),
     ("phone", "ko-KR"),
     pytest.param("phone", "en-US", marks=pytest.mark.deep),
     pytest.param("desktop", "ko-KR", marks=pytest.mark.deep),

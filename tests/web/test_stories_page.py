@@ -41,7 +41,7 @@ async def test_a_story_shows_the_picture_of_its_card(
         await visit.page.wait_for_selector("[data-item=session-name] [data-item=portrait]")
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_a_story_is_found_by_its_title_deleted_and_brought_back(browser: Browser, size: str) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
         page, saga = visit.page, server.saga

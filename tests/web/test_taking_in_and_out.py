@@ -109,7 +109,7 @@ async def test_lore_is_told_as_one_chooses(browser: Browser, tmp_path: Path, mon
         assert entry.rule is not None and entry.name == "Gate"
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_an_exported_chat_names_its_speakers_and_carries_the_title(browser: Browser, size: str) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, size) as visit:
         page, system = visit.page, "Write Hana's next reply in a fictional chat between Hana, Mina and Dez."
@@ -139,7 +139,9 @@ async def test_an_exported_chat_names_its_speakers_and_carries_the_title(browser
         assert await page.locator("[data-action=export-card]").count() == 0, "this story has no card"
 
 
-@pytest.mark.parametrize(("size", "language"), [("desktop", "en-US"), ("phone", "ko-KR")])
+@pytest.mark.parametrize(
+    ("size", "language"), [pytest.param("desktop", "en-US", marks=pytest.mark.deep), ("phone", "ko-KR")]
+)
 async def test_an_import_says_what_became_of_it_and_how_to_play(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str, language: str
 ) -> None:

@@ -314,6 +314,7 @@ def served(here: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("served")
+@pytest.mark.deep
 def test_beside_a_server(here: Path) -> None:
     def beside(*arguments: str, code: int = 0) -> str:
         done = subprocess.run([*SAGA, *arguments], capture_output=True, text=True, check=False)

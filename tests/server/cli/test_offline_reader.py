@@ -66,6 +66,7 @@ def run(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*SAGA, *arguments], cwd=here, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.deep
 def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subprocess.Popen[str]) -> None:
     beside = {
         "sessions": run(here, "sessions", "--json"),

@@ -67,6 +67,7 @@ _MOVES = (("full", "full-lance", "lite", "full"), ("graph=kuzu", "lite"))
 """One process does not bear both Kuzu and Ladybug. Each begins and goes back to engines that have missed nothing."""
 
 
+@pytest.mark.deep
 async def test_a_played_directory_moves_to_other_engines_and_back(tmp_path: Path) -> None:
     await _long_play(tmp_path)
     config = load_config(tmp_path / "saga.yaml", environ={})

@@ -228,6 +228,7 @@ async def test_settings_that_are_read_again_bring_a_reader_with_the_next_start(s
         assert "extraction.automatic" in found.restart
 
 
+@pytest.mark.deep
 async def test_a_player_who_never_pauses_costs_no_turn_its_reading(upstream: Upstream, serve: Serve) -> None:
     """Calls that are broken off again and again are no failures of the turn, and no degraded mode."""
     async with serve(**near(upstream)) as client:

@@ -213,6 +213,7 @@ def test_what_is_bound_over_stdio_is_bound_as_over_http() -> None:
         assert (each.call(arguments).query.get("within_session") == "1") == ("/changes" in each.request)
 
 
+@pytest.mark.deep
 async def test_threads_are_opened_and_closed(here: Path, served: subprocess.Popen[str]) -> None:
     async with client(here, "--allow", "read", "--allow", "change", "--session", "Harbour") as to:
         assert "is not counted in this story" in await refusal(to, "open_thread", tracker="oaths", thread="Find Ana")
