@@ -24,7 +24,7 @@ TWINS = {
     "vector-resident-lancedb",
 }
 """Whose parts are each tested in another pair: left to the long searches."""
-SLOW = {"graph-kuzu", "graph-ladybug", "vector-chroma", "vector-lancedb"}
+SLOW = {"graph-ladybug", "vector-chroma", "vector-lancedb"}
 """Which take a quarter of a minute of the processor each: left to them too."""
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 LONG_MODULES = {"concurrency", "durability", "limits", "names"}
