@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
 from saga_core.language import caseless, every, fold_name
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
@@ -18,8 +19,6 @@ PERSONA = "persona"
 CLAIMS = "claims"
 """The attribute that holds the names that the player's own words may have given the character, latest last. They are
 kept because the history of a request may not reach back to these words."""
-LISTED = "listed"
-"""The attribute that says that the narrator lists the player's character as company."""
 _MOST_CLAIMS = 8
 
 

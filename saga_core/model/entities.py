@@ -80,8 +80,9 @@ class Relation:
     since: int = 0
 
 
-HABITS = ("gains_listed", "gains_totalled")
-"""The player's attributes that count how often the narrator's gains were a whole inventory, and totals."""
+HABITS = ("gains_listed", "gains_totalled", "player_listed")
+"""The player's attributes that count how often the narrator's gains were a whole inventory, and totals, and that say
+whether it lists the player's character as company."""
 
 
 @frozen

@@ -454,7 +454,7 @@ class State:
     observed: Rows
     """Keys that narrators reported and nothing declares."""
     habits: Sequence[str]
-    """How the narrator reports gains otherwise than asked: ``gains_listed``, ``gains_totalled``."""
+    """How the narrator reports otherwise than asked: ``gains_listed``, ``gains_totalled``, ``player_listed``."""
     world_state: Plain
     problems: Rows
 

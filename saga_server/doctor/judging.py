@@ -163,6 +163,7 @@ def _names_one(words: Sequence[str], names: Sequence[str]) -> bool:
 _SAID = {
     "gains_listed": "this model repeats what the player carries; SAGA counts it once",
     "gains_totalled": "this model reports how many there are as a gain; SAGA takes it for the total",
+    "player_listed": "this model lists the player among those present; SAGA knows that they are one",
 }
 
 

@@ -57,3 +57,19 @@ async def test_a_sister_of_whom_the_text_tells_is_not_the_player(block: str) -> 
     own, others = await people("location: beach\npresent: [Ewan]", block)
     assert not any("Cecily" in name for name in own)
     assert any("Cecily" in name for name in others)
+
+
+async def test_that_the_narrator_lists_the_player_is_a_habit_and_nothing_that_is_told() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system=CARD, greeting="", note="")
+        for number in range(2):
+            await chat.say(
+                f"I go on ({number}).", "Wind.\n\n```state\nlocation: beach\nnpc_met: [Josephine, Ewan]\n```"
+            )
+            await saga.background.drain(20)
+        assert chat.last is not None
+        described = await saga.describe(chat.last.session.id)
+        assert described["habits"] == ["player_listed"]
+        assert described["npcs_present"] == ["Ewan"]
+        begun = await chat.begin("I look around.")
+        assert "listed" not in begun.context.text
