@@ -28,6 +28,7 @@ from saga_core.counters import Counters
 from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
 from saga_core.hosting import Admission, HostedEngine, OwnershipListener
 from saga_core.jobs import (
+    Asking,
     Backfill,
     Background,
     BackgroundBills,
@@ -189,11 +190,10 @@ async def _build(base: Foundations) -> Parts:
         clock=clock,
         counters=counters,
     )
-    cards = _cards(base, bills, extraction)
+    cards, doubts = _asking_jobs(base, bills, extraction)
     personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, _emptying(stores, clock), clock, counters)
     # Ordered by dependency.
-    doubts = _doubts(base, bills, extraction)
     for job in (base.views, extraction, cards, personas, doubts, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     if rights is not None:
@@ -471,15 +471,16 @@ def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
     )
 
 
-def _cards(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> CardsJob:
-    """Build the job that has the model of ``extraction`` read the cards of new sessions."""
-    extractor, reader = extraction.extractor, None
-    if extractor is not None and base.settings.config.extraction.cards:
-        from saga_core.extraction import CardReader
+def _asking_jobs(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> tuple[CardsJob, DoubtsJob]:
+    """Build the jobs that ask the model of ``extraction`` about cards and names."""
+    extractor, asks = extraction.extractor, base.settings.config.extraction
+    card_reader = name_reader = None
+    if extractor is not None and (asks.cards or asks.names):
+        from saga_core.extraction import CardReader, OnePersonReader
 
-        reader = CardReader(extractor.call_for("cards"), extractor.counter.count)
-    return CardsJob(
-        reader=reader,
+        card_reader = CardReader.of(extractor) if asks.cards else None
+        name_reader = OnePersonReader.of(extractor) if asks.names else None
+    asking = Asking(
         upstream=extractor.chat.name if extractor is not None else "",
         model=extractor.model if extractor is not None else "",
         live=base.live,
@@ -490,27 +491,7 @@ def _cards(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob)
         counters=base.counters,
         bills=bills,
     )
-
-
-def _doubts(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> DoubtsJob:
-    """Build the job that has the model of ``extraction`` say which names mean one person."""
-    extractor, reader = extraction.extractor, None
-    if extractor is not None and base.settings.config.extraction.names:
-        from saga_core.extraction import OnePersonReader
-
-        reader = OnePersonReader(extractor.call_for("names"), extractor.counter.count)
-    return DoubtsJob(
-        reader=reader,
-        upstream=extractor.chat.name if extractor is not None else "",
-        model=extractor.model if extractor is not None else "",
-        live=base.live,
-        supervisor=base.supervisor,
-        views=base.views,
-        foreground=base.foreground,
-        ids=base.ids,
-        counters=base.counters,
-        bills=bills,
-    )
+    return CardsJob(reader=card_reader, asking=asking), DoubtsJob(reader=name_reader, asking=asking)
 
 
 def _reviews(

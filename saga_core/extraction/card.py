@@ -15,6 +15,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.player import nameless, the_player
 from saga_core.extraction.question import quoted
 from saga_core.ids import entity_id
@@ -55,6 +56,11 @@ class CardReader:
     call: ModelCall
     count: Count
     _form: Mapping[str, Any] = field(factory=lambda: card_schema())
+
+    @classmethod
+    def of(cls, extractor: Extractor) -> CardReader:
+        """One that asks the model of an extractor."""
+        return cls(extractor.call_for("cards", MAX_TOKENS), extractor.counter.count)
 
     async def read(self, card: str, language: str, *, before_call: BeforeCall, paid: Paid) -> CardReading:
         """What the model reads in ``card``. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does."""

@@ -12,14 +12,15 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.question import quoted
 from saga_core.language import language_of, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
 from saga_core.naming import Doubt
 
-MOST = 6
-"""The maximum number of pairs in a question."""
+_PAIRS = 12
+"""The maximum number of answers."""
 MAX_TOKENS = 400
 """The maximum number of tokens of an answer."""
 _TEXT = 500
@@ -58,10 +59,15 @@ class OnePersonReader:
     count: Count
     _form: Mapping[str, Any] = field(factory=lambda: schema())
 
+    @classmethod
+    def of(cls, extractor: Extractor) -> OnePersonReader:
+        """One that asks the model of an extractor."""
+        return cls(extractor.call_for("names", MAX_TOKENS), extractor.counter.count)
+
     async def read(
         self, pairs: Sequence[Pair], language: str, *, before_call: BeforeCall, paid: Paid
     ) -> tuple[Answer, ...]:
-        """The answers to at most ``MOST`` pairs. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider
+        """The answers to some pairs. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider
         does."""
         plan = ask(pairs, language, self.count)
         answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("one_person", self._form))
@@ -79,7 +85,7 @@ def schema() -> dict[str, Any]:
         "same": {"enum": ["yes", "no", "unknown"]},
     }
     one = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    answers = {"type": "array", "items": one, "maxItems": MOST}
+    answers = {"type": "array", "items": one, "maxItems": _PAIRS}
     return {
         "type": "object",
         "properties": {"answers": answers},

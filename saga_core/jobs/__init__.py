@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.jobs.asking import Asking
 from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
@@ -16,6 +17,7 @@ from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 
 __all__ = [
+    "Asking",
     "Backfill",
     "Background",
     "BackgroundBills",

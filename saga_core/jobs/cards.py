@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from saga_core.background import DONE, Foreground, Job, Step, Supervisor
-from saga_core.counters import Counters
+from saga_core.background import DONE, Job, Step
 from saga_core.errors import NotFound, UpstreamError
-from saga_core.ids import IdSource
-from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.asking import Asking
 from saga_core.jobs.personas import introduced
-from saga_core.jobs.views import ViewsJob
 from saga_core.language import detect
 from saga_core.model import Delta, Source, deltas
 from saga_core.model_calls import ModelCallFailed
-from saga_core.ports import UsagePart
-from saga_core.sessions import LiveSession, LiveSessions, amend
+from saga_core.sessions import LiveSession, amend
 
 if TYPE_CHECKING:
     from saga_core.extraction import CardReader, CardReading
@@ -48,16 +44,7 @@ class CardsJob(Job):
     mode = "cards"
 
     reader: CardReader | None
-    upstream: str
-    """The name of the provider of the model, which waits for narrations there."""
-    model: str
-    live: LiveSessions
-    supervisor: Supervisor
-    views: ViewsJob
-    foreground: Foreground
-    ids: IdSource
-    counters: Counters
-    bills: BackgroundBills
+    asking: Asking
     _cards: dict[str, str] = field(factory=dict)
     """Session -> the text that is to be read."""
     _read: dict[bytes, CardReading] = field(factory=dict)
@@ -67,7 +54,9 @@ class CardsJob(Job):
         if self.reader is None or len(card.strip()) < _LEAST:
             return
         if len(self._cards) >= _KEPT:
-            self.counters.add("cards.left_out")  # so many chats begin at once that their cards are read by rules alone
+            self.asking.counters.add(
+                "cards.left_out"
+            )  # so many chats begin at once that their cards are read by rules alone
             return
         self._cards[session] = card
         self.wake(session)
@@ -78,17 +67,17 @@ class CardsJob(Job):
         if not card or self.reader is None:
             return DONE
         try:
-            live = await self.live.get(session)
+            live = await self.asking.live.get(session)
             reading = await self._reading(live, card, self.reader)
             await self._record(session, reading)
         except NotFound:
             return DONE  # the session was deleted
         except (ModelCallFailed, UpstreamError) as error:
             log.warning("session %s: its card is read by rules alone: %s", session, error)
-            self.counters.add("cards.failures")
-            self.counters.degrade(CARDS, f"{self.model} did not read a card: {error}")
+            self.asking.counters.add("cards.failures")
+            self.asking.counters.degrade(CARDS, f"{self.asking.model} did not read a card: {error}")
             return DONE
-        self.counters.recover(CARDS)
+        self.asking.counters.recover(CARDS)
         return Step(done=1)
 
     async def _reading(self, live: LiveSession, card: str, reader: CardReader) -> CardReading:
@@ -97,38 +86,33 @@ class CardsJob(Job):
         if found is not None:
             return found
 
-        async def before_call() -> None:
-            await self.foreground.wait_until_free(self.upstream)
-
-        async def paid(part: UsagePart) -> None:
-            await self.bills.enter("extraction", live.session.id, live.tree.root, part, self.model)
-
         language = detect(card, live.world.language)
-        found = await reader.read(card, language, before_call=before_call, paid=paid)
+        paid = self.asking.paid(live, live.tree.root)
+        found = await reader.read(card, language, before_call=self.asking.before_call, paid=paid)
         while len(self._read) >= _KEPT:
             del self._read[next(iter(self._read))]
         self._read[key] = found
-        self.counters.add("cards.read")
+        self.asking.counters.add("cards.read")
         return found
 
     async def _record(self, session: str, reading: CardReading) -> None:
         from saga_core.extraction import card_events, doubles  # only needed with a model
 
-        async with self.supervisor.exclusive(session, journal=True):
-            live = await self.live.get(session)
+        async with self.asking.supervisor.exclusive(session, journal=True):
+            live = await self.asking.live.get(session)
             root, head = live.tree.root, live.head
             opening, now = await live.state(root), await live.state(head)
             events = card_events(reading, opening, now)
             if not events:
                 return
-            number = self.ids.new("a")
+            number = self.asking.ids.new("a")
             await amend(live, root, Delta(events, Source.EDIT, id=number), number)
             changed = [root]
             for other, owner in doubles(reading, await live.state(head)).items():
-                first, again = await introduced(live, head, other), self.ids.new("a")
+                first, again = await introduced(live, head, other), self.asking.ids.new("a")
                 await amend(live, first, Delta((deltas.Merged(other, owner),), Source.EDIT, id=again), again)
                 changed.append(first)
-            self.views.submit(session, changed)
+            self.asking.views.submit(session, changed)
         log.info("session %s: its card was read; change %s", session, number)
 
     def forget(self, session: str) -> None:

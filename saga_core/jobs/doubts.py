@@ -13,20 +13,16 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from saga_core.background import DONE, Foreground, Job, Step, Supervisor
-from saga_core.counters import Counters
+from saga_core.background import DONE, Job, Step
 from saga_core.errors import NotFound, UpstreamError
-from saga_core.ids import IdSource
-from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.asking import Asking
 from saga_core.jobs.personas import introduced
-from saga_core.jobs.views import ViewsJob
 from saga_core.journal import PendingWork
 from saga_core.language import detect, language_of
 from saga_core.model import ONE, ONE_PERSON, TWO, Delta, Event, Kind, Source, Turn, WorldState, deltas
 from saga_core.model_calls import ModelCallFailed
 from saga_core.naming import Doubt, disguise, doubts
-from saga_core.ports import UsagePart
-from saga_core.sessions import LiveSession, LiveSessions, amend
+from saga_core.sessions import LiveSession, amend
 
 if TYPE_CHECKING:
     from saga_core.extraction import OnePersonReader
@@ -37,8 +33,10 @@ DOUBTS = "extraction.names"
 """The degraded mode in which names are not asked about, because the model cannot be asked or does not answer."""
 EVERY = 5
 """Turns of a path from one question to the next."""
-_PAIRS = 6
-"""The maximum number of doubts that are asked, or found without a model, at once."""
+MOST = 6
+"""The maximum number of doubts that are asked about, or found without a model, at once."""
+_KEPT = 256
+"""Sessions of which it is kept what was looked at. Another one begins anew when it is played."""
 _PASSAGES = 3
 """The maximum number of turns that are quoted for a pair."""
 _LOOKED_BACK = 24
@@ -49,8 +47,8 @@ _LOOKED_BACK = 24
 class _Looked:
     """What was looked at in a session."""
 
-    people: int = 0
-    """How many characters there were when all pairs were compared."""
+    people: frozenset[str] = frozenset()
+    """The characters among whom all pairs were compared."""
     asked: int = -EVERY
     """The depth at which the model was asked last."""
     open: dict[str, Doubt] = field(factory=dict)
@@ -69,16 +67,7 @@ class DoubtsJob(Job):
     mode = "names"
 
     reader: OnePersonReader | None
-    upstream: str
-    """The name of the provider of the model, which waits for narrations there."""
-    model: str
-    live: LiveSessions
-    supervisor: Supervisor
-    views: ViewsJob
-    foreground: Foreground
-    ids: IdSource
-    counters: Counters
-    bills: BackgroundBills
+    asking: Asking
     _looked: dict[str, _Looked] = field(factory=dict)
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
@@ -87,47 +76,56 @@ class DoubtsJob(Job):
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Look at the turn before the last one, which is part of the story from now on."""
-        self.wake(live.session.id)
+        if live.tree.get(live.head).depth > 1:  # of one turn nobody is met twice
+            self.wake(live.session.id)
 
     async def step(self, session: str) -> Step:
         """Find the new doubts of a session, and ask about them."""
         try:
-            live = await self.live.get(session)
+            live = await self.asking.live.get(session)
             turn = live.tree.get(live.head).parent
             return DONE if turn is None else await self._look(live, turn)
         except NotFound:
             return DONE  # the session was deleted
         except (ModelCallFailed, UpstreamError) as error:
             log.warning("session %s: whether two names mean one person stays open: %s", session, error)
-            self.counters.add("names.failures")
-            self.counters.degrade(DOUBTS, f"{self.model} did not say whether two names mean one person: {error}")
+            self.asking.counters.add("names.failures")
+            self.asking.counters.degrade(
+                DOUBTS, f"{self.asking.model} did not say whether two names mean one person: {error}"
+            )
             return DONE
 
     async def _look(self, live: LiveSession, turn: str) -> Step:
-        looked, state = self._looked.setdefault(live.session.id, _Looked()), await live.state(turn)
-        people = sum(1 for _ in state.of_kind(Kind.CHARACTER))
+        looked, state = self._of(live.session.id), await live.state(turn)
+        people = frozenset(each.id for each in state.of_kind(Kind.CHARACTER))
         if people != looked.people:
             looked.people = people
             root = await live.state(live.tree.ancestor_at(turn, 0).id)
             for doubt in [*doubts(state), *await _disguises(live, turn, state)]:
-                if (
-                    doubt.key not in looked.known
-                    and not _is_decided(live, state, doubt)
-                    and doubt.late not in root.entities
-                ):
+                is_new = doubt.key not in looked.known and doubt.late not in root.entities
+                if is_new and not _is_decided(live, state, doubt):
                     looked.open[doubt.key] = doubt
                     looked.known.add(doubt.key)
         depth = live.tree.get(turn).depth
-        if not looked.open or (self.reader is not None and abs(depth - looked.asked) < EVERY):
+        if self.reader is not None and abs(depth - looked.asked) < EVERY:
             return DONE
-        chosen = [looked.open.pop(key) for key in list(looked.open)[:_PAIRS]]
-        left = [each for each in chosen if each.late in state.entities and each.early in state.entities]
-        if not left:
+        chosen = [each for each in looked.open.values() if {each.late, each.early} <= people][:MOST]
+        if not chosen:
             return DONE
         looked.asked = depth
-        answers = await self._answers(live, turn, state, left) if self.reader is not None else _unanswered(left)
+        answers = await self._answers(live, turn, state, chosen) if self.reader is not None else _unanswered(chosen)
+        for each in chosen:  # if the model failed, they are asked with the next question
+            del looked.open[each.key]
         await self._record(live.session.id, turn, answers)
         return Step(done=1)
+
+    def _of(self, session: str) -> _Looked:
+        """What was looked at in a session, which is the latest one from now on."""
+        looked = self._looked.pop(session, None) or _Looked()
+        while len(self._looked) >= _KEPT:
+            del self._looked[next(iter(self._looked))]
+        self._looked[session] = looked
+        return looked
 
     async def _answers(
         self, live: LiveSession, turn: str, state: WorldState, chosen: Sequence[Doubt]
@@ -136,40 +134,34 @@ class DoubtsJob(Job):
 
         assert self.reader is not None
 
-        async def before_call() -> None:
-            await self.foreground.wait_until_free(self.upstream)
-
-        async def paid(part: UsagePart) -> None:
-            await self.bills.enter("extraction", live.session.id, turn, part, self.model)
-
+        known = state.entities
         pairs = [
-            Pair(
-                each, state.entities[each.late].names, state.entities[each.early].names, await _story(live, turn, each)
-            )
+            Pair(each, known[each.late].names, known[each.early].names, await _story(live, turn, each))
             for each in chosen
         ]
         language = detect(pairs[0].story, live.world.language)
-        found = await self.reader.read(pairs, language, before_call=before_call, paid=paid)
-        self.counters.recover(DOUBTS)
-        self.counters.add("names.asked", len(found))
+        paid = self.asking.paid(live, turn)
+        found = await self.reader.read(pairs, language, before_call=self.asking.before_call, paid=paid)
+        self.asking.counters.recover(DOUBTS)
+        self.asking.counters.add("names.asked", len(found))
         return [(each.doubt, each.same, each.words) for each in found]
 
     async def _record(self, session: str, turn: str, answers: Sequence[tuple[Doubt, bool | None, str]]) -> None:
-        async with self.supervisor.exclusive(session, journal=True):
-            live = await self.live.get(session)
+        async with self.asking.supervisor.exclusive(session, journal=True):
+            live = await self.asking.live.get(session)
             if turn not in live.tree.nodes:
                 return
             for doubt, same, words in answers:
                 state = await live.state(turn)
                 if doubt.late not in state.entities or doubt.early not in state.entities:
                     continue  # an earlier answer has joined them
-                first, number = await introduced(live, turn, doubt.late), self.ids.new("a")
+                first, number = await introduced(live, turn, doubt.late), self.asking.ids.new("a")
                 at = first if same else turn
                 events = tuple(_events(state, live.world.language, doubt, same, words))
                 await amend(live, at, Delta(events, Source.EDIT, id=number), number)
-                self.views.submit(session, [at])
+                self.asking.views.submit(session, [at])
                 if same:
-                    self.counters.add("names.joined")
+                    self.asking.counters.add("names.joined")
 
     def forget(self, session: str) -> None:
         """Drop what is known of a session that is about to be removed."""

@@ -69,6 +69,12 @@ def _both_here(state: WorldState, one: str, other: str) -> bool:
     return all(each == state.player or each in state.present for each in (one, other))
 
 
+def _may_be(one: str, other: str) -> bool:
+    """Whether a given name may be short for another: Tam for Tamsin, J. for Julian."""
+    short, long = sorted((one.strip("."), other.strip(".")), key=len)
+    return long.startswith(short)
+
+
 @lru_cache(maxsize=16_384)
 def _alike(one: str, other: str) -> bool:
     """Whether two names share more than a title."""
@@ -76,7 +82,10 @@ def _alike(one: str, other: str) -> bool:
     if contradicts(mine, theirs):
         return False
     if not caseless(one) or not caseless(other):
-        shared = set(untitled(mine)) & set(untitled(theirs))
+        named, other_named = untitled(mine), untitled(theirs)
+        if len(named) > 1 and len(other_named) > 1 and not (_may_be(named[0], other_named[0])):
+            return False  # of one family, with given names of their own
+        shared = set(named) & set(other_named)
         return any(len(word) > 1 and not is_title(word) for word in shared)
     short, long = sorted((core(one), core(other)), key=lambda each: len(each.text))
     if not short.text:

@@ -156,6 +156,14 @@ async def test_a_model_that_fails_is_said_and_the_story_goes_on() -> None:
         assert "extraction.names" in json.dumps(status)
 
 
+async def test_what_a_failing_model_was_asked_is_asked_again() -> None:
+    small = Scripted(deque([UpstreamError("no", status=500)]), otherwise=model().script[0])
+    later = [("Rain.", "hp_change: 0")] * 5
+    async with Saga.open(CONFIG, extractor=small) as saga:
+        _, names = await played(saga, *COOK, *later)
+        assert names == ["Mrs. Pike"]
+
+
 async def test_the_setting_leaves_it_to_the_player() -> None:
     small = model()
     config = {**CONFIG, "extraction": {"cards": False, "names": False}}
@@ -179,6 +187,9 @@ def _state(*names: str, present: tuple[str, ...] = ()) -> WorldState:
         ("ボルグ", "ギルドマスター・ボルグ", True),
         ("Captain Vey", "Captain Sole", False),
         ("Tom Alder", "Tom Brandt", False),
+        ("Denzil Penhallow", "Loveday Penhallow", False),
+        ("Tamsin Pascoe", "Tam Pascoe", True),
+        ("Captain Hannah Rourke", "Hannah Rourke", True),
         ("Mara", "Tobin", False),
         ("김민수", "이민호", False),
     ],
