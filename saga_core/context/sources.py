@@ -326,8 +326,15 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             there = new.whereabouts[who].place
             if who == new.player or (who in before and before[who].place == there):
                 continue
-            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} ({words.edges['LOCATED_AT']})"
+            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} {_last_seen(new, who, words)}"
             yield f"edge:{who}:LOCATED_AT", text
+
+
+def _last_seen(state: WorldState, who: str, words: Labels) -> str:
+    """The remark on where somebody is who is not here. Nobody knows more than that she was there at that turn, but for
+    the places that the world gives."""
+    since = state.whereabouts[who].since
+    return f"({words.last_seen.format(depth=since) if since else words.edges['LOCATED_AT']})"
 
 
 def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
@@ -565,6 +572,8 @@ class _Group:
         head = f"{_name(source, scene)} → {', '.join(names)}"
         if type_ == "RELATES_TO":
             text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
+        elif type_ == "LOCATED_AT":
+            text, about = f"{head} {_last_seen(scene.state, source, words)}", f"edge:{source}:{type_}"
         else:
             text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"
         return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})

@@ -667,6 +667,8 @@ class Labels(Table):
     dead: str
     changed: str
     nothing: str
+    last_seen: str
+    """The remark on where somebody is who is not here, with ``{depth}``."""
     since_turn: str
     turn: str
     secret: str
