@@ -121,7 +121,9 @@ def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[st
             own.append(line)
         elif any(name in line for name in names):
             sentences = (each.group() for each in _SENTENCE.finditer(line))
-            others += [each for each in sentences if _naming().search(each) and any(name in each for name in names)]
+            others += [
+                each for each in sentences if _words("naming").search(each) and any(name in each for name in names)
+            ]
     return tuple(own), tuple(others)
 
 
@@ -200,7 +202,7 @@ def _of_line(line: str) -> Iterator[CardEntry]:
     if matched is None:
         return
     head = body[: matched.start("remark") - 1 if matched["remark"] else matched.end()].strip(_OPENING + _CLOSING)
-    verb = _subject().search(head)
+    verb = _words("subject").search(head)
     rest = body[matched.end() :]
     if verb is not None:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
@@ -238,7 +240,7 @@ def _subject_of(sentence: str, head: str, before: str) -> str:
         if named is None or _naming_next().match(opening, named.end()):  # Old Tobias calls her Birdie
             return before
         return named.group()
-    if _pronoun().search(opening) or list(_marks(opening + "，")):
+    if _words("pronoun").search(opening) or list(_marks(opening + "，")):
         return ""
     return opening.strip(_OPENING + _CLOSING)[-20:]
 
@@ -250,14 +252,14 @@ def _whose(sentence: str, at: int, name: str) -> str:
     """
     left = _ASIDES.sub("", sentence[:at])
     left = re.split(r"[,，、]", left)[-1].rstrip(_OPENING + "'‘")
-    if (cue := _cue().search(left)) is not None and not _pronoun().search(left):
+    if (cue := _cue().search(left)) is not None and not _words("pronoun").search(left):
         named = left[: cue.start()].strip(_OPENING + _CLOSING)[-20:]
         if len(named) > 1:
             return named
-    found = _object().search(left)
+    found = _words("object").search(left)
     has_verb = sentence[at + len(name) :].lstrip(_CLOSING + "'’")[:1].isalpha()
-    if found is None and has_verb and not _calls().match(sentence, at + len(name)):
-        found = _topic().search(left)
+    if found is None and has_verb and not _words("calls").match(sentence, at + len(name)):
+        found = _words("topic").search(left)
     whose = left[: found.start()].strip(_OPENING + _CLOSING) if found is not None else ""
     return "" if fold_name(whose) in _labels() else whose[-20:]
 
@@ -308,7 +310,7 @@ def _first(head: str, rest: str) -> Iterator[str]:
         ):
             if is_title(fold(titled[1])):
                 yield titled.group()
-    verb = _subject().match(rest)
+    verb = _words("subject").match(rest)
     found = _FIRST.match(" " + rest[verb.end() :] if verb is not None else rest)
     if found is None:
         return
@@ -395,42 +397,18 @@ def _any(words: Iterable[str]) -> str:
 
 
 @cache
-def _subject() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.subject))
-
-
-@cache
-def _pronoun() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.pronoun))
-
-
-@cache
-def _object() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.object))
-
-
-@cache
-def _topic() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.topic))
-
-
-@cache
-def _calls() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.calls))
-
-
-@cache
 def _labels() -> frozenset[str]:
     """Words for a nickname without what stands behind them: 별명 of 별명은."""
     words = all_of(lambda each: each.names.nicknames)
     return frozenset(fold_name(word) for word in words) | frozenset(
-        fold_name(word[: found.start()]) for word in words if (found := _topic().search(word)) is not None
+        fold_name(word[: found.start()]) for word in words if (found := _words("topic").search(word)) is not None
     )
 
 
 @cache
-def _naming() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.naming), re.I)
+def _words(name: str) -> re.Pattern[str]:
+    """The pattern of ``NameWords`` with this name, in all languages."""
+    return re.compile(any_of(lambda each: str(getattr(each.names, name))), re.I)
 
 
 @cache

@@ -141,7 +141,7 @@ def _by_turn(own: Sequence[str], history: Sequence[str], context: str, tag: str)
     """
     spoken = language_of(tag)
     labels = spoken.labels
-    dated = _pattern(labels.turn, "depth")
+    dated = [_pattern(each, "depth") for each in (labels.turn, labels.last_seen)]
     until = _pattern(spoken.texts.pages["then"], "turn")
     told: list[tuple[tuple[int, int], str]] = []
     when = (-1, 0)  # the rules come first
@@ -152,7 +152,7 @@ def _by_turn(own: Sequence[str], history: Sequence[str], context: str, tag: str)
     now = []
     place = re.search(rf"{labels.place}: ([^|\n]+?) *(?:\||$)", context, re.M)
     for line in context.split("\n"):
-        if found := dated.search(line):
+        if found := next((at for each in dated if (at := each.search(line))), None):
             told.append(((int(found[1]), 0), line))
         else:
             now.append(line.replace(f"{labels.present}: ", f"{labels.present} ({place[1]}): ") if place else line)
