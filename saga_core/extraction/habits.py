@@ -17,8 +17,7 @@ from saga_core.model import HABITS, Entity
 LISTS, TOTALS, LISTED = HABITS
 _SURE = 3
 _LEAST = 2
-"""So many things at least show that a list is an inventory; one may have been found again. Of more, one may be missing,
-or have another name."""
+"""So many things at least show that a list is an inventory; one may have been found again."""
 
 
 @frozen
@@ -72,8 +71,4 @@ def _is_inventory(
     if seen:
         return 2 * len(again) >= len(stays) or seen == _SURE
     equal = [thing for thing in again if gains[thing] == stays[thing]]
-    if all(map(is_mentioned, again)):
-        return False
-    return (len(again) == len(stays) >= _LEAST and bool(equal)) or (
-        len(equal) > _LEAST and len(equal) + 1 == len(stays)
-    )
+    return len(again) == len(stays) >= _LEAST and not all(map(is_mentioned, again)) and bool(equal)

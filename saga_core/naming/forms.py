@@ -188,18 +188,6 @@ def contradicts(one: list[str], other: list[str]) -> bool:
     return len(left) > 1 and len(right) > 1 and left[0] == right[0] and left[-1] != right[-1]
 
 
-def has_other_given_name(words: list[str], known: Iterable[list[str]]) -> bool:
-    """Whether a given and a family name share only the family name with a title among the ``known`` names, and one of
-    these is another given name: Miss Cecily Winslow, and Theodora, called Miss Winslow."""
-    named = _full(words)
-    if len(named) != 2:
-        return False
-    others = list(known)
-    given = {each[0] for each in others if len(each) == 1 and each[0] != named[1] and _full(each)}
-    titled = any(len(each) > 1 and untitled(each) == [named[1]] for each in others)
-    return titled and bool(given) and named[0] not in {word for each in others for word in each}
-
-
 def _full(words: list[str]) -> list[str]:
     """The words of a name in Latin script without titles, epithets and particles; empty for other scripts."""
     plain = [word for word in untitled(words[: len(words) - len(_epithet(words))]) if word not in _BETWEEN]
@@ -222,8 +210,6 @@ def _in_other_words(one: list[str], other: list[str]) -> bool:
 def _called(one: list[str], other: list[str]) -> bool:
     """Whether ``one`` is just the given name of ``other``, a European name with a given and a family name."""
     names = [word for word in _without_front_titles(other) if word not in _BETWEEN]
-    if len(names) == 3 and "".join(one) == names[1]:  # before it stands a title that no list has: Ensign Noor Adeyemi
-        names = names[1:]
     if len(names) != 2 or "".join(one) != names[0] or is_title(names[0]) or is_title(names[1]):
         return False
     return any(word in _BETWEEN for word in other[1:]) or (names[0].isascii() and len(names[0]) > 2)

@@ -34,7 +34,6 @@ from saga_core.naming.forms import (
     contradicts,
     fold,
     forms,
-    has_other_given_name,
     indefinite,
     is_title,
     known_as,
@@ -557,14 +556,9 @@ class Names:
         return None
 
     def is_other(self, id_: str, words: list[str]) -> bool:
-        """Whether ``words`` contradict the names of the character: Tom Alder is not Tom Brandt, and Cecily Winslow is
-        no Miss Winslow whose name is Theodora."""
+        """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
-        if known is None:
-            return False
-        return any(contradicts(words, words_of(name)) for name in known.names) or has_other_given_name(
-            words, map(words_of, known.names)
-        )
+        return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
 
     def _trace(self) -> None:
         for entity in (*self.state.entities.values(), *self._strangers.values()):
