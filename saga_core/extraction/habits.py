@@ -71,4 +71,7 @@ def _is_inventory(
     if seen:
         return 2 * len(again) >= len(stays) or seen == _SURE
     equal = [thing for thing in again if gains[thing] == stays[thing]]
-    return len(again) == len(stays) >= _LEAST and not all(map(is_mentioned, again)) and bool(equal)
+    if all(map(is_mentioned, again)):
+        return False
+    # One thing may be missing, or have another name.
+    return (len(again) == len(stays) >= _LEAST and bool(equal)) or len(stays) - 1 == len(equal) > _LEAST

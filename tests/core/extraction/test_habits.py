@@ -69,3 +69,20 @@ def test_a_narrator_who_stops_repeating_is_believed_again() -> None:
         "trunk key": 1,
         "rope": 1,
     }
+
+
+def test_one_thing_of_an_inventory_may_be_missing() -> None:
+    turns = [
+        ("You pack rope, a lamp and three nails.", "items_gained: [rope, lamp, 3 nails]"),
+        ("The nun hands you her veil.", "items_gained: [the nun's veil]"),
+        ("Snow.", "items_gained: [rope, lamp, 3 nails]"),
+    ]
+    assert played(*turns)[-1] == {"rope": 1, "lamp": 1, "nails": 3, "the nun's veil": 1}
+
+
+def test_two_things_of_four_that_are_found_again_are_gains() -> None:
+    turns = [
+        ("You pack.", "items_gained: [rope, lamp, 3 nails, saw]"),
+        ("In the shed.", "items_gained: [rope, lamp]"),
+    ]
+    assert played(*turns)[-1] == {"rope": 2, "lamp": 2, "nails": 3, "saw": 1}
