@@ -43,6 +43,7 @@ _FURTHER = {
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.data.rebuild:rebuild",
     "restore": "saga_server.cli.data.backup:restore",
+    "risuai": "saga_server.cli.risuai:risuai",
     "sessions": "saga_server.cli.sessions:sessions",
     "setup": "saga_server.cli.setup:setup",
     "share": "saga_server.cli.sessions:share",

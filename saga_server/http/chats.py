@@ -28,5 +28,9 @@ class PlayedChats:
         self._known[owner, chat] = played
 
     def get(self, owner: str, chat: str) -> PlayedChat | None:
-        """Return where a chat was played last; None if that is not known."""
+        """Return where a chat of ``owner`` was played last; None if that is not known."""
         return self._known.get((owner, chat))
+
+    def of_anybody(self, chat: str) -> PlayedChat | None:
+        """Return where a chat was played last, whoever played it: the panel need not have the key of the chat."""
+        return next((played for (_, name), played in self._known.items() if name == chat), None)

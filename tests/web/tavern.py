@@ -191,3 +191,40 @@ class Tavern:
         before = await self._before()
         await self.page.evaluate("jQuery('#chat .last_mes .swipe_right').trigger('click')")
         await self._settled(before["length"], before["swipes"] + 1)
+
+    async def edit(self, place: int, text: str) -> None:
+        """Change a message that is there."""
+        await self._idle()
+        await self.page.evaluate(
+            """async ([place, text]) => {
+                const { chat } = SillyTavern.getContext();
+                const message = jQuery(`#chat .mes[mesid=${chat.length + place}]`);
+                message.find('.mes_edit').trigger('click');
+                await new Promise((done) => setTimeout(done, 300));
+                message.find('#curEditTextarea').val(text).trigger('input');
+                message.find('.mes_edit_done').trigger('click');
+            }""",
+            [place, text],
+        )
+        await self.page.wait_for_function(
+            "([place, text]) => SillyTavern.getContext().chat.at(place).mes === text", arg=[place, text]
+        )
+
+    async def group(self, name: str, members: list[str]) -> None:
+        """Make a group of characters and open its chat."""
+        await self.page.evaluate(
+            """async ([name, members]) => {
+                const { characters, getRequestHeaders, getCharacters } = SillyTavern.getContext();
+                const avatars = characters.filter((each) => members.includes(each.name)).map((each) => each.avatar);
+                const asked = { name, members: avatars, chat_id: "crew", chats: ["crew"], activation_strategy: 1,
+                    generation_mode: 0, disabled_members: [], allow_self_responses: false };
+                await fetch("/api/groups/create", {
+                    method: "POST", headers: getRequestHeaders(), body: JSON.stringify(asked),
+                });
+                await getCharacters();
+            }""",
+            [name, members],
+        )
+        await self.command(f"/go {name}")
+        await self.page.wait_for_function("SillyTavern.getContext().groupId && SillyTavern.getContext().chat.length")
+        await self.page.wait_for_timeout(1_000)

@@ -1,4 +1,4 @@
-"""The panel inside the real SillyTavern: installed by the command, and played with swipes, corrections and a branch."""
+"""The panel inside the real SillyTavern: installed by the command, played with swipes, edits, a branch and a group."""
 
 from __future__ import annotations
 
@@ -58,11 +58,10 @@ async def _lines_now(tavern: Tavern, saga: str) -> tuple[list[str], list[str]]:
     found = await tavern.page.evaluate("SillyTavern.getContext().chatMetadata.saga.session")
     turn = await tavern.page.get_attribute(f"{PANEL} [data-saga=panel-turn]", "data-turn")
     response = await tavern.page.request.get(f"{saga}/api/sessions/{found}/lines?turn={turn}")
-    lines = json.loads(await response.text())["lines"]
+    lines = json.loads(await response.text()).get("lines", [])  # none while the panel is still at another chat
     return sorted(shown), sorted(each["kind"] for each in lines if each["kind"] != "mood" or each["text"])
 
 
-@pytest.mark.deep  # a minute, and it installs the package first
 async def test_the_panel_plays_along_in_the_real_sillytavern(browser: Browser, tmp_path: Path) -> None:
     folder = sillytavern()
     if folder is None:
@@ -78,6 +77,24 @@ async def test_the_panel_plays_along_in_the_real_sillytavern(browser: Browser, t
         finally:
             removing = CliRunner().invoke(main, ["sillytavern", "remove", str(folder)])
         assert removing.exit_code == 0 and not (folder / "public/scripts/extensions/third-party/saga").exists()
+
+
+async def _play_in_a_group(tavern: Tavern, upstream: Upstream, saga: str) -> None:
+    page = tavern.page
+    await page.evaluate("document.querySelector('[name=saga_on]').click()")
+    alone = await page.evaluate("SillyTavern.getContext().chatMetadata.saga.session")
+    await tavern.group("The crew", ["Seraphina"])
+    await page.evaluate(
+        """() => SillyTavern.getContext().eventSource.on('chat_completion_settings_ready', (data) => {
+            window.sagaHeaders = data.custom_include_headers;
+        })"""
+    )
+    upstream.then(says("Seraphina nods." + block(location="Ford")))
+    await tavern.say("We cross the ford.")
+    assert 'X-SAGA-Member: "Seraphina"' in await page.evaluate("window.sagaHeaders")
+    shown, known = await _lines(tavern, saga)
+    assert shown == known and "place" in shown
+    assert await page.evaluate("SillyTavern.getContext().chatMetadata.saga.session") != alone
 
 
 async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port: int) -> None:
@@ -119,8 +136,12 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
         await change.click()
         await page.wait_for_selector(f"{PANEL} [data-saga-line=place]:has-text('Glade')")
         await tavern.hide()
-        for number in range(6):
+        await tavern.edit(-1, "Mina laughs no more.")
+        for number in range(5):
             await tavern.say(f"I wait, {number}.")
+        assert "Mina laughs no more." in upstream.requests[-1].text, "what was edited is what the model reads"
+        shown, known = await _lines(tavern, saga)
+        assert shown == known
         session = await page.evaluate("SillyTavern.getContext().chatMetadata.saga.session")
         branch = await page.evaluate("SillyTavern.getContext().chat.length - 5")
         await tavern.command(f"/branch-create {branch}")
@@ -142,4 +163,5 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
         before = len(upstream.requests)
         await tavern.say("I go on without a panel.")
         assert len(upstream.requests) == before + 1
+        await _play_in_a_group(tavern, upstream, saga)
     await context.close()

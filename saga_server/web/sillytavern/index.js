@@ -1,10 +1,8 @@
-// SAGA inside SillyTavern: what the narrator believes, what the last turn changed, corrections, why, and warnings.
-// It speaks to SAGA's own API. Requests that go to SAGA say which chat, persona and group member they are of.
-import { language, WORDS } from "./words.js";
+// SAGA's panel inside SillyTavern. Requests that go to SAGA say which chat, persona and group member they are of.
+import { ask, body, draw, el, part } from "./panel.js";
 
 const NAME = "saga";
 const context = () => SillyTavern.getContext();
-const t = (name, values = {}) => WORDS[language()][name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 
 // -- settings ------------------------------------------------------------------------------------------------------
 
@@ -72,35 +70,6 @@ function onTextRequest(data) {
   if (settings().on && context().chatId && isSaga(data.api_server) && typeof data.prompt === "string") data.prompt = `${marks()}\n${data.prompt}`;
 }
 
-// -- SAGA's API ----------------------------------------------------------------------------------------------------
-
-class Refused extends Error {
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
-
-async function ask(method, path, { query = {}, body, tag } = {}) {
-  const url = new URL(path, `${address()}/`);
-  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
-  const given = { Accept: "application/json" };
-  if (settings().key) given.Authorization = `Bearer ${settings().key}`;
-  if (body) given["Content-Type"] = "application/json";
-  if (tag) given["If-Match"] = tag;
-  let response;
-  try {
-    response = await fetch(url, { method, headers: given, body: body && JSON.stringify(body) });
-  } catch {
-    throw new Refused(t("unreachable", { address: address(), origin: location.origin }), 0);
-  }
-  const found = await response.json();
-  if (!response.ok) throw new Refused(found.error?.message ?? response.statusText, response.status);
-  return { ...found, tag: response.headers.get("ETag") };
-}
-
-const part = encodeURIComponent;
-
 /** Where the chat is: the session, and the turn of the swipe in sight. It is kept in the chat's own file. */
 async function place({ played = false } = {}) {
   const { chat, chatId, chatMetadata, saveMetadata, saveChat } = context();
@@ -129,237 +98,18 @@ async function place({ played = false } = {}) {
   return { session, turn, notices: found?.notices ?? [] };
 }
 
-// -- drawing -------------------------------------------------------------------------------------------------------
+// -- the panel -----------------------------------------------------------------------------------------------------
 
-function el(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value);
-  }
-  made.append(...children.filter((each) => each !== null && each !== undefined && each !== false));
-  return made;
-}
-
-/** Whether a line is a value of what the story counts: its kind is `tracker:` and the name. */
-const counted = (line) => line.kind.startsWith("tracker:");
-
-/** A line in words. */
-function said(line) {
-  const who = line.subject ?? "";
-  switch (line.kind) {
-    case "hp": return `${who}: ${t("hp")} ${line.number}${line.top === null ? "" : ` / ${line.top}`}`;
-    case "item": return `${who}: ${line.text} × ${line.number}`;
-    case "mood": return `${who}: ${line.text || t("unknown")}`;
-    case "place": return `${t("place")}: ${line.text || t("unknown")}`;
-    case "elsewhere": return `${who}: ${line.text || t("unknown")}`;
-    case "relation": return `${who} → ${line.other}: ${line.text} (${line.number})`;
-    case "status":
-    case "condition": return `${who}: ${line.text}`;
-    default: return line.text;
-  }
-}
-
-/** The correction that takes a change back; null where there is none. */
-function takingBack({ was, is }) {
-  const line = is ?? was;
-  const who = line.subject_id;
-  switch (line.kind) {
-    case "hp": return was && { kind: "hp", who, hp: was.number };
-    case "mood": return was?.text ? { kind: "mood", who, mood: was.text } : null;
-    case "place": return was?.text ? { kind: "move", who, place: was.text } : null;
-    case "item": {
-      const more = (was?.number ?? 0) - (is?.number ?? 0);
-      return { kind: more > 0 ? "give" : "take", who, item: line.other_id ?? line.text, quantity: Math.abs(more) };
-    }
-    case "present": return { kind: is ? "parted" : "met", who };
-    case "relation": return was && { kind: "relation", from: who, to: line.other_id, type: was.text, strength: was.number };
-    case "condition":
-    case "status": return is && !was ? { kind: "status", who, status: "alive" } : { kind: "status", who, status: was.text };
-    case "note": return is ? { kind: "unnote", remark: is.text } : { kind: "note", text: was.text };
-    case "event": return is && !was ? { kind: "close", event: who } : null;
-    default: return null;
-  }
-}
-
-/** The correction that takes a line away; null where there is none. */
-function leaving(line) {
-  const who = line.subject_id;
-  switch (line.kind) {
-    case "present": return { kind: "parted", who };
-    case "item": return { kind: "take", who, item: line.other_id ?? line.text, quantity: line.number };
-    case "condition":
-    case "status": return { kind: "status", who, status: "alive" };
-    case "note": return { kind: "unnote", remark: line.text };
-    case "event": return { kind: "close", event: who };
-    default: return null;
-  }
-}
-
-const FORMS = {
-  note: ["text"], move: ["place"], met: ["who"], parted: ["who"], give: ["item", "quantity"], take: ["item", "quantity"],
-  mood: ["who", "mood"], hp: ["who", "hp"], dead: ["who"], merge: ["one", "into"], rename: ["who", "name"],
+const host = {
+  settings, address, place,
+  origin: location.origin,
+  send: (url, options) => fetch(url, options),
+  language: () => localStorage.getItem("language") || navigator.language,
+  set(name, value) {
+    settings()[name] = value;
+    context().saveSettingsDebounced();
+  },
 };
-const PEOPLE = new Set(["who", "one", "into"]);
-const NUMBERS = new Set(["quantity", "hp"]);
-
-let people = [];
-let drawing = 0;
-
-function box(name) {
-  return document.querySelector(`#saga_panel [data-saga=${name}]`);
-}
-
-function fail(error) {
-  box("error").textContent = error?.message ?? "";
-}
-
-async function correct(at, wanted) {
-  const body = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]));
-  try {
-    const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
-    // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs.
-    const head = (await ask("GET", `api/sessions/${at.session}`)).head;
-    await ask("POST", `api/sessions/${at.session}/changes`, { body: at.turn && at.turn !== head ? { ...body, turn: at.turn } : body, tag });
-    await draw();
-  } catch (error) {
-    fail(error);
-  }
-}
-
-async function undo(at, change) {
-  try {
-    const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
-    await ask("DELETE", `api/sessions/${at.session}/changes/${part(change)}`, { tag });
-    await draw();
-  } catch (error) {
-    fail(error);
-  }
-}
-
-function row(text, attributes, ...buttons) {
-  return el("div", { class: "saga-row", ...attributes }, el("span", {}, text), el("span", {}, ...buttons));
-}
-
-function button(word, what, about) {
-  return el("button", { type: "button", class: "menu_button interactable", "data-saga-action": word, "aria-label": `${t(word)}: ${about}`, onclick: what }, t(word));
-}
-
-const GROUPS = [["place", "hp", "mood", "condition"], ["item"], ["present", "elsewhere"], ["status"], ["relation"], ["event"], ["happening", "note"]];
-
-function now(at, lines) {
-  const rows = [...GROUPS.flatMap((kinds) => lines.filter((each) => kinds.includes(each.kind))), ...lines.filter(counted)]
-    .filter((each) => each.kind !== "mood" || each.text).map((line) => {
-      const off = leaving(line);
-      const about = line.kind === "present" ? `${t("here")}: ${line.text}` : said(line);
-      return row(about, { "data-saga-line": line.kind },
-        line.change && button("undo", () => undo(at, line.change), about),
-        off && !line.change && button("gone", () => correct(at, off), about));
-    });
-  return rows.length ? rows : [el("p", { class: "saga-none" }, t("nothing"))];
-}
-
-function changed(at, turn, changes) {
-  const rows = turn.effect.map((each) => {
-    const about = [each.was && said(each.was), each.is ? said(each.is) : t("noMore")].filter(Boolean).join(" → ");
-    const back = takingBack(each);
-    return row(about, { "data-saga-changed": (each.is ?? each.was).kind }, back && button("undo", () => correct(at, back), about));
-  });
-  const made = changes.filter((each) => !each.undone && !each.waiting).slice(-8).reverse()
-    .map((each) => row(each.summary || `${t(`by_${each.by}`) ?? each.by}: ${each.events.map((one) => one.t).join(", ")}`, { "data-saga-change": each.id }, button("undo", () => undo(at, each.id), each.summary ?? each.id)));
-  return [
-    ...(rows.length ? rows : [el("p", { class: "saga-none" }, t("nothing"))]),
-    ...(made.length ? [el("h4", {}, t("corrections")), ...made] : []),
-  ];
-}
-
-function correcting(at) {
-  const fields = el("span", { style: "display: contents" });
-  const kind = el("select", { class: "text_pole", name: "kind", "aria-label": t("correct"), onchange: () => fill() },
-    ...Object.keys(FORMS).map((each) => el("option", { value: each }, t(`k_${each}`))));
-  const fill = () => fields.replaceChildren(...FORMS[kind.value].map((name) => (PEOPLE.has(name)
-    ? el("select", { class: "text_pole", name, required: "", "aria-label": t(`f_${name}`) }, el("option", { value: "" }, t(`f_${name}`)), ...people.map((each) => el("option", { value: each.id }, each.name)),
-      ...(kind.value === "met" ? [] : []))
-    : el("input", { class: "text_pole", name, required: "", placeholder: t(`f_${name}`), "aria-label": t(`f_${name}`), type: NUMBERS.has(name) ? "number" : "text", min: NUMBERS.has(name) ? 0 : null, value: name === "quantity" ? 1 : null, autocomplete: "off" }))));
-  fill();
-  return el("form", {
-    "data-saga": "correct",
-    onsubmit: (event) => {
-      event.preventDefault();
-      const entered = Object.fromEntries(new FormData(event.target));
-      correct(at, entered.kind === "dead" ? { ...entered, kind: "status", status: "dead" } : entered);
-    },
-  }, kind, fields, el("button", { class: "menu_button interactable" }, t("save")));
-}
-
-function why(found) {
-  return [...found.pieces.map((each) => el("pre", { "data-saga-piece": each.source }, each.text)),
-    ...(found.pieces.length ? [] : [el("p", { class: "saga-none" }, t("nothing"))])];
-}
-
-/** Draw the panel anew. Of several that run at once only the last is shown. */
-async function draw(options) {
-  const own = ++drawing;
-  if (!settings().on || !box("body")) return;
-  try {
-    const at = await place(options);
-    if (own !== drawing) return;
-    box("body").hidden = at === null;
-    box("none").hidden = at !== null;
-    if (at === null) return fail(null);
-    const base = `api/sessions/${at.session}`;
-    const [lines, entities, changes, session] = await Promise.all([
-      ask("GET", `${base}/lines`, { query: { turn: at.turn } }), ask("GET", `${base}/entities`), ask("GET", `${base}/changes`), ask("GET", base),
-    ]);
-    const head = at.turn ?? session.head;
-    const [turn, told] = await Promise.all([ask("GET", `${base}/turns/${part(head)}`), lines.turn ? ask("GET", `${base}/context`, { query: { turn: head } }) : { pieces: [] }]);
-    if (own !== drawing) return;
-    people = entities.entities.filter((each) => each.kind === "character");
-    box("turn").textContent = t("turn", { n: lines.turn });
-    box("now").replaceChildren(...now(at, lines.lines));
-    box("changed").replaceChildren(...changed(at, turn, changes.changes));
-    box("form").replaceChildren(correcting(at));
-    box("why").replaceChildren(...why(told));
-    const warnings = [...at.notices, ...turn.problems];
-    box("warnings").replaceChildren(...(warnings.length ? warnings.map((each) => el("p", { class: "saga-bad" }, each)) : [el("p", { class: "saga-none" }, t("nothing"))]));
-    box("pages").href = `${address()}/ui/#/now?session=${at.session}`;
-    box("panel-turn").dataset.turn = lines.turn_id;
-    fail(null);
-  } catch (error) {
-    if (own === drawing) fail(error);
-  }
-}
-
-function panel() {
-  const entry = (name, type, label) => el("label", {}, label, el("input", {
-    class: type === "checkbox" ? "" : "text_pole", type, name: `saga_${name}`, placeholder: name === "address" ? address() : null, autocomplete: "off",
-    onchange: (event) => {
-      settings()[name] = type === "checkbox" ? event.target.checked : event.target.value.trim();
-      context().saveSettingsDebounced();
-      box("all").hidden = !settings().on;
-      draw();
-    },
-  }));
-  const details = (name, open) => el("details", { open: open ? "" : null }, el("summary", {}, el("b", {}, t(name))), el("div", { "data-saga": name }));
-  const made = el("div", { id: "saga_panel", class: "inline-drawer" },
-    el("div", { class: "inline-drawer-toggle inline-drawer-header" }, el("b", {}, "SAGA"), el("div", { class: "inline-drawer-icon fa-solid fa-circle-chevron-down down" })),
-    el("div", { class: "inline-drawer-content" },
-      entry("on", "checkbox", t("on")),
-      el("p", { class: "saga-bad", role: "status", "data-saga": "error" }),
-      el("div", { "data-saga": "all" },
-        el("p", { class: "saga-none", "data-saga": "none" }, t("none")),
-        el("div", { "data-saga": "body", hidden: "" },
-          el("p", { class: "saga-hint", "data-saga": "panel-turn" }, el("span", { "data-saga": "turn" }), " · ", el("a", { "data-saga": "pages", target: "_blank", rel: "noopener" }, t("pages"))),
-          details("now", true), details("changed", true),
-          el("details", { open: "" }, el("summary", {}, el("b", {}, t("correct"))), el("div", { "data-saga": "form" })),
-          details("why"), details("warnings")),
-        el("details", {}, el("summary", {}, el("b", {}, t("settings"))), entry("address", "url", t("address")), entry("key", "password", t("key"))))));
-  made.querySelector("[name=saga_on]").checked = settings().on;
-  made.querySelector("[name=saga_address]").value = settings().address;
-  made.querySelector("[name=saga_key]").value = settings().key;
-  made.querySelector("[data-saga=all]").hidden = !settings().on;
-  (document.getElementById("extensions_settings2") ?? document.getElementById("extensions_settings")).append(made);
-}
 
 async function begin() {
   try {
@@ -367,7 +117,10 @@ async function begin() {
   } catch {
     installed = {}; // copied by hand: the address is entered in the panel
   }
-  panel();
+  const made = el("div", { id: "saga_panel", class: "inline-drawer" },
+    el("div", { class: "inline-drawer-toggle inline-drawer-header" }, el("b", {}, "SAGA"), el("div", { class: "inline-drawer-icon fa-solid fa-circle-chevron-down down" })),
+    el("div", { class: "inline-drawer-content" }, body(host)));
+  (document.getElementById("extensions_settings2") ?? document.getElementById("extensions_settings")).append(made);
   const { eventSource } = context();
   const types = context().eventTypes ?? context().event_types;
   eventSource.on(types.CHAT_COMPLETION_SETTINGS_READY, onChatRequest);

@@ -1,4 +1,7 @@
-"""``saga sillytavern``: it copies the panel, allows the address, refuses other folders, and takes the panel out."""
+"""``saga sillytavern``: it copies the panel, allows the address, refuses other folders, and takes the panel out.
+
+``saga risuai``: it writes the panel as one file.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def test_it_installs_twice_and_is_removed(tmp_path: Path) -> None:
         assert done.exit_code == 0 and f"saga sillytavern remove {tavern}" in done.output
         assert load_config(file, environ={}).server.origins == ("http://here:1",)
     place = tavern / "public/scripts/extensions/third-party/saga"
-    assert {each.name for each in place.iterdir()} >= {"manifest.json", "index.js", "words.js", "style.css"}
+    assert {each.name for each in place.iterdir()} >= {"manifest.json", "index.js", "panel.js", "words.js", "style.css"}
     assert json.loads((place / "installed.json").read_text(encoding="utf-8")) == {"address": "http://127.0.0.1:9999"}
     done = CliRunner().invoke(main, ["sillytavern", "remove", str(tavern)])
     assert done.exit_code == 0 and not place.exists()
@@ -64,3 +67,15 @@ def test_another_folder_and_what_is_no_address_are_refused(tmp_path: Path) -> No
     assert done.exit_code == 2 and "has no SillyTavern" in done.output
     done = CliRunner().invoke(main, ["sillytavern", "install", str(tmp_path), "--address", "here"])
     assert done.exit_code == 2 and "is no address" in done.output
+
+
+def test_the_plugin_is_one_file_that_knows_where_saga_is(tmp_path: Path) -> None:
+    file, plugin = tmp_path / "saga.yaml", tmp_path / "saga.js"
+    file.write_text("server:\n  port: 9999\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["risuai", str(plugin), "--config", str(file)])
+    text = plugin.read_text(encoding="utf-8")
+    assert done.exit_code == 0 and str(plugin) in done.output
+    assert text.startswith("//@name ") and "//@api 3.0" in text[:300] and "http://127.0.0.1:9999" in text
+    assert not [line for line in text.splitlines() if line.startswith(("import ", "export "))]
+    done = CliRunner().invoke(main, ["risuai", str(tmp_path / "none" / "saga.js"), "--config", str(file)])
+    assert done.exit_code != 0
