@@ -122,11 +122,15 @@ def run(records: Iterable[Mapping[str, Any]], make: Make, count: Count) -> Resul
 
 
 def share(asked: Sequence[Asked], holds: Callable[[Asked], bool]) -> tuple[float, float, float]:
-    """A share in percent with its 95 % interval, by a bootstrap that draws stories, and questions in each."""
-    stories: dict[str, list[bool]] = {}
+    """A share in percent with its 95 % interval."""
+    stories: dict[str, list[float]] = {}
     for each in asked:
         stories.setdefault(each.story, []).append(holds(each))
-    groups = list(stories.values())
+    return interval(list(stories.values()))
+
+
+def interval(groups: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """The mean in percent with its 95 % interval, by a bootstrap that draws groups, and values in each."""
     dice = random.Random(1)
     drawn = []
     for _ in range(_DRAWS):
