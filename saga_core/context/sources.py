@@ -275,8 +275,7 @@ def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> 
     known = state.entities.get(id_)
     if known is None:
         return name
-    status = known.get("status")
-    holds = [str(status)] if status and status not in (ALIVE, DEAD) else []
+    holds = _status(state, id_)
     holds += [
         f"{key}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
         for key, value in known.attributes.items()
@@ -284,6 +283,13 @@ def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> 
     ]
     told = "; ".join((*(one_field(text)[:_CONDITION] for text in holds[:_CONDITIONS]), *counts))
     return f"{name} ({told})" if told else name
+
+
+def _status(state: WorldState, id_: str) -> list[str]:
+    """Return the status of somebody who lives, such as a wound, if there is one to tell."""
+    known = state.entities.get(id_)
+    status = known.get("status") if known is not None else None
+    return [str(status)] if status and status not in (ALIVE, DEAD) else []
 
 
 def _surroundings(scene: Scene, words: Labels) -> list[str]:
@@ -573,7 +579,9 @@ class _Group:
         if type_ == "RELATES_TO":
             text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
         elif type_ == "LOCATED_AT":
-            text, about = f"{head} {_last_seen(scene.state, source, words)}", f"edge:{source}:{type_}"
+            status = "".join(f" ({one_field(text)[:_CONDITION]})" for text in _status(scene.state, source))
+            text = f"{_name(source, scene)}{status} → {', '.join(names)} {_last_seen(scene.state, source, words)}"
+            about = f"edge:{source}:{type_}"
         else:
             text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"
         return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})

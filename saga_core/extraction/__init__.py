@@ -9,6 +9,7 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_core.extraction.card import CardReader, CardReading, card_events, doubles
     from saga_core.extraction.counts import count_events
+    from saga_core.extraction.edited import still_told
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.one_person import OnePersonReader, Pair
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
@@ -35,6 +36,7 @@ __all__ = [
     "read_delta",
     "report_tool",
     "second_person",
+    "still_told",
     "the_player",
 ]
 
@@ -51,6 +53,7 @@ __getattr__ = lazy_face(
         "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
         "report_tool": "saga_core.extraction.tool_reports:report_tool",
         "WindowTurn": "saga_core.extraction.window:WindowTurn",
+        "still_told": "saga_core.extraction.edited:still_told",
         "count_events": "saga_core.extraction.counts:count_events",
         "fits": "saga_core.extraction.window:fits",
         "mention_event": "saga_core.extraction.writer:mention_event",

@@ -374,7 +374,11 @@ class _Reports:
         return found[0] if len(found) == 1 else None
 
     def _hand(self, told: str | None) -> str | None:
-        return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+        """Who is on one side of a transfer: a character, or a known place in which the thing lies."""
+        if not told:
+            return self.state.player if told is None else None
+        place = self.names.find(Kind.LOCATION, told) if self.names.find(Kind.CHARACTER, told) is None else None
+        return place or self.names.ensure(Kind.CHARACTER, told)
 
     def _is_all_given(self, owner: str, thing: str, gained: int, given: list[_Given]) -> bool:
         """Whether a gain is a transfer from the owner in other words. It is not if the two are of different size, or if

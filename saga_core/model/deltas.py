@@ -100,7 +100,7 @@ class ItemCounted:
 
 @frozen
 class ItemTransferred:
-    """An item passes from one holder to another."""
+    """An item passes from one holder to another. A place holds what lies there."""
 
     giver: str
     receiver: str

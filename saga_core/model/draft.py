@@ -34,13 +34,13 @@ class Draft:
         kept = (*self.view("problems"), Problem(self.depth, self.turn, text))
         self.changed["problems"] = kept[-MAX_PROBLEMS:]
 
-    def entity(self, id_: str, kind: Kind | None = None) -> Entity | None:
-        """The entity, or None with a problem recorded."""
+    def entity(self, id_: str, *kinds: Kind) -> Entity | None:
+        """The entity, or None with a problem recorded. It has to be of one of ``kinds``, if there are any."""
         found: Entity | None = self.view("entities").get(id_)
         if found is None:
             self.problem(f"unknown id {id_!r}")
-        elif kind is not None and found.kind is not kind:
-            self.problem(f"{found.name!r} is of kind {found.kind.value}, not {kind.value}")
+        elif kinds and found.kind not in kinds:
+            self.problem(f"{found.name!r} is of kind {found.kind.value}, not {kinds[0].value}")
             return None
         return found
 

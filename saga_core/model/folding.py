@@ -150,20 +150,24 @@ def _countable(draft: Draft, quantity: int, what: str) -> bool:
     return quantity >= 1
 
 
+_HOLDERS = (Kind.CHARACTER, Kind.LOCATION)
+"""Who can have a thing: somebody, or the place where it lies."""
+
+
 def _item_gained(draft: Draft, event: deltas.ItemGained) -> None:
-    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    owner, item = draft.entity(event.owner, *_HOLDERS), draft.entity(event.item, Kind.ITEM)
     if owner and item and _countable(draft, event.quantity, item.name):
         _gain(draft, owner.id, item.id, event.quantity)
 
 
 def _item_lost(draft: Draft, event: deltas.ItemLost) -> None:
-    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    owner, item = draft.entity(event.owner, *_HOLDERS), draft.entity(event.item, Kind.ITEM)
     if owner and item and _countable(draft, event.quantity, item.name):
         _lose(draft, owner.id, item.id, event.quantity)
 
 
 def _item_counted(draft: Draft, event: deltas.ItemCounted) -> None:
-    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    owner, item = draft.entity(event.owner, *_HOLDERS), draft.entity(event.item, Kind.ITEM)
     if owner is None or item is None:
         return
     hands = draft.hands(owner.id)
@@ -175,7 +179,7 @@ def _item_counted(draft: Draft, event: deltas.ItemCounted) -> None:
 
 
 def _item_transferred(draft: Draft, event: deltas.ItemTransferred) -> None:
-    giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
+    giver, receiver = draft.entity(event.giver, *_HOLDERS), draft.entity(event.receiver, *_HOLDERS)
     item = draft.entity(event.item, Kind.ITEM)
     if giver and receiver and item and _countable(draft, event.quantity, item.name):
         # Who gives something had it: what nobody listed is unknown, not absent.

@@ -12,6 +12,7 @@ from saga_core.background import SessionLocks
 from saga_core.config import Settings
 from saga_core.counters import Counters, set_log_context
 from saga_core.errors import NotFound
+from saga_core.extraction import still_told
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry
@@ -146,14 +147,17 @@ async def adopt(
             only_same = answered or not told_above
             hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
             hidden = hidden[: _SIBLINGS - len(nearest)]
-        delta, twin = await _inherited(live, nearest, hidden, reply.text)
-        if not twin and known and key in known:
-            delta = known[key]
-        if twin in hidden and live.tree.is_ancestor(parent, twin):
+        twin = await _twin(live, nearest, hidden, reply.text)
+        if twin is not None and twin.id in hidden and live.tree.is_ancestor(parent, twin.id):
             # The turns in between are hidden, but are part of the story.
-            parent = live.tree.get(twin).parent or parent
-        told_above, twins = twin != "", [twin] if twin else nearest
+            parent = twin.parent or parent
+        told_above, twins = twin is not None, [twin.id] if twin is not None else nearest
         before = await live.state(parent)
+        if twin is not None:
+            delta = live.effective(twin)
+            delta = still_told(delta, twin.reply, reply.text, fold(before, delta, turn=twin.id, depth=twin.depth))
+        else:  # nobody reported what the new text changed
+            delta = (known or {}).get(key) or Delta(status=ReportStatus.FALLBACK)
         above = live.tree.get(parent)
         turn = Turn(
             ids.new("t"),
@@ -207,13 +211,12 @@ def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *,
     return same if same_words or len(identity(text)) < SHORT else same + others
 
 
-async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:
-    """Find the turn whose reply ``text`` is, with small changes or more text around it. Returns its delta and its id.
+async def _twin(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> Turn | None:
+    """Find the turn whose reply ``text`` is, with small changes or more text around it; None if there is none.
 
-    The turn is one of ``siblings`` or of ``hidden``. If there is none, returns an empty delta, because nobody reported
-    what the new text changed, and "".
+    The turn is one of ``siblings`` or of ``hidden``.
     """
-    best, twin, score = Delta(status=ReportStatus.FALLBACK), "", (0.0, 0)
+    best, score = None, (0.0, 0)
     now = identity(text)
     for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
         known = identity(turn.reply)
@@ -221,8 +224,8 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequenc
         # An edit of a continued reply is an edit of the whole, though it contains the first part unchanged.
         alike = likeness(turn.reply, text)
         if (grown or alike) and (alike, len(known)) > score:
-            best, twin, score = live.effective(turn), turn.id, (alike, len(known))
-    return best, twin
+            best, score = turn, (alike, len(known))
+    return best
 
 
 # -- places ----------------------------------------------------------------------------------------------------

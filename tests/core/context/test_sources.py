@@ -307,6 +307,15 @@ async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None
     assert "고대 유적 → 마을 광장 (이어짐)" in texts(await gather(Connections(), nearer))
 
 
+@pytest.mark.parametrize(("status", "told"), [("부상", " (부상)"), ("alive", ""), (None, "")])
+async def test_how_somebody_is_who_is_not_here_is_told_with_the_place(status: str | None, told: str) -> None:
+    old = ko_state()
+    kruk = old.entities[KRUK]
+    state = changed(old, evolve(kruk, attributes={**kruk.attributes, "status": status}))
+    lines = texts(await gather(Connections(), ask("크룩은 어디 있지?", state=state, graph=EdgeGraph(edges_of(state)))))
+    assert f"고블린왕 크룩{told} → 고대 유적 (5턴에 마지막으로 봄)" in lines
+
+
 async def test_one_line_for_many_targets() -> None:
     state = changed(ko_state(), *(place(f"장소{at}") for at in range(9)))
     links = {(RUINS, "ADJACENT", id_of(Kind.LOCATION, f"장소{at}")) for at in range(9)}

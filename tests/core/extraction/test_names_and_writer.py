@@ -243,6 +243,15 @@ def test_a_hand_that_is_not_known_is_not_the_players(unknown: str) -> None:
     assert [*stolen.of_kind(Kind.CHARACTER)] == [*state.of_kind(Kind.CHARACTER)]
 
 
+def test_a_thing_that_is_laid_down_somewhere_lies_there_and_the_place_is_nobody() -> None:
+    laid = after(STATE, "items_transferred: [{item: 치유 물약, from: Player, to: 어둠의 숲}]")
+    assert (hands(laid), hands(laid, "f")) == ({"치유 물약": 1}, {"치유 물약": 1})
+    assert [*laid.of_kind(Kind.CHARACTER)] == [*STATE.of_kind(Kind.CHARACTER)]
+    taken = after(laid, "items_transferred: [{item: 치유 물약, from: 어둠의 숲, to: 에르겐}]")
+    assert (hands(taken, "f"), hands(taken, "e")) == ({}, {"치유 물약": 1})
+    assert not taken.problems
+
+
 def test_a_hand_of_which_nothing_is_said_is_the_players() -> None:
     assert hands(after(STATE, "items_transferred: [{item: 은반지, from: 크룩}]")) == {"치유 물약": 2, "은반지": 1}
     given = after(STATE, "items_transferred: [{item: 치유 물약, to: 에르겐}]")

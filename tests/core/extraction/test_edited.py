@@ -1,0 +1,77 @@
+"""What an edited reply no longer tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core import Saga
+from saga_core.extraction import still_told
+from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
+from saga_core.state_block import ItemAmount
+from tests.core.frontend import Frontend
+
+STATE = WorldState(
+    player="p",
+    entities={
+        each.id: each
+        for each in (
+            Entity("p", Kind.CHARACTER, "Alex"),
+            Entity("m", Kind.CHARACTER, "Mara", ("the miller",)),
+            Entity("t", Kind.CHARACTER, "Tobin"),
+            Entity("l", Kind.ITEM, "lantern"),
+            Entity("c", Kind.LOCATION, "chapel"),
+        )
+    },
+)
+OLD = "Rain falls. {told} Somewhere a dog barks. Nobody speaks for a while."
+GIVEN = deltas.ItemTransferred("p", "m", "l")
+
+
+@pytest.mark.parametrize(
+    ("event", "told", "now", "stays"),
+    [
+        (GIVEN, "Mara takes the lantern.", "Tobin takes the lantern.", False),
+        (GIVEN, "Mara takes the lantern.", "The miller takes the lantern.", True),
+        (GIVEN, "Mara takes the lantern.", "Mara quickly takes the old lantern.", True),
+        (GIVEN, "Mara takes it.", "Tobin takes it.", True),
+        (deltas.ItemGained("p", "l"), "You find a lantern.", "You find nothing.", False),
+        (deltas.ItemGained("p", "l"), "You find a lantern.", "", False),
+        (deltas.ItemLost("p", "l"), "Your lantern is gone.", "Your lantern flickers.", True),
+        (deltas.Moved("p", "c"), "You reach the chapel.", "You stay where you are.", False),
+        (deltas.Met("t"), "Tobin comes in.", "Mara comes in.", False),
+        (deltas.StatusChanged("m", "burnt hand"), "Mara has a burnt hand.", "Mara has a cut cheek.", False),
+        (deltas.StatusChanged("m", "dead"), "Mara falls and moves no more.", "Mara falls, and gets up.", True),
+        (deltas.HpChanged("p", -3), "It hurts.", "It does not hurt.", True),
+    ],
+)
+def test_what_a_sentence_told_goes_with_it(event: Event, told: str, now: str, stays: bool) -> None:
+    delta = Delta((event, deltas.MoodChanged("p", "calm")))
+    found = still_told(delta, OLD.format(told=told), OLD.format(told=now), STATE)
+    assert found.events == (delta.events if stays else delta.events[1:])
+
+
+def test_a_note_follows_the_sentence_that_it_quotes() -> None:
+    old, new = OLD.format(told="Mara plans to sail."), OLD.format(told="Mara plans to stay.")
+    delta = Delta((deltas.Noted("Mara plans to sail. It is late."),))
+    assert still_told(delta, old, new, STATE).events == (deltas.Noted("Mara plans to stay. It is late."),)
+    assert still_told(Delta((deltas.Noted("Mara plans to sail."),)), old, OLD.format(told=""), STATE).events == ()
+
+
+def test_a_script_that_changes_every_sentence_takes_nothing_back() -> None:
+    old = OLD.format(told="Mara takes the lantern.")
+    delta = Delta((GIVEN,))
+    assert still_told(delta, old, old.replace("a", "e").replace(".", "!"), STATE) is delta
+    assert still_told(delta, old, old, STATE) is delta
+    assert still_told(delta, old, f"{old} It is late.", STATE) is delta
+
+
+async def test_an_edit_of_the_last_reply_takes_back_what_it_told() -> None:
+    reply = "You push the door. A lantern stands on the table, and you take the lantern. The cellar smells of wet wool."
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="You tell.", greeting="", note="")
+        await chat.say("I go in.", reply, location="cellar", items_gained=(ItemAmount("lantern"),))
+        chat.history[-1]["content"] = reply.replace("you take the lantern", "leave it").replace("A lantern", "A candle")
+        turn = await chat.begin("And now?")
+        state = await saga.describe(turn.session.id, turn.parent.id)
+        await turn.abandon()
+    assert (state["location"], state["inventory"]) == ("cellar", [])
