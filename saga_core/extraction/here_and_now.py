@@ -1,7 +1,7 @@
 """What a report says of the place and the company as they really are.
 
-A remark behind a name may say otherwise. ``Mom's kitchen (dream)`` is no place that the player went to, and
-``Marcus (over the radio)`` is not with the player.
+A remark behind a name may say otherwise. ``Mom's kitchen (dream)`` is no place that the player went to,
+``Marcus (over the radio)`` is not with the player and hears what is said, and ``Mina (asleep)`` is there and does not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import evolve
 
 from saga_core.language import any_of
 from saga_core.model import Kind
-from saga_core.naming import Names
+from saga_core.naming import Names, remarked
 from saga_core.state_block import BlockFields
 
 _REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【】]{1,60})[)）\]】]{1,3}[.。]?\Z")
@@ -38,6 +38,30 @@ def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
         npc_separated=() if dreamed else tuple(name for name in fields.npc_separated if not _is_unreal(name, names)),
         status_changes=tuple(each for each in fields.status_changes if not _is_unreal(each.name, names)),
     )
+
+
+def hearing_from_elsewhere(fields: BlockFields, names: Names) -> list[str]:
+    """The ids of known people who are not with the player and hear what is said: a voice on the radio."""
+    told = (name for name in (*(fields.present or ()), *fields.npc_met) if _is_remote(name, names))
+    return _known(names, (name for name in told if _REMARK.search(name) and not _hears_nothing().search(name)))
+
+
+def noticing_nothing(fields: BlockFields, names: Names) -> list[str]:
+    """The ids of people who are with the player and do not notice what happens. A remark says so, or a status that
+    somebody had before the turn and still has."""
+    told = _known(names, (name for name in fields.present or () if _says(_unaware(), name)))
+    changed = _known(names, (status.name for status in fields.status_changes))
+    for who in names.state.present:
+        status = str(names.state.entities[who].get("status") or "")
+        if who not in changed and _unaware().fullmatch(status.strip()) is not None:
+            told.append(who)
+    return told
+
+
+def _known(names: Names, told: Iterable[str]) -> list[str]:
+    """The ids of the known people among names with a remark."""
+    found = (names.find(Kind.CHARACTER, (remarked(name) or (name, ""))[0]) for name in told)
+    return [who for who in found if who is not None]
 
 
 def _those_here(told: Iterable[str], names: Names) -> tuple[str, ...]:
@@ -82,6 +106,18 @@ def _unreal() -> re.Pattern[str]:
 def _remote() -> re.Pattern[str]:
     """Matches remarks that somebody is not there, but only heard or seen from elsewhere. Compiled on first use."""
     return re.compile(any_of(lambda each: each.statuses.remote), re.I)
+
+
+@cache
+def _hears_nothing() -> re.Pattern[str]:
+    """Matches remarks about people elsewhere who do not hear what is said. Compiled on first use."""
+    return re.compile(any_of(lambda each: each.statuses.absent), re.I)
+
+
+@cache
+def _unaware() -> re.Pattern[str]:
+    """Matches remarks that somebody who is there does not notice what happens. Compiled on first use."""
+    return re.compile(any_of(lambda each: each.statuses.unaware), re.I)
 
 
 @cache

@@ -10,12 +10,25 @@ from attrs import frozen
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
 from saga_core.extraction.habits import LISTS, TOTALS, Habits, absolute_gains, habits_of
-from saga_core.extraction.here_and_now import here_and_now
+from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, noticing_nothing
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import is_addressed, player_events
 from saga_core.extraction.statuses import is_supposed_death, status_of
 from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
-from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, ReportStatus, Source, WorldState, deltas, fold
+from saga_core.model import (
+    ALIVE,
+    ALSO,
+    DEAD,
+    EXCEPT,
+    Delta,
+    Event,
+    Kind,
+    ReportStatus,
+    Source,
+    WorldState,
+    deltas,
+    fold,
+)
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart, words_of_thing
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading, unknown_field
 
@@ -60,6 +73,11 @@ def read_delta(
     real = here_and_now(fields, names)
     wrong: list[str] = []
     events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
+    heard = tuple(dict.fromkeys(hearing_from_elsewhere(fields, names)))
+    missed = tuple(dict.fromkeys((*heard, *noticing_nothing(fields, names))))
+    events += tuple(
+        deltas.AudienceSet(audience=audience, who=who) for audience, who in ((EXCEPT, missed), (ALSO, heard)) if who
+    )
     cut = reading.cut if source is Source.BLOCK else ""
     status = ReportStatus.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value

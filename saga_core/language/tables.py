@@ -310,6 +310,10 @@ class StatusWords(Table):
     """A whole remark behind a person who is not there: ``over the radio``."""
     calling: Pattern = NEVER
     """The same for remarks that also fit somebody who is there and makes a call: ``on the phone``."""
+    absent: Pattern = NEVER
+    """In a remark of these kinds: the person does not hear what is said, as the writer of a letter."""
+    unaware: Pattern = NEVER
+    """A whole remark behind a person who is there and does not notice what happens, or such a status: ``asleep``."""
     debt: Pattern = NEVER
     """Relation types that are debts."""
     paid: Pattern = NEVER

@@ -38,6 +38,7 @@ from saga_core.model.folding import fold
 from saga_core.model.knowledge import (
     ALSO,
     EVERYBODY,
+    EXCEPT,
     ONLY,
     PRESENT,
     Audience,
@@ -93,6 +94,7 @@ __all__ = [
     "CHAPTER",
     "DEAD",
     "EVERYBODY",
+    "EXCEPT",
     "HABITS",
     "LEVELS",
     "LOCAL",

@@ -388,8 +388,9 @@ class Observed:
 
 @frozen
 class AudienceSet:
-    """Who can know what happened at a turn. ``audience`` is ``also`` (``who`` too, from this turn on), ``only``
-    (``who`` and nobody else; with nobody, the narrator alone), ``everybody``, or ``present`` (those who were there)."""
+    """Who can know what happened at a turn. ``audience`` is ``also`` (``who`` too, from this turn on), ``except``
+    (``who`` not by being there), ``only`` (``who`` and nobody else; with nobody, the narrator alone), ``everybody``, or
+    ``present`` (those who were there)."""
 
     turn: int = 0
     """The depth of that turn; 0 is the turn of this event."""

@@ -1,8 +1,8 @@
 """Who knows what happened at which turn.
 
-Those who were there know it, and everybody whom a later turn names as told, from that turn on. A turn may also have a
-set audience: some characters only (with nobody, the narrator alone), or everybody. Where it is not known who was there,
-nobody is taken for ignorant.
+Those who were there know it, unless they slept, and everybody whom a later turn names as told, from that turn on. A
+turn may also have a set audience: some characters only (with nobody, the narrator alone), or everybody. Where it is not
+known who was there, nobody is taken for ignorant.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # a draft holds a state, which holds what is defined here
     from saga_core.model.deltas import AudienceSet
     from saga_core.model.draft import Draft
 
-ALSO, ONLY, EVERYBODY, PRESENT = "also", "only", "everybody", "present"
-AUDIENCES = (ALSO, ONLY, EVERYBODY, PRESENT)
+ALSO, EXCEPT, ONLY, EVERYBODY, PRESENT = "also", "except", "only", "everybody", "present"
+AUDIENCES = (ALSO, EXCEPT, ONLY, EVERYBODY, PRESENT)
 MAX_AUDIENCES = 512
 """Turns with an audience of their own that a state keeps. Beyond this limit the oldest are dropped."""
 
@@ -42,6 +42,8 @@ class Audience:
     """The ids of those who know it, with ``only``."""
     told: Mapping[str, Hearing] = field(factory=dict)
     """Id of a character -> when and from whom the character heard of it."""
+    missed: tuple[str, ...] = ()
+    """The ids of those who do not know it by being there: they slept, or were a voice on the radio."""
 
 
 def set_audience(draft: Draft, event: AudienceSet) -> None:
@@ -56,6 +58,8 @@ def set_audience(draft: Draft, event: AudienceSet) -> None:
     if event.audience == ALSO:
         new = {each: Hearing(draft.depth, event.by) for each in who if each not in old.told}
         audiences[depth] = evolve(old, told={**old.told, **new})
+    elif event.audience == EXCEPT:
+        audiences[depth] = evolve(old, missed=tuple(dict.fromkeys((*old.missed, *who))))
     elif event.audience == PRESENT:
         audiences.pop(depth, None)
     else:
@@ -84,6 +88,8 @@ def hearing(
             return Hearing(node.depth)
         if audience.base == ONLY:
             return Hearing(node.depth) if any(each in ids for each in audience.only) else None
+        if any(each in ids for each in audience.missed):
+            return None
     if node.parent is None or node.present is None or node.status not in _REPORTED:
         return Hearing(node.depth)
     if assumed is not None and node.depth >= assumed:
@@ -99,7 +105,9 @@ def assumed_from(met: Collection[str], audiences: Mapping[int, Audience], ids: C
     """
     if not met:
         return 0
-    if any(each in ids for each in met):
+    if any(who in ids for who in (*met, *(who for each in audiences.values() for who in each.missed))):
         return None
-    spoken = (depth for depth, each in audiences.items() for who in ids if who in each.told)
+    spoken = (
+        depth for depth, each in audiences.items() for who in ids if who in each.told and each.told[who].since == depth
+    )
     return min(spoken, default=None)

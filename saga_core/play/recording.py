@@ -18,7 +18,20 @@ from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry, keys
 from saga_core.language import looked_through
-from saga_core.model import Delta, Event, Kind, Turn, TurnKind, TurnNode, WorldState, deltas, fold, follow, node_of
+from saga_core.model import (
+    Audience,
+    Delta,
+    Event,
+    Kind,
+    Turn,
+    TurnKind,
+    TurnNode,
+    WorldState,
+    deltas,
+    fold,
+    follow,
+    node_of,
+)
 from saga_core.modules import ModuleTurn
 from saga_core.naming import Names
 from saga_core.play.bills import TurnBills
@@ -307,7 +320,8 @@ class _Records:
         after = fold(before, Delta(events), turn=before.turn, depth=before.depth + 1)
         names = Names(after)
         who = names.ensure(Kind.CHARACTER, member)
-        if who == after.player or who in witnesses(before, after):
+        audience = after.audiences.get(after.depth, Audience())
+        if who == after.player or (who in witnesses(before, after) and who not in audience.missed):
             return ()
         return (*names.introduced, deltas.AudienceSet(who=(who,)))
 

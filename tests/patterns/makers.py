@@ -76,6 +76,8 @@ def call_all() -> None:
     here_and_now._unreal()
     here_and_now._remote()
     here_and_now._calling()
+    here_and_now._hears_nothing()
+    here_and_now._unaware()
     evidence._mine()
     card._naming()
     cast._called()

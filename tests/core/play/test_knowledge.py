@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from saga_core import Saga
 from saga_core.config import load_config
+from saga_core.model import Kind
 from saga_core.play.pending_turn import PendingTurn
+from saga_core.state_block import StatusChange
 from tests.core.frontend import answer, memory_config
 
 NUDGE = {"en": "[Write the next reply only as {name}.]", "ko": "[{name}의 다음 답변만 작성하세요.]"}
@@ -176,3 +180,46 @@ async def test_what_is_counted_in_secret_from_characters_is_in_no_members_prompt
         ]
         told = prompt(await saga.begin(everybody))
         assert "doom: 7" in told and "dam breaks" in told and "-40" in told, "one narrator for all knows them"
+
+
+SLEEPERS = {
+    "en": ("Mina", "Tobin", "asleep", "unconscious", "over the radio", "not here"),
+    "ko": ("미나", "토빈", "잠듦", "의식 불명", "무전", "부재"),
+    "ja": ("ミナ", "トビン", "眠っている", "気絶", "無線越し", "不在"),
+    "zh": ("米娜", "托宾", "睡着", "昏迷", "通过无线电", "不在场"),
+}
+
+
+@pytest.mark.parametrize("language", SLEEPERS)
+async def test_a_sleeper_does_not_know_and_a_voice_on_the_radio_does(language: str) -> None:
+    mina, tobin, asleep, fainted, voice, absent = SLEEPERS[language]
+
+    async def told(company: tuple[str, ...], status: str = "") -> bool:
+        """Whether Mina knows what is told of in a turn with this company."""
+        async with Saga.open(memory_config(default_world=None)) as saga:
+            group = Group(saga, "en" if language == "en" else "ko")
+            await group.say(mina, "…", "…", present=(mina, tobin))
+            changes = (StatusChange(mina, status),) if status else ()
+            seen = await group.say(tobin, "…", present=(mina, tobin) if status else (tobin,), status_changes=changes)
+            await group.say(tobin, "The seal is forged.", present=company)
+            await group.say(tobin, "…", present=(mina, tobin), status_changes=(StatusChange(mina, "alive"),))
+            state = await saga.views.state(seen.session.id)
+            assert [each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player] == [mina, tobin]
+            assert "forged" in prompt(await group.begin(tobin))
+            return "forged" in prompt(await group.begin(mina))
+
+    assert not await told((tobin, f"{mina} ({asleep})"))
+    assert not await told((tobin, f"{mina}（{fainted}）"))
+    assert not await told((tobin, mina), status=fainted)
+    assert not await told((tobin, mina), status=asleep)
+    assert await told((tobin, mina))
+    assert await told((tobin, f"{mina} ({voice})"))
+    assert not await told((tobin, f"{mina} ({absent})"))
+
+
+async def test_who_speaks_with_closed_eyes_knows_what_was_said() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Mina", "Hello.", "Hello.", present=("Mina", "Tobin"))
+        await group.say("Mina", "The seal is forged, she murmurs.", present=("Mina (asleep)", "Tobin"))
+        assert "forged" in prompt(await group.begin("Mina"))

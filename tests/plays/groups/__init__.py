@@ -1,0 +1,1 @@
+"""Group plays: group chats of known truth. See ``README.md``."""
