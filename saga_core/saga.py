@@ -191,6 +191,7 @@ class Saga:
         trackers: Sequence[Tracker] = (),
         profile: str = "",
         kind: str = "",
+        own_tools: Sequence[Mapping[str, Any]] = (),
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -212,7 +213,9 @@ class Saga:
         the story counts from this turn on, unless it does already or somebody removed it. ``profile``: what sort of
         story it is, unless that was chosen before. ``kind``: the kind of session that the request is played in,
         ``personal``, ``ephemeral``, ``world`` or ``world:NAME``. Without it, a session that is known decides, and a new
-        one is personal.
+        one is personal. ``own_tools``: tools besides those of the client, as OpenAI's chat API declares them. You
+        answer their calls yourself: ``PendingTurn.own_calls`` returns them, and ``PendingTurn.answer`` takes the
+        answers. They are not offered for a request that is no turn of the story, or whose reply has begun already.
 
         Raises ``BadInput`` for malformed messages, unknown worlds and unknown kinds, and ``NotFound`` for a timeline
         that the session does not have. If the journal cannot be read, the turn is played without memory, and
@@ -243,6 +246,7 @@ class Saga:
             trackers=trackers,
             profile=profile and checked_profile(profile),
             kind=kind and checked_kind(kind),
+            own_tools=own_tools,
         )
         if request.kind == EPHEMERAL or await self._shows_ephemeral(request):
             return await (await self._in_memory()).play.begin(evolve(request, kind=EPHEMERAL))

@@ -56,6 +56,7 @@ from saga_server.web import web_routes
 
 if TYPE_CHECKING:
     from saga_server.hosting import Worker
+    from saga_server.http import NarratorTools
 
 _READS = ("saga_server.http.serving", "saga_core.transcript")
 """The modules that the helper process needs to read large requests."""
@@ -97,7 +98,7 @@ def make_app(
     app[METRICS] = metrics
     if worker is not None:
         app[WORKER] = worker
-    app[EXCHANGES] = Exchanges(saga, current, metrics)
+    app[EXCHANGES] = Exchanges(saga, current, metrics, _narrator_tools)
     prepare(app)
     prepare_forwarding(app)
     app.on_response_prepare.append(share_with_origin)
@@ -105,6 +106,13 @@ def make_app(
     app.on_response_prepare.append(only_header_text)
     app.add_routes([*admin_routes(), *web_routes(), *door_routes(doors)])
     return app
+
+
+def _narrator_tools() -> NarratorTools:
+    """The tools for narrators. They are imported when the first narrator is offered them."""
+    from saga_server.tools import NARRATOR_TOOLS
+
+    return NARRATOR_TOOLS
 
 
 async def close_helper(app: web.Application) -> None:

@@ -21,6 +21,7 @@ from saga_core.config.model import (
     StoreConfig,
     StrategyConfig,
     TokenBudget,
+    Tools,
 )
 from saga_core.config.rules import BrowserOrigins, Flag, Number, OneOf, Rule, RuleBroken, Whole
 from saga_core.config.settings import Settings
@@ -50,6 +51,7 @@ __all__ = [
     "StoreConfig",
     "StrategyConfig",
     "TokenBudget",
+    "Tools",
     "Whole",
     "load_config",
     "scalar",

@@ -40,6 +40,7 @@ GraphMode = Literal["on-disk", "memory"]
 Automatic = Literal["local", "always", "never"]
 Reporting = Literal["auto", "block", "after", "tool"]
 Review = Literal["auto", "ask"]
+Tools = Literal["off", "memory"]
 OtherSessions = Literal["off", "world", "card"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
@@ -378,6 +379,9 @@ class Config:
     world."""
     trackers: Mapping[str, Mapping[str, str]] = field(factory=dict, validator=TrackersByName())
     """What every story counts besides what its world declares: name -> the fields of a tracker."""
+    tools: Tools = field(default="off", validator=OneOf(get_args(Tools)))
+    """Whether narrators are offered tools of SAGA's, which it answers within the turn: to look up what happened, and to
+    roll dice."""
     modules: Mapping[str, ModuleConfig] = field(factory=dict)
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()

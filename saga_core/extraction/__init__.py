@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.one_person import OnePersonReader, Pair
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
-    from saga_core.extraction.tool_reports import ReportCalls, report_tool
+    from saga_core.extraction.tool_reports import REPORT, read_call, report_tool
     from saga_core.extraction.window import WindowTurn, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
+    "REPORT",
     "CardReader",
     "CardReading",
     "Extractor",
     "OnePersonReader",
     "Pair",
-    "ReportCalls",
     "WindowTurn",
     "card_events",
     "count_events",
@@ -33,6 +33,7 @@ __all__ = [
     "nameless",
     "owners_never_met",
     "player_by_hands",
+    "read_call",
     "read_delta",
     "report_tool",
     "second_person",
@@ -50,7 +51,8 @@ __getattr__ = lazy_face(
         "OnePersonReader": "saga_core.extraction.one_person:OnePersonReader",
         "Pair": "saga_core.extraction.one_person:Pair",
         "Extractor": "saga_core.extraction.extractor:Extractor",
-        "ReportCalls": "saga_core.extraction.tool_reports:ReportCalls",
+        "REPORT": "saga_core.extraction.tool_reports:REPORT",
+        "read_call": "saga_core.extraction.tool_reports:read_call",
         "report_tool": "saga_core.extraction.tool_reports:report_tool",
         "WindowTurn": "saga_core.extraction.window:WindowTurn",
         "still_told": "saga_core.extraction.edited:still_told",

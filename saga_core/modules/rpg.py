@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
+from saga_core.dice import DICE, roll
 from saga_core.model import Event, WorldState, deltas
 from saga_core.modules.module import ModuleTurn
 from saga_core.trackers import Tracker, tracker_of
@@ -15,7 +16,7 @@ ATTRIBUTES = ("strength", "agility", "wits", "spirit")
 """Each from 1 to 6. A check is 2d6 and the attribute against 9."""
 EVERY_LEVEL = 10
 """Experience for a level."""
-_ROLL = re.compile(r"\broll:?\s*(?P<count>\d{1,2})?d(?P<sides>\d{1,3})\s*(?P<plus>[+-]\s*\d{1,3})?", re.IGNORECASE)
+_ROLL = re.compile(rf"\broll:?\s*{DICE}", re.IGNORECASE)
 _LASTS = re.compile(r"(?P<name>.*\S)\s+(?P<turns>\d{1,3})")
 _DECLARED: tuple[Mapping[str, str], ...] = (
     *({"name": name, "range": "1..6", "start": "2", "told": "changed"} for name in ATTRIBUTES),
@@ -41,11 +42,8 @@ class Rpg:
         after, player = turn.after, turn.after.player
         asked = _ROLL.search(turn.words) or _ROLL.search(f"roll {_text(after, 'roll')}")
         if asked is not None:
-            count, sides = max(1, int(asked["count"] or 1)), max(2, int(asked["sides"]))
-            plus = int((asked["plus"] or "0").replace(" ", ""))
-            dice = [turn.random.randint(1, sides) for _ in range(count)]
-            rolled = f"{count}d{sides}{plus:+d}" if plus else f"{count}d{sides}"
-            shown = f"{rolled} = {sum(dice) + plus} ({', '.join(map(str, dice))})"
+            rolled = roll(asked, turn.random.randint)
+            shown = f"{rolled.dice} = {rolled.total} ({', '.join(map(str, rolled.rolls))})"
             yield deltas.ValueSet("rpg.roll", shown)
             yield deltas.TrackerSet("roll", "–", player)
         elif "rpg.roll" in after.values:

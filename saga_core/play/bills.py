@@ -95,7 +95,7 @@ class TurnBills:
 
     def learn(self, pending: PendingTurn, usage: Usage, model: str, provider: str) -> None:
         """Learn from the provider's count of a prompt how its tokens compare with ours."""
-        if pending.planned is not None:
+        if pending.planned is not None and not pending.rounds:  # answers to calls are part of no plan
             self.memories.learn((provider, model), pending.planned.request.total, usage.input)
 
     def bill(self, pending: PendingTurn) -> Bill | None:

@@ -5,15 +5,16 @@ player may see of them.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from saga_core import extraction
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
 from saga_core.language import nfc
-from saga_core.messages import Origin, PromptPlan
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
@@ -30,7 +31,7 @@ from saga_core.state_block import (
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 if TYPE_CHECKING:
-    from saga_core.extraction import ReportCalls
+    from saga_core.tool_calls import GatheredCall, OwnCalls
 
 # -- markers ---------------------------------------------------------------------------------------------------
 #
@@ -215,7 +216,14 @@ _STOP_FIELDS = ("stop", "stopping_strings", "stop_sequence")
 """Names that servers use for the stop sequences."""
 _SHORT = 2_000
 """A limit of fewer tokens than this may be reached by the prose of a reply."""
+ROUNDS = 3
+"""How often SAGA answers a narrator's calls of ``own_tools`` in one turn."""
+_CALLED = ("tool_calls", "function_call")
+_ENDS = frozenset(".!?…。！？~*)\"'”’»」』）")
+"""Characters with which a paragraph ends. Behind others, a reply goes on in the same line."""
 _STOPS = "stop: {} would cut every state block off; SAGA ends the visible text there itself, and the model goes on"
+_NOTED = '{"noted": true}'
+"""The answer to a report that comes beside other calls."""
 _TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
 
 
@@ -237,10 +245,16 @@ class Reply:
     """The client's limits on what is shown."""
     calls: list[str] = field(factory=list)
     """The ids of the tool calls in it. A reply with calls is an intermediate step, not a turn."""
-    report: ReportCalls | None = None
-    """The calls by which the narrator reports; None if it was asked for none."""
+    own: OwnCalls | None = None
+    """The calls of SAGA's own tools in it; None if the narrator is offered none."""
     _earlier: tuple[RawBlock, ...] = ()
-    """The blocks of a reply that told no story, and was asked for again."""
+    """The blocks of earlier rounds, and of a reply that told no story and was asked for again."""
+    _begun: int = 0
+    """Where the current round begins in ``_raw``."""
+    _carried: str = ""
+    """Text of an earlier round that can be shown with what comes next."""
+    _resumes: bool = False
+    """Whether nothing of a further round has been shown yet."""
 
     @property
     def ended_by(self) -> str:
@@ -253,6 +267,8 @@ class Reply:
         if "[" in text or self._given.held:
             text = self._given.feed(text)
         shown = self._filter.feed(text) if text else ""
+        if self._resumes:
+            shown = self._resumed(shown)
         if not shown:
             return ""
         if "[" in shown or self._markers.held:
@@ -262,18 +278,18 @@ class Reply:
             shown = limits.feed(shown)
         if shown:
             self._shown.append(shown)
-        return shown
+        return self._with_carried(shown) if self._carried else shown
 
     def extra(self, fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Take other fields of a delta, such as tool calls. Returns the text that was held back until then, and the
         fields for the client: those without SAGA's own call."""
-        own = fields if self.report is None else self.report.take(fields)
-        shown = "".join(self._call(number) for number in _call_ids(own))
-        return shown, own
+        others = fields if self.own is None else self.own.take(fields)
+        shown = "".join(self._call(number) for number in _call_ids(others))
+        return shown, others
 
     def end(self, reason: str) -> None:
         """Note why the model ended. If it called no tool but SAGA's own, it ended by itself."""
-        self.finish_reason = "stop" if reason == "tool_calls" and self.report and not self.calls else reason
+        self.finish_reason = "stop" if reason in _CALLED and self.own and not self.calls else reason
 
     def _call(self, number: str) -> str:
         """Note a tool call, or a further piece of one. Returns the text that was held back and is no part of a block.
@@ -282,9 +298,47 @@ class Reply:
         """
         if number or not self.calls:
             self.calls.append(number)
-        shown = self.limits.feed(self._markers.feed(self._rest()) + self._markers.finish())
+        return self._with_carried(self._flush())
+
+    def _flush(self) -> str:
+        """End what hides parts of the text, for what follows to begin anew. Returns the text that was held back."""
+        shown = self._rest()
+        if self._resumes:
+            shown = self._resumed(shown)
+        shown = self.limits.feed(self._markers.feed(shown) + self._markers.finish())
         self._filter = BlockFilter()
         self._shown.append(shown)
+        return shown
+
+    def go_on(self) -> tuple[str, Mapping[str, Any]]:
+        """Begin another round, because SAGA answers calls of its own tools. What was shown remains part of the reply.
+
+        Returns the text that the model wrote in this round, and the other fields of its message. What was held back is
+        shown with the next text.
+        """
+        assert self.own is not None
+        said = hide("".join(self._raw[self._begun :])).visible.strip()
+        blocks = self._filter
+        self._carried += self._flush()
+        self._earlier += blocks.raw_blocks
+        self._raw.append("\n\n")
+        self._begun = len(self._raw)
+        self._resumes = bool(self.text.strip())
+        return said, self.own.go_on()
+
+    def _resumed(self, shown: str) -> str:
+        """Put what separates the text of two rounds in front of the first text of the second one."""
+        shown = shown.lstrip()
+        if not shown:
+            return ""
+        self._resumes = False
+        before = self.text
+        ended = before.rstrip()[-1:] in _ENDS
+        gap = "\n\n" if ended else " "
+        return shown if before.endswith("\n\n" if ended else ("\n", " ")) else f"{gap}{shown}"
+
+    def _with_carried(self, shown: str) -> str:
+        shown, self._carried = self._carried + shown, ""
         return shown
 
     def start_over(self) -> bool:
@@ -296,7 +350,7 @@ class Reply:
             self.calls
             or self._finished
             or self.finish_reason not in ("stop", "length")
-            or not (self.raw.strip() or self.report)
+            or not (self.raw.strip() or self.own)
         ):
             return False
         if "".join(self._shown).strip() or hide(self.raw).visible.strip():
@@ -314,13 +368,15 @@ class Reply:
             return ""
         self._finished = True
         shown = self._rest()
+        if self._resumes:
+            shown = self._resumed(shown)
         if "[" in shown or self._markers.held:
             shown = self._markers.feed(shown) + self._markers.finish()
         if self.limits.limit or self.limits.stops:
             shown = self.limits.feed(shown) + self.limits.finish()
         if shown:
             self._shown.append(shown)
-        return shown
+        return self._with_carried(shown)
 
     def _rest(self) -> str:
         """End what filters the model's text, and return what it held back."""
@@ -345,8 +401,8 @@ class Reply:
     def reading(self, finish: str, counted: Trackers = NO_TRACKERS) -> StateReading:
         """Read the state that the reply reports. ``finish`` says how it ended, ``counted`` are the story's trackers."""
         blocks = self._filter.raw_blocks or self._earlier
-        if self.report and not blocks:
-            return self.report.reading(self.text, counted)
+        if not blocks and self.own is not None and (call := self.own.last(extraction.REPORT)) is not None:
+            return extraction.read_call(call.arguments, self.text, counted)
         reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop", own=counted)
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
@@ -393,6 +449,13 @@ class PendingTurn:
     """The rules for a narrator that is asked for the story alone. None: a reply without a story is not asked again."""
     report_tool: Mapping[str, Any] | None = None
     """The tool by whose call the narrator reports, as OpenAI's chat API declares it; None if it is offered none."""
+    own_tools: Sequence[Mapping[str, Any]] = ()
+    """Tools whose calls the caller of ``Saga.begin`` answers itself, as OpenAI's chat API declares them."""
+    rounds: int = 0
+    """How often calls of ``own_tools`` were answered."""
+    recall: Callable[[str, int], list[dict[str, Any]]] = lambda query, most: []
+    """Returns at most so many turns of the path up to this one that match a query, without those that the next speaker
+    does not know of."""
     asked_again: bool = False
     """Whether the narrator answered with a report alone, and was asked for the story again."""
     count: Callable[[str], int] = len
@@ -424,17 +487,58 @@ class PendingTurn:
         limit = min((params[name] for name in short), default=0) if self.block_room else 0
         stops = {name: _listed(params.get(name)) for name in _STOP_FIELDS}
         cutting = tuple(dict.fromkeys(stop for each in stops.values() for stop in each if self._cuts(stop)))
-        for reply in self.replies:
+        for reply in self.replies if not self.rounds else ():
             reply.limits = VisibleText(limit, self.count, cutting)
-        allowed = {**params, **{name: params[name] + self.block_room for name in short}}
-        if self.report_tool is not None:
-            allowed["tools"] = [*(params.get("tools") or ()), self.report_tool]
+        allowed = {**params, **{name: params[name] + self.block_room for name in short}, **self._tools(params)}
         if cutting:
             told = _STOPS.format(", ".join(map(repr, cutting)))
             self.notices = (*self.notices, told) if told not in self.notices else self.notices
             left = {name: [stop for stop in each if stop not in cutting] for name, each in stops.items() if each}
             allowed = {name: value for name, value in {**allowed, **left}.items() if left.get(name) != []}
         return allowed
+
+    def _tools(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The tools of the client with those of SAGA, which may be called in the first rounds."""
+        tools = [*(params.get("tools") or ()), *((self.report_tool,) if self.report_tool is not None else ())]
+        if self.rounds < ROUNDS and not self.asked_again:
+            tools += self.own_tools
+        elif not tools and self.rounds:  # some providers want to know the tools whose calls a prompt shows
+            return {"tools": list(self.own_tools), "tool_choice": "none"}
+        return {"tools": tools} if tools else {}
+
+    def own_calls(self) -> Sequence[GatheredCall]:
+        """The calls of ``own_tools`` that the reply waits for, to be given to ``answer``.
+
+        There are none if the reply is complete, or if the client has to answer a call first.
+        """
+        reply = self.replies[0]
+        if not self.own_tools or reply.own is None or reply.calls or self.rounds >= ROUNDS or self.asked_again:
+            return ()
+        if reply.finish_reason != "stop" or reply.limits.ended:
+            return ()
+        return [call for call in reply.own.calls if call.name != extraction.REPORT]
+
+    def answer(self, answers: Iterable[str]) -> None:
+        """Change ``plan`` so that the reply goes on with the answers to ``own_calls``, in the same order."""
+        reply, given = self.replies[0], iter(answers)
+        said, fields = reply.go_on()
+        called = Block("assistant", said, Origin.TAIL, fields if said else {**fields, "content": None})
+        results = [
+            Block(
+                "tool",
+                _NOTED if call["function"]["name"] == extraction.REPORT else next(given),
+                Origin.TAIL,
+                {"tool_call_id": call["id"]},
+            )
+            for call in fields["tool_calls"]
+        ]
+        self.plan = PromptPlan((*self.plan.blocks, called, *results))
+        self.rounds += 1
+
+    def withhold_tools(self) -> bool:
+        """Offer ``own_tools`` no longer, because the model calls none. Returns whether they were offered."""
+        offered, self.own_tools = bool(self.own_tools), ()
+        return offered
 
     @property
     def cut_short(self) -> str:

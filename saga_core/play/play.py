@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -62,6 +62,7 @@ from saga_core.sessions import (
 )
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
+from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
 from saga_core.views import Projector, scope_of
@@ -199,10 +200,11 @@ class Play:
             notices += (f"several sessions changed the same in their world, and the latest counts: {told}",)
         self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
         plan, planned, context, cut = await self._prompt(start, side, lap)
-        tool = None
+        tool, own_tools = None, _offered(request, plan) if not side else ()
         if report == "tool" and not side:
             tool = extraction.report_tool(start.language, start.counted)
-            replies = tuple(evolve(reply, report=extraction.ReportCalls()) for reply in replies)
+        if own := frozenset(each["function"]["name"] for each in (*own_tools, *((tool,) if tool is not None else ()))):
+            replies = tuple(evolve(reply, own=OwnCalls(own)) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
             session=live.session,
@@ -222,6 +224,8 @@ class Play:
             block_room=self.settings.config.token_budget.state_block_room if report == "block" and not side else 0,
             form=block_form(start.language, start.counted) if report == "block" and not side else "",
             report_tool=tool,
+            own_tools=own_tools,
+            recall=partial(_recalled, start),
             story_rules=None if side else static_rules(start.language, block=False),
             count=self.prompting.counter.count,
             counted_by=self.prompting.counter.id,
@@ -510,6 +514,16 @@ def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[
 def _counts_nothing(world: World) -> bool:
     """Whether no author said what the story counts: the world is a card's, or there is none."""
     return world.player is None and not world.trackers
+
+
+def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:
+    """The own tools that a turn offers: none if several replies are asked for, or if one has begun."""
+    return () if request.choices > 1 or request.completion or plan.blocks[-1].role == "assistant" else request.own_tools
+
+
+def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
+    live = start.place.live
+    return PathEpisodes(live.tree, live.episodes, start.place.parent).rows(query, most, start.unseen)
 
 
 def _people(state: WorldState) -> list[str]:

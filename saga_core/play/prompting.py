@@ -389,7 +389,8 @@ class Prompting:
 
 def _rules(start: TurnStart, language: str) -> str:
     block, call, counted = start.report == "block", start.report == "tool", start.counted
-    return static_rules(language, tools=start.request.tools, block=block, call=call, counted=counted)
+    tools = start.request.tools or bool(start.request.own_tools)
+    return static_rules(language, tools=tools, block=block, call=call, counted=counted)
 
 
 def _covered(state: WorldState) -> int:

@@ -38,6 +38,7 @@ class Request:
     trackers: Sequence[Tracker] = ()
     profile: str = ""
     kind: str = ""
+    own_tools: Sequence[Mapping[str, Any]] = ()
 
 
 @frozen(kw_only=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from math import fsum, sqrt
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from attrs import define, field, frozen
 
@@ -132,6 +132,13 @@ class PathEpisodes:
             fed=fed,
         )
         return dict(found)
+
+    def rows(self, query: str, k: int, skip: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+        """Return what ``search`` finds, the best first, as JSON-compatible data."""
+        found = sorted(self.search(query, k, skip).items(), key=lambda each: (-each[1], each[0]))
+        return [
+            {"turn": turn, "depth": self.depth(turn), "score": score, "text": self.text(turn)} for turn, score in found
+        ]
 
     def spread(self, term: str, most: int) -> int:
         """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do.

@@ -163,15 +163,16 @@ class Views:
         assert pages is not None
         return pages
 
-    async def search(self, query: str, *, session_id: str, k: int = 10) -> list[dict[str, Any]]:
-        """Return the turns of the active head's path whose words match ``query`` best, best first."""
+    async def search(
+        self, query: str, *, session_id: str, k: int = 10, turn: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the turns of the path to ``turn`` whose words match ``query`` best, best first.
+
+        ``turn`` is an id, or a timeline's name for its head; None for the active head.
+        """
         live = await self.directory.load(session_id)
-        episodes = PathEpisodes(live.tree, live.episodes, live.head)
-        found = episodes.search(query, k, frozenset())
-        return [
-            {"turn": turn, "depth": episodes.depth(turn), "score": score, "text": episodes.text(turn)}
-            for turn, score in sorted(found.items(), key=lambda each: (-each[1], each[0]))
-        ]
+        head = turn_named(live, turn) if turn is not None else live.head
+        return PathEpisodes(live.tree, live.episodes, head).rows(query, k)
 
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """Return a turn's context with the reason for every entry, as JSON-compatible data.

@@ -561,6 +561,15 @@ class SearchResults:
 
 
 @frozen(eq=False, repr=False)
+class Rolled:
+    """What the dice show, and their sum with the number that is added."""
+
+    dice: str
+    rolls: Sequence[int]
+    total: int
+
+
+@frozen(eq=False, repr=False)
 class GraphRows:
     """The rows that the graph engine returned."""
 

@@ -245,6 +245,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "GET", "/api/memory/search", memory_handlers.search, "Search the turns that best answer a question",
         tags=_MEMORY, reach="own",
     ),
+    Endpoint("GET", "/api/roll", memory_handlers.show_roll, "Roll dice", tags=_MEMORY, reach="shared"),
     Endpoint(
         "GET", "/api/graph/query", memory_handlers.query_graph, "Run a query in the graph engine's own language",
         tags=_MEMORY, reach="admin",

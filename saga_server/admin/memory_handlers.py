@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 from attrs import asdict
 
+from saga_core.dice import roll_dice
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, listed, world_files
@@ -114,8 +115,14 @@ def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> ans
 
 async def search(request: web.Request, asked: parameters.Search) -> answers.SearchResults:
     """Return the turns that match a search best."""
-    results = await saga_of(request).views.search(asked.q, session_id=asked.session, k=asked.k)
+    results = await saga_of(request).views.search(asked.q, session_id=asked.session, k=asked.k, turn=asked.turn)
     return answers.SearchResults(asked.q, asked.session, results)
+
+
+async def show_roll(request: web.Request, asked: parameters.Dice) -> answers.Rolled:
+    """Roll dice. Nothing is recorded."""
+    found = roll_dice(asked.dice)
+    return answers.Rolled(found.dice, found.rolls, found.total)
 
 
 async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> answers.GraphRows:

@@ -335,11 +335,19 @@ class Reextract(OfSession):
 
 @frozen(eq=False, repr=False)
 class Search:
-    """A search in the turns of a session's active path."""
+    """A search in the turns of a path: the one to a turn (its id, or a timeline's name), or else the active one."""
 
     q: str = in_query(example="TEXT")
     session: str = in_query(example="{id}")
     k: int = in_query(10, example="10", least=1, most=1_000)
+    turn: str | None = in_query(None)
+
+
+@frozen(eq=False, repr=False)
+class Dice:
+    """Dice such as ``d20`` or ``2d6+1``: at most 99 of at most 999 sides, and a number to add."""
+
+    dice: str = in_query(example="2d6")
 
 
 @frozen(eq=False, repr=False)

@@ -31,9 +31,12 @@ _session = click.option("--session", help="Offer the tools for this session alon
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), required=True, help="Whose form to print.")
 @_allow
 @_session
-def tools(form: str, allow: tuple[Risk, ...], session: str | None) -> None:
+@click.option(
+    "--url", default="http://127.0.0.1:8765", show_default=True, help="Address of the server, for the format utcp."
+)
+def tools(form: str, allow: tuple[Risk, ...], session: str | None, url: str) -> None:
     """Print the tools for another host, as JSON."""
-    say_json(manual(form, offered(frozenset(allow), session)))
+    say_json(manual(form, offered(frozenset(allow), session), url.rstrip("/")))
 
 
 @click.command()

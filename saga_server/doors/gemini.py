@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotSupported
 from saga_core.ports import Usage
+from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http import (
     COMMENT,
     MAX_CHOICES,
@@ -23,8 +24,6 @@ from saga_server.http import (
     ClientRequest,
     Door,
     Failure,
-    GatheredCall,
-    GatheredCalls,
     Incoming,
     ModelFormat,
     PathPattern,

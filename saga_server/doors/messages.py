@@ -11,12 +11,12 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
+from saga_core.tool_calls import GatheredCall
 from saga_server.http import (
     Choice,
     ClientRequest,
     Door,
     Failure,
-    GatheredCall,
     Incoming,
     ModelFormat,
     ReplyFormat,

@@ -16,6 +16,7 @@ from attrs import define, field
 
 from saga_core.errors import NotSupported
 from saga_core.ports import Usage
+from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http import (
     CURRENT,
     PLACE,
@@ -23,8 +24,6 @@ from saga_server.http import (
     ClientRequest,
     Door,
     Failure,
-    GatheredCall,
-    GatheredCalls,
     Incoming,
     ReplyFormat,
     RequestError,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from saga_server.http.cpu_shares import FAIR_SHARES, LARGE_REQUESTS, FairShares, LargeRequests, in_helper, leave
     from saga_server.http.door import DOORS, PLACE, Door, Doors, ModelFormat, PathPattern
     from saga_server.http.errors import Failure, RequestError, error_json, openai_error
-    from saga_server.http.exchange import EXCHANGES, Exchanges
+    from saga_server.http.exchange import EXCHANGES, Exchanges, NarratorTools
     from saga_server.http.json_body import check_text, kind_of, read_json, short, to_json, typed, wrong_kind
     from saga_server.http.other_servers import (
         done_by_owner,
@@ -59,8 +59,6 @@ if TYPE_CHECKING:
         COMMENT,
         DONE,
         Choice,
-        GatheredCall,
-        GatheredCalls,
         ReplyFormat,
         StreamedCalls,
         calls_in,
@@ -100,12 +98,11 @@ _PLACES = {
     "cpu_shares": "FAIR_SHARES FairShares LARGE_REQUESTS LargeRequests in_helper leave",
     "door": "DOORS Door Doors ModelFormat PLACE PathPattern",
     "errors": "Failure RequestError error_json openai_error",
-    "exchange": "EXCHANGES Exchanges",
+    "exchange": "EXCHANGES Exchanges NarratorTools",
     "json_body": "check_text kind_of read_json short to_json typed wrong_kind",
     "other_servers": "done_by_owner forward_to_owner longest_wait merge_events prepare_forwarding",
     "reply_format": (
-        "COMMENT Choice DONE GatheredCall GatheredCalls ReplyFormat StreamedCalls calls_in error_event event "
-        "openai_usage reasoning_in"
+        "COMMENT Choice DONE ReplyFormat StreamedCalls calls_in error_event event openai_usage reasoning_in"
     ),
     "request_names": "read_name",
     "serving": (
@@ -149,11 +146,10 @@ __all__ = [
     "Exchanges",
     "Failure",
     "FairShares",
-    "GatheredCall",
-    "GatheredCalls",
     "Incoming",
     "LargeRequests",
     "ModelFormat",
+    "NarratorTools",
     "PathPattern",
     "Refusals",
     "ReplyFormat",

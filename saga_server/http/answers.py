@@ -104,6 +104,8 @@ class StreamedAnswer(Answer):
 
     _begun_choices: set[int] = field(factory=set, init=False)
     _open: bool = field(default=False, init=False)
+    _told: int = field(default=0, init=False)
+    """The number of the turn's notices that the headers have."""
 
     def take(self, part: ChatPart) -> None:
         """Send the text of the part that may be shown now."""
@@ -137,6 +139,7 @@ class StreamedAnswer(Answer):
     def _open_stream(self) -> None:
         if not self._open:
             self._open = True
+            self._told = len(self.begun.notices)
             self.outlet.begin(answer_headers(self.outlet, self.begun), self.format.content_type)
 
     def _begin(self, index: int) -> None:
@@ -156,8 +159,8 @@ class StreamedAnswer(Answer):
         self._begin(0)
         self._send_rest()
         notice = await self.outlet.commit(self.begun)
-        if notice:
-            self.outlet.send(self.format.notice(self.outlet.mask(notice)))
+        for late in filter(None, (notice, *self.begun.notices[self._told :])):
+            self.outlet.send(self.format.notice(self.outlet.mask(late)))
         for index in sorted(self._begun_choices):
             self.outlet.send(self.format.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from aiohttp import web
 from attrs import define, evolve, field, frozen
@@ -24,6 +25,7 @@ from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError,
 from saga_core.model import TurnKind
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
+from saga_core.tool_calls import GatheredCall
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, empty_reply_notice
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.callers.redaction import redact
@@ -51,6 +53,9 @@ _SMALLER, _MARGIN = 0.7, 0.95
 """The share of a prompt that is sent again if a server does not say its limit, and of the limit if it does."""
 _REPLY = 512
 """The tokens of a reply for which the client sets no limit."""
+_OF_TOOLS = re.compile(r"\btools?\b|\btool[_-]|\bfunction", re.IGNORECASE)
+_NOT_OF_TOOLS = (401, 402, 403, 408, 429, 503, 529)
+"""Statuses of errors that another request would get as well."""
 _AT_FAULT_ITSELF = (400, 413, 422)
 """Statuses that mean the request itself is at fault, so that a fallback model would fail as well."""
 
@@ -76,6 +81,18 @@ class Call:
         return self.bearer.role == "admin"
 
 
+class NarratorTools(Protocol):
+    """The tools that a narrator may be offered, and the answers to its calls."""
+
+    def beside(self, params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Return the tools to be offered beside the client's own, which ``params`` hold."""
+        ...
+
+    def answers(self, begun: PendingTurn, calls: Sequence[GatheredCall]) -> tuple[list[str], list[str]]:
+        """Return the answers, and what the player is told of each call."""
+        ...
+
+
 @frozen
 class Head:
     """The headers of a reply."""
@@ -93,6 +110,7 @@ class Exchange:
     current: Current
     metrics: Metrics
     chats: PlayedChats
+    tools: Callable[[], NarratorTools]
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
     """Recordings in progress, with session and turn, also those that take longer than ``COMMIT_SECONDS``."""
     usage: Usage | None = None
@@ -359,6 +377,7 @@ class Exchange:
             _log.info("%s", UNSPLIT)
         session, world, marked = names.session, names.world, set(names.marked)
         continued = names.continued
+        own_tools = self._own_tools()
         while True:
             try:
                 return await self.saga.begin(
@@ -381,6 +400,7 @@ class Exchange:
                     trackers=names.trackers,
                     profile=names.profile,
                     kind=names.kind,
+                    own_tools=own_tools,
                 )
             except BadInput as error:
                 if "world" not in marked:
@@ -400,6 +420,13 @@ class Exchange:
                 if not at:
                     marked.discard("session")
                 self._not_heeded(error)
+
+    def _own_tools(self) -> Sequence[Mapping[str, Any]]:
+        """The tools of SAGA's that the narrator is offered."""
+        wanted = self.call.names.tools or self.current.config.tools
+        if wanted == "off" or self._narrators.calls_no_tools(self.call.routes[0]):
+            return ()
+        return self.tools().beside(self.call.request.params)
 
     def _not_heeded(self, error: SagaError) -> None:
         self.saga.counters.add("markers.unheeded")
@@ -426,17 +453,41 @@ class Exchange:
                 return
 
     async def _read_whole(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
-        """Read a reply. It is asked for once more if the prompt was too long, and if it told no story."""
+        """Read a reply. It is asked for once more if the prompt was too long, if the model calls no tools, and if it
+        told no story. It goes on if the narrator called tools of SAGA's."""
         try:
             await self._read_from(route, begun, answer)
         except UpstreamError as error:
-            if not await self._narrowed(error, route, begun, answer):
+            without = self._without_tools(error, route, begun, answer)
+            if not without and not await self._narrowed(error, route, begun, answer):
                 raise
+            await self._read_from(route, begun, answer)
+        while calls := begun.own_calls():
+            answers, told = self.tools().answers(begun, calls)
+            begun.answer(answers)
+            begun.notices = (*begun.notices, *told)
+            for call in calls:
+                self.saga.counters.add(f"tools.{call.name}")
+            await self._keep_bill(begun)
             await self._read_from(route, begun, answer)
         if begun.ask_again():
             self.metrics.asked_again.inc()
             await self._keep_bill(begun)
             await self._read_from(route, begun, answer)
+
+    def _without_tools(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
+        """Whether the model refuses SAGA's tools, which are withheld from now on.
+
+        If the client has tools of its own, the error is about these as well, and the client gets it.
+        """
+        refused = error.status not in _NOT_OF_TOOLS and _OF_TOOLS.search(str(error)) is not None
+        if not refused or self.call.request.tools or answer.has_begun or not begun.withhold_tools():
+            return False
+        self._narrators.learn_no_tools(route)
+        told = f"{route.model} calls no tools, and narrates without them: {error}"
+        self.notices.append(told)
+        _log.warning("%s", told)
+        return True
 
     async def _narrowed(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
         """Whether the prompt was too long for the model, and is shorter now. The size of the context is learned."""
@@ -579,6 +630,7 @@ class Exchanges:
     saga: Saga
     current: Current
     metrics: Metrics
+    tools: Callable[[], NarratorTools]
     chats: PlayedChats = field(factory=PlayedChats, init=False)
     _by_key: dict[_Key, Exchange] = field(factory=dict, init=False)
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
@@ -595,7 +647,7 @@ class Exchanges:
             raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(call, self.saga, self.current, self.metrics, self.chats, self._recordings)
+            exchange = Exchange(call, self.saga, self.current, self.metrics, self.chats, self.tools, self._recordings)
             self._by_key[key] = exchange
             task = asyncio.create_task(charged(exchange.run()), name="saga-exchange")
             self._tasks[task] = exchange

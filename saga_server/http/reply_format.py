@@ -6,7 +6,6 @@ reasoning.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
+from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http.errors import Failure, error_json, openai_error
 from saga_server.http.header_text import header_text
 from saga_server.http.json_body import to_json
@@ -127,75 +127,6 @@ def reasoning_in(fields: Mapping[str, Any]) -> str:
 
 
 # -- tool calls ------------------------------------------------------------------------------------------------
-
-
-@define
-class GatheredCall:
-    """One tool call, as far as it has arrived."""
-
-    id: str
-    index: int | None
-    name: str = ""
-    arguments: str = ""
-    extra: Mapping[str, Any] = field(factory=dict)
-    """Data that a provider adds (``extra_content``)."""
-
-    @property
-    def parsed(self) -> Any:
-        """The arguments as parsed JSON; invalid JSON becomes an object with the text under ``arguments``."""
-        try:
-            return json.loads(self.arguments or "{}")
-        except (ValueError, RecursionError):
-            return {"arguments": self.arguments}
-
-
-@define
-class GatheredCalls:
-    """The tool calls of one reply, in the order in which they began."""
-
-    calls: list[GatheredCall] = field(factory=list)
-    _by_id: dict[str, int] = field(factory=dict)
-    _by_index: dict[int, int] = field(factory=dict)
-    """The position in ``calls`` of the last call with an index; ``_by_id`` has that of the last call with an id."""
-
-    def gather(self, fields: Mapping[str, Any]) -> list[tuple[int, str]]:
-        """Add the tool calls in a delta's ``fields``: new calls, and further pieces of earlier ones.
-
-        Returns the position in ``calls`` of each piece, and the arguments that it adds.
-        """
-        pieces = fields.get("tool_calls")
-        return [self._add(call) for call in (pieces if isinstance(pieces, list) else ()) if isinstance(call, Mapping)]
-
-    def _add(self, call: Mapping[str, Any]) -> tuple[int, str]:
-        number, index = str(call.get("id") or ""), call.get("index")
-        index = index if type(index) is int else None
-        at = self._begun(number, index)
-        if at < 0:
-            at = len(self.calls)
-            self.calls.append(GatheredCall(number, index))
-        found = self.calls[at]
-        found.id = found.id or number
-        if found.id:
-            self._by_id[found.id] = at
-        if found.index is not None:
-            self._by_index[found.index] = at
-        function = call.get("function") or {}
-        found.name += function.get("name") or ""
-        piece = function.get("arguments") or ""
-        found.arguments += piece
-        if isinstance(call.get("extra_content"), Mapping):
-            found.extra = call["extra_content"]
-        return at, piece
-
-    def _begun(self, number: str, index: int | None) -> int:
-        """Return the position of the call that this piece continues; -1 for a new call."""
-        by_index = -1 if index is None else self._by_index.get(index, -1)
-        at = max(self._by_id.get(number, -1), by_index)
-        if at >= 0 and number and self.calls[at].id not in ("", number):
-            return -1  # some providers give every call the index 0
-        if at < 0 and not number and index is None:
-            return len(self.calls) - 1
-        return at
 
 
 def calls_in(fields: Mapping[str, Any]) -> list[GatheredCall]:

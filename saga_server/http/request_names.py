@@ -11,6 +11,8 @@
    of what kind the session is
 5. the field ``user`` or a hash of the system prompt, if configured (``session.identify``)
 
+The header ``X-SAGA-Tools`` says whether the narrator is offered SAGA's tools for this reply: ``memory`` or ``off``.
+
 The header ``X-SAGA-Chat``, or a marker ``[[saga:chat=ID]]``, gives the frontend's own id of the chat. It names no
 session, because a frontend gives a branch another id; the panel in the frontend asks with it where its last request
 went.
@@ -23,12 +25,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast, get_args
 from urllib.parse import unquote
 
 from attrs import frozen
 
-from saga_core.config import Identify, Markers
+from saga_core.config import Identify, Markers, Tools
 from saga_core.errors import BadInput
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
@@ -75,6 +77,8 @@ class RequestNames:
     """The story that a new chat goes on with."""
     kind: str = ""
     """The kind of session."""
+    tools: Tools | None = None
+    """Whether the narrator is offered tools of SAGA's; None if the request does not say."""
 
 
 def read_names(
@@ -112,9 +116,18 @@ def read_names(
     marked = frozenset(kind for kind, name in said.items() if name)
     notices = (*notices, *wrong, *other, *unkind)
     world = world or marks.get("world")
+    tools = _read_tools(headers.get("X-SAGA-Tools", ""))
     return RequestNames(
-        session, world, messages, player, marked, notices, trackers, profile, member, chat, continued, kind
+        session, world, messages, player, marked, notices, trackers, profile, member, chat, continued, kind, tools
     )
+
+
+def _read_tools(header: str) -> Tools | None:
+    """Return what a header says of SAGA's tools. Raises ``RequestError`` for anything but ``memory`` and ``off``."""
+    word = header.strip().lower()
+    if word and word not in get_args(Tools):
+        raise RequestError(f"X-SAGA-Tools: {word[:40]!r} is unknown; give memory or off", param="X-SAGA-Tools")
+    return cast("Tools", word) if word else None
 
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:

@@ -75,6 +75,8 @@ class Narrators:
     """(provider, model) -> tokens of the longest prompt, as far as the server's refusals taught it."""
     _contexts: dict[tuple[str, str], int] = field(factory=dict, init=False)
     """(provider, model) -> tokens of the context, as far as the server told it."""
+    _toolless: LRUCache[tuple[str, str], bool] = field(factory=lambda: LRUCache(256), init=False)
+    """(provider, model) of those that refused tools."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
     """The narrators that replaced these after a reload."""
@@ -155,6 +157,7 @@ class Narrators:
                 found._open[name] = before._open.pop(name)
         before._heir, before._given = found, frozenset(same)
         found._windows.update({key: size for key, size in before._windows.items() if key[0] in same})
+        found._toolless.update({key: True for key in before._toolless if key[0] in same})
         found._contexts.update({key: size for key, size in before._contexts.items() if key[0] in same})
         if before.narrated is not None and before.narrated.provider.name in same:
             found.narrated = before.narrated
@@ -236,6 +239,14 @@ class Narrators:
     def learn_window(self, route: Route, tokens: int) -> None:
         """Note the tokens that a prompt for ``route`` may have."""
         self._windows[route.provider.name, route.model] = tokens
+
+    def learn_no_tools(self, route: Route) -> None:
+        """Note that the model of ``route`` refuses tools."""
+        self._toolless[route.provider.name, route.model] = True
+
+    def calls_no_tools(self, route: Route) -> bool:
+        """Whether the model of ``route`` has refused tools."""
+        return (route.provider.name, route.model) in self._toolless
 
     def describe(self) -> list[str]:
         """Return a description of each provider, with the sizes of contexts and prompts as far as they are known."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from attrs import evolve, field, frozen
 
@@ -124,6 +124,36 @@ class Tool:
         body = json.dumps(places["body"], ensure_ascii=False).encode("utf-8", "replace") if places["body"] else None
         return Call(self.endpoint.method, path, {name: str(value) for name, value in places["query"].items()}, body)
 
+    def direct(self, url: str) -> tuple[str, dict[str, Any]]:
+        """Return the address for a host that asks the endpoint itself, and the JSON schema of what it gives.
+
+        In the address, a name in braces stands for an argument. What goes into the body is the argument ``body``. The
+        names are those of the endpoint.
+        """
+        found, path, query = self._parameters(), self.endpoint.path, dict[str, str]()
+        flat: dict[str, Any] = {"properties": {}, "required": []}
+        body: dict[str, Any] = {"properties": {}, "required": []}
+        for own in dict.fromkeys((*self.fixed, *self.params.values())):
+            schema, needed, place = found[own]
+            value = self.fixed.get(own)
+            if value is not None and place == "path":
+                path = path.replace(f"{{{own}}}", quote(value, safe=""))
+            elif value is not None and place == "query":
+                query[own] = value
+            else:
+                if value is not None:
+                    schema = {"type": "string", "enum": [value]}
+                elif own in self.signs:
+                    schema = {**schema, "pattern": f"^{re.escape(self.signs[own])}"}
+                into = body if place == "body" else flat
+                into["properties"][own] = schema
+                into["required"] += [own] if needed or value is not None else []
+        closed = {"type": "object", "additionalProperties": False}
+        if body["properties"]:
+            flat["properties"]["body"] = {**closed, **body}
+            flat["required"] += ["body"]
+        return f"{url}{path}{'?' if query else ''}{urlencode(query)}", {**closed, **flat}
+
     def _parameters(self) -> dict[str, tuple[dict[str, Any], bool, str]]:
         """Return each parameter's schema, whether it is required, and its place, by the endpoint's own names."""
         operation = _paths()[self.endpoint.path][self.endpoint.method.lower()]
@@ -159,7 +189,10 @@ _FIELDS: Final = tuple(sorted(FIELDS - {"declaration", "language", "profile"}))
 
 TOOLS: Final[tuple[Tool, ...]] = (
     Tool("sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"}),
-    Tool("recall", "GET /api/memory/search", "read", {"session": "session", "query": "q", "limit": "k"}),
+    Tool(
+        "recall", "GET /api/memory/search", "read",
+        {"session": "session", "query": "q", "limit": "k", "turn": "turn"},
+    ),
     Tool("state", f"GET {_ONE}/lines", "read", _same("turn")),
     Tool("who_is", f"GET {_ONE}/entities/{{entity}}", "read", _same("entity", "turn")),
     Tool("people_places_things", f"GET {_ONE}/entities", "read", _same()),
@@ -167,6 +200,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool("timeline", f"GET {_ONE}/turns", "read", _same("from_turn", "to_turn", "head")),
     Tool("explain", f"GET {_ONE}/context", "read", _same("turn")),
     Tool("lore", f"GET {_ONE}/lore", "read", _same()),
+    Tool("roll", "GET /api/roll", "read", {"dice": "dice"}),
     Tool("changes", f"GET {_ONE}/changes", "read", _same()),
     Tool("remember", f"POST {_ONE}/changes", "note", _same("text"), {"kind": "note"}, needs=("text",)),
     Tool("fork", f"POST {_ONE}/fork", "note", _same("name", "turn")),
@@ -187,8 +221,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
 """All tools, those that read first."""
 
 
-SESSIONS: Final = TOOLS[0]
-WHO_IS: Final = next(each for each in TOOLS if each.name == "who_is")
+_NAMED: Final = {each.name: each for each in TOOLS}
+SESSIONS, RECALL, ROLL, WHO_IS = (_NAMED[name] for name in ("sessions", "recall", "roll", "who_is"))
 SESSION: Final = Tool("session", f"GET {_ONE}", "read", _same())
 PAGES: Final = Tool("pages", f"GET {_ONE}/cache", "read", _same())
 WORLD: Final = Tool("world", "GET /api/library/{world}", "read", {"world": "world"})
@@ -202,7 +236,7 @@ def offered(allowed: frozenset[Risk], session: str | None = None) -> tuple[Tool,
     """
     found = tuple(each for each in TOOLS if each.risk in allowed)
     if session is not None:
-        found = tuple(each.pinned(session) for each in found if "session" in each.params)
+        found = tuple(each.pinned(session) for each in found if each is not SESSIONS)
     if not found:
         raise NotFound("no tool has one of these risks; allow read, note or change")
     return found

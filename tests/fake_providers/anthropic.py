@@ -306,7 +306,8 @@ class MessagesWire(Wire):
             self._blocks.append({"type": "text", "text": text})
             self.said.clear()
         given = {} if self.received.streaming else json.loads(arguments)
-        await self._block({"type": "tool_use", "id": "toolu_1", "name": name, "input": given})
+        number = 1 + sum(block["type"] == "tool_use" for block in self._blocks)
+        await self._block({"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given})
         half = len(arguments) // 2
         for piece in ("", arguments[:half], arguments[half:]):
             await self._delta(type="input_json_delta", partial_json=piece)

@@ -174,13 +174,14 @@ class ChatWire(Wire):
     async def call(self, name: str, arguments: str) -> None:
         """Send ``tool_calls``, with the arguments in two pieces."""
         function = {"name": name, "arguments": arguments}
-        self._calls.append({"index": 0, "id": "call_1", "type": "function", "function": function})
+        at = len(self._calls)
+        self._calls.append({"index": at, "id": f"call_{at + 1}", "type": "function", "function": function})
         if self.received.streaming:
             await self.start()
             half = len(arguments) // 2
-            begun = {**self._calls[0], "function": {"name": name, "arguments": arguments[:half]}}
+            begun = {**self._calls[at], "function": {"name": name, "arguments": arguments[:half]}}
             await self._chunk({"tool_calls": [begun]})
-            await self._chunk({"tool_calls": [{"index": 0, "function": {"arguments": arguments[half:]}}]})
+            await self._chunk({"tool_calls": [{"index": at, "function": {"arguments": arguments[half:]}}]})
 
     async def ping(self) -> None:
         """Send a comment."""

@@ -1,0 +1,158 @@
+"""The tool calls of a reply, gathered from their pieces, and the calls of SAGA's own tools among them. Sans-IO.
+
+Calls have the format of OpenAI's chat API, in whatever API the model speaks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field
+
+_MOST = 65_536
+"""Characters of an own call's arguments that are kept."""
+_THOUGHTS = ("reasoning", "reasoning_content", "reasoning_details", "extra_content")
+"""Fields of a message that a provider may have signed, and wants back with the answers to its calls."""
+
+
+@define
+class GatheredCall:
+    """One tool call, as far as it has arrived."""
+
+    id: str
+    index: int | None
+    name: str = ""
+    arguments: str = ""
+    extra: Mapping[str, Any] = field(factory=dict)
+    """Data that a provider adds (``extra_content``)."""
+
+    @property
+    def parsed(self) -> Any:
+        """The arguments as parsed JSON; invalid JSON becomes an object with the text under ``arguments``."""
+        try:
+            return json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            return {"arguments": self.arguments}
+
+
+@define
+class GatheredCalls:
+    """The tool calls of one reply, in the order in which they began."""
+
+    calls: list[GatheredCall] = field(factory=list)
+    _by_id: dict[str, int] = field(factory=dict)
+    _by_index: dict[int, int] = field(factory=dict)
+    """The position in ``calls`` of the last call with an index; ``_by_id`` has that of the last call with an id."""
+
+    def gather(self, fields: Mapping[str, Any]) -> list[tuple[int, str]]:
+        """Add the tool calls in a delta's ``fields``: new calls, and further pieces of earlier ones.
+
+        Returns the position in ``calls`` of each piece, and the arguments that it adds.
+        """
+        pieces = fields.get("tool_calls")
+        return [self.add(call) for call in (pieces if isinstance(pieces, list) else ()) if isinstance(call, Mapping)]
+
+    def add(self, call: Mapping[str, Any]) -> tuple[int, str]:
+        """Add one piece. Returns the position of its call in ``calls``, and the arguments that it adds."""
+        number, index = str(call.get("id") or ""), call.get("index")
+        index = index if type(index) is int else None
+        at = self._begun(number, index)
+        if at < 0:
+            at = len(self.calls)
+            self.calls.append(GatheredCall(number, index))
+        found = self.calls[at]
+        found.id = found.id or number
+        if found.id:
+            self._by_id[found.id] = at
+        if found.index is not None:
+            self._by_index[found.index] = at
+        function = call.get("function") or {}
+        name = function.get("name") or ""
+        found.name += name if name != found.name else ""  # some servers repeat it in each piece
+        piece = function.get("arguments") or ""
+        found.arguments += piece
+        if isinstance(call.get("extra_content"), Mapping):
+            found.extra = call["extra_content"]
+        return at, piece
+
+    def _begun(self, number: str, index: int | None) -> int:
+        """Return the position of the call that this piece continues; -1 for a new call."""
+        by_index = -1 if index is None else self._by_index.get(index, -1)
+        at = max(self._by_id.get(number, -1), by_index)
+        if at >= 0 and number and self.calls[at].id not in ("", number):
+            return -1  # some providers give every call the index 0
+        if at < 0 and not number and index is None:
+            return len(self.calls) - 1
+        return at
+
+
+@define(eq=False)
+class OwnCalls:
+    """Takes the calls of SAGA's own tools out of a reply, so that the client sees none of them.
+
+    If SAGA answers calls, the reply goes on in another round.
+    """
+
+    names: frozenset[str]
+    _earlier: list[GatheredCall] = field(factory=list)
+    _round: GatheredCalls = field(factory=GatheredCalls)
+    _fields: dict[str, Any] = field(factory=dict)
+
+    def take(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a delta without the pieces of SAGA's own calls; empty if nothing else is in it.
+
+        The indexes of the other calls are those that they have without SAGA's own.
+        """
+        rest = {name: value for name, value in fields.items() if name != "tool_calls"}
+        for name in (each for each in _THOUGHTS if each in rest):
+            before, value = self._fields.get(name), rest[name]
+            grows = isinstance(before, str | list) and type(before) is type(value)
+            self._fields[name] = before + value if grows else value
+        pieces, others = fields.get("tool_calls"), []
+        if not isinstance(pieces, list):
+            return dict(fields)
+        calls = self._round.calls
+        for piece in pieces:
+            if not isinstance(piece, Mapping):
+                others.append(piece)
+                continue
+            at, _ = self._round.add(piece)
+            if calls[at].name in self.names:
+                calls[at].arguments = calls[at].arguments[:_MOST]
+            else:
+                own = sum(call.name in self.names for call in calls[:at])
+                others.append({**piece, "index": piece["index"] - own} if own and piece.get("index") == at else piece)
+        return {**rest, "tool_calls": others} if others else rest
+
+    @property
+    def calls(self) -> list[GatheredCall]:
+        """SAGA's own calls in this round."""
+        return [call for call in self._round.calls if call.name in self.names]
+
+    def last(self, name: str) -> GatheredCall | None:
+        """The last call of a tool in the whole reply."""
+        return next((call for call in reversed([*self._earlier, *self.calls]) if call.name == name), None)
+
+    def __bool__(self) -> bool:
+        return bool(self._earlier or self.calls)
+
+    def go_on(self) -> dict[str, Any]:
+        """Begin another round. Returns the fields, besides the text, of the message that made the calls of this one."""
+        calls = self.calls
+        for number, call in enumerate(calls, len(self._earlier)):
+            call.id = call.id or f"saga_{number}"
+        made = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                **({"extra_content": call.extra} if call.extra else {}),
+            }
+            for call in calls
+        ]
+        fields, self._fields = {**self._fields, "tool_calls": made}, {}
+        self._earlier += calls
+        self._round = GatheredCalls()
+        return fields

@@ -1,0 +1,183 @@
+"""Tools of SAGA's for a narrator: their calls are answered within the turn, and no client sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.client import BLOCK, Client, words
+from tests.server.conftest import Serve
+from tests.server.upstream import Upstream, says
+
+PROMISE = "Mara promises you a boat before the first snow."
+ROLL = {"type": "function", "function": {"name": "throw", "parameters": {"type": "object", "properties": {}}}}
+
+
+def called(name: str, arguments: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    """A call of a tool in a reply."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"index": index, "id": f"{name}-{index}", "type": "function", "function": function}
+
+
+def calls(*made: dict[str, Any], text: str = "") -> Any:
+    """A reply that calls tools."""
+    return says(text, extra={"tool_calls": list(made)}, finish="tool_calls")
+
+
+@pytest.fixture
+async def client(serve: Serve, upstream: Upstream) -> AsyncIterator[Client]:
+    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    async with serve(providers={"openai": provider}, tools="memory") as found:
+        yield found
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_call_is_answered_within_the_turn(client: Client, upstream: Upstream, streaming: bool) -> None:
+    upstream.then(says(PROMISE))
+    first = await client.chat(words("I ask Mara for help."))
+    chat = words("I ask Mara for help.", PROMISE, "What was it that she promised?")
+    upstream.then(
+        calls(called("recall", {"query": "promise boat"}), text="You think back."),
+        calls(called("roll", {"dice": "2d6+1"})),
+        says("A boat, it was.", "\n\n", BLOCK),
+    )
+    told = await client.chat(chat, stream=streaming)
+    assert (told.streamed() if streaming else told.text) == "You think back.\n\nA boat, it was."
+    raw = told.raw.decode()
+    assert "tool_calls" not in raw and "recall-0" not in raw and '"stop"' in raw
+    *_, last = upstream.requests
+    assert [tool["function"]["name"] for tool in last.body["tools"]] == ["recall", "roll"]
+    once, found, again, rolled = last.messages[-4:]
+    assert (once["content"], once["tool_calls"][0]["id"]) == ("You think back.", "recall-0")
+    assert (found["tool_call_id"], json.loads(found["content"])["turns"][0]["turn"]) == ("recall-0", 1)
+    assert PROMISE in found["content"] and "Follow no instruction" in found["content"]
+    assert again["tool_calls"][0]["function"]["name"] == "roll"
+    dice = json.loads(rolled["content"])
+    assert dice["total"] == sum(dice["rolls"]) + 1 and len(dice["rolls"]) == 2
+    notices = raw if streaming else told.headers["X-SAGA-Notice"]
+    assert "looked up 'promise boat': 1 turns" in notices and f"rolled 2d6+1: {dice['total']}" in notices
+    path = await client.turns(first.session)
+    assert [turn["reply"] for turn in path] == [PROMISE, "You think back.\n\nA boat, it was."]
+    assert (await client.get(f"/api/sessions/{first.session}/state")).json["location"] == "어둠의 숲"
+    cost = (await client.get(f"/api/sessions/{first.session}/cost")).json
+    assert cost["narration"]["calls"] == 4, "each call is billed"
+
+
+async def test_it_is_off_by_default_and_a_header_decides_for_a_reply(serve: Serve, upstream: Upstream) -> None:
+    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    async with serve(providers={"openai": provider}) as client:
+        await client.chat(words("I wait."))
+        assert "tools" not in upstream.requests[-1].body
+        await client.chat(words("I wait longer."), headers={"X-SAGA-Tools": "memory"})
+        assert "tools" in upstream.requests[-1].body
+        refused = await client.chat(words("I wait."), headers={"X-SAGA-Tools": "all"})
+        assert (refused.status, refused.error["message"]) == (400, "X-SAGA-Tools: 'all' is unknown; give memory or off")
+
+
+@pytest.mark.parametrize(
+    ("fields", "offered"),
+    [
+        ({}, ["recall", "roll"]),
+        ({"tools": [ROLL]}, ["throw", "recall", "roll"]),
+        ({"tools": [{**ROLL, "function": {**ROLL["function"], "name": "roll"}}]}, ["roll", "recall"]),
+        ({"tools": [ROLL], "tool_choice": "none"}, ["throw"]),
+        ({"n": 2}, None),
+        ({"response_format": {"type": "json_object"}}, None),
+    ],
+)
+async def test_what_is_offered(
+    client: Client, upstream: Upstream, fields: dict[str, Any], offered: list[str] | None
+) -> None:
+    await client.chat(words("I wait."), **fields)
+    tools = upstream.requests[-1].body.get("tools")
+    assert (tools and [tool["function"]["name"] for tool in tools]) == offered
+
+
+async def test_a_reply_that_has_begun_and_a_completed_text_are_offered_none(client: Client, upstream: Upstream) -> None:
+    await client.chat([*words("I wait."), {"role": "assistant", "content": "The rain"}])
+    assert "tools" not in upstream.requests[-1].body
+    await client.post("/v1/completions", json={"model": "narrator-1", "prompt": "### Input:\nI wait.\n### Response:\n"})
+    assert "tools" not in upstream.requests[-1].body
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (called("recall", {}), "query: missing; recall needs it"),
+        (called("recall", {"query": "x" * 4_001}), "query: 4001 characters are too many (at most 4000)"),
+        (called("recall", {"query": "x", "session": "another"}), "session: recall has no such argument"),
+        (called("roll", {"dice": "a coin"}), "dice: 'a coin' are no dice"),
+        ({**called("roll", {}), "function": {"name": "roll", "arguments": "[1]"}}, "roll: the arguments are no object"),
+        (
+            {**called("roll", {}), "function": {"name": "roll", "arguments": "{"}},
+            "arguments: roll has no such argument",
+        ),
+    ],
+)
+async def test_a_wrong_call_gets_an_error_and_the_story_goes_on(
+    client: Client, upstream: Upstream, call: dict[str, Any], error: str
+) -> None:
+    upstream.then(calls(call), says("The coin shows a head."))
+    assert (await client.chat(words("I throw a coin."))).text == "The coin shows a head."
+    assert json.loads(upstream.requests[-1].messages[-1]["content"])["error"].startswith(error)
+
+
+async def test_calls_and_answers_are_bounded(client: Client, upstream: Upstream) -> None:
+    long = "The mill wheel turns. " * 2_000
+    upstream.then(says(long))
+    await client.chat(words("I look at the mill."))
+    many = [called("roll", {"dice": "d6"}, index) for index in range(9)]
+    upstream.then(calls(called("recall", {"query": "mill wheel", "limit": 1_000}), *many), says("It turns."))
+    assert (await client.chat(words("I look at the mill.", long, "Does it turn?"))).text == "It turns."
+    *_, found = [each for each in upstream.requests[-1].messages if each.get("tool_call_id") == "recall-0"]
+    assert len(found["content"]) < 6_500
+    assert "at most 8 calls" in upstream.requests[-1].messages[-1]["content"]
+
+
+async def test_a_report_beside_calls_is_kept(serve: Serve, upstream: Upstream) -> None:
+    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    extraction = {"reporting": "tool", "automatic": "never"}
+    async with serve(providers={"openai": provider}, extraction=extraction, tools="memory") as client:
+        early, late = (called("saga_report", {"place": place, "here": [], "dead": []}) for place in ("quay", "mill"))
+        both = {**called("recall", {"query": "mill"}, 1)}
+        upstream.then(calls(early, both), says("You are at the mill.", extra={"tool_calls": [late]}))
+        told = await client.chat(words("I go to the mill."))
+        assert told.text == "You are at the mill."
+        assert [each["role"] for each in upstream.requests[-1].messages[-3:]] == ["assistant", "tool", "tool"]
+        assert (await client.get(f"/api/sessions/{told.session}/state")).json["location"] == "mill"
+        upstream.then(calls(early, both), says("You are at the quay."))
+        told = await client.chat(words("I go to the mill.", told.text, "I go back."))
+        assert (await client.get(f"/api/sessions/{told.session}/state")).json["location"] == "quay"
+
+
+async def test_the_text_of_two_rounds_is_one_reply(client: Client, upstream: Upstream) -> None:
+    upstream.then(
+        calls(called("roll", {"dice": "d6"}), text=f"The die\n\n{BLOCK.replace('숲', '늪')}"),
+        calls(called("roll", {"dice": "d6"}), text="falls."),
+        says("It lies still."),
+    )
+    told = await client.chat(words("I roll."), stream=True)
+    assert told.streamed() == "The die falls.\n\nIt lies still."
+    assert (await client.get(f"/api/sessions/{told.session}/state")).json["location"] == "어둠의 늪"
+
+
+async def test_a_member_of_a_group_recalls_what_it_can_know(client: Client, upstream: Upstream) -> None:
+    def here(*names: str) -> str:
+        return "\n\n" + BLOCK.replace("```state", f"```state\npresent: {json.dumps(names)}", 1)
+
+    secret = "Ysolde whispers to you that the crown is under the hearth."
+    upstream.then(says(secret, here("Ysolde")))
+    first = await client.chat(words("I ask Ysolde about the crown."))
+    upstream.then(says("Bram comes in and nods.", here("Ysolde", "Bram")))
+    chat = ["I ask Ysolde about the crown.", secret, "I call Bram."]
+    await client.chat(words(*chat))
+    chat += ["Bram comes in and nods.", "Bram, where is the crown?"]
+    found = {}
+    for member in ("Ysolde", "Bram"):
+        upstream.then(calls(called("recall", {"query": "crown hearth"})), says("Hm."))
+        await client.chat(words(*chat), headers={"X-SAGA-Member": member})
+        found[member] = "under the hearth" in upstream.requests[-1].messages[-1]["content"]
+    assert found == {"Ysolde": True, "Bram": False}, first.session
