@@ -80,7 +80,8 @@ def prove(args: argparse.Namespace) -> None:
         sys.exit(f"--turns {args.turns}: give some of {', '.join(map(str, proof.SEEDS))}")
     names = args.memory or [name for name in MEMORIES if name not in OTHERS]
     rates = [int(rate) for rate in args.rates.split(",")]
-    proof.measure(names, lengths, memory, lambda line: print(line, flush=True), rates=rates, missing=args.missing)
+    chosen = {"rates": rates, "missing": args.missing, "seeds": args.seeds}
+    proof.measure(names, lengths, memory, lambda line: print(line, flush=True), **chosen)
     if proof.PAGE.exists():
         proof.write_page()
 
@@ -103,6 +104,7 @@ def main() -> None:
     proving.add_argument("--memory", action="append", help="only this one; may be repeated")
     proving.add_argument("--turns", default="50,200", help="lengths of the chats, separated by commas")
     proving.add_argument("--rates", default="0,10,30", help="percent of the turns, separated by commas")
+    proving.add_argument("--seeds", type=int, help="the most stories of one kind in a language")
     proving.add_argument("--missing", action="store_true", help="only what has no figures yet")
     proving.set_defaults(run=prove)
     args = parser.parse_args()

@@ -45,10 +45,12 @@ def measure(
     *,
     rates: Sequence[int] = RATES,
     missing: bool = False,
+    seeds: int | None = None,
 ) -> None:
     """Run the memories ``names`` at ``lengths`` and ``rates``, and write their figures into ``FIGURES``.
 
-    The figures of other memories there stay. With ``missing``, only what has no figures yet is measured.
+    The figures of other memories there stay. With ``missing``, only what has no figures yet is measured. ``seeds`` are
+    the most stories of one kind in a language.
     """
     count, counted = tokens()
     found: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
@@ -56,7 +58,7 @@ def measure(
     for turns in lengths:
         for rate in rates:
             tags = _FEW if turns == max(SEEDS) else languages()
-            chats = [list(story(tag, seed, turns, rate / 100)) for tag in tags for seed in SEEDS[turns]]
+            chats = [list(story(tag, seed, turns, rate / 100)) for tag in tags for seed in SEEDS[turns][:seeds]]
             for name in names:
                 cell = found.setdefault("cells", {}).setdefault(str(turns), {}).setdefault(str(rate), {})
                 if missing and name in cell:
@@ -94,7 +96,9 @@ def tables(found: Mapping[str, Any]) -> str:
     heads = [f"{int(turns):,} · {rate} %" for turns, rate in columns]
     each = [cells[turns][rate] for turns, rate in columns]
     questions = sum(cell["last3"]["questions"] for cell in each)
-    lines = [f"{questions:,} questions. Columns: turns of the chat · how often something is taken back.", ""]
+    stories = sum(cell["last3"]["stories"] for cell in each)
+    about = "Columns: turns of the chat · how often something is taken back."
+    lines = [f"{questions:,} questions in {stories} stories. {about}", ""]
     for title, field in (("Right", "right"), ("A withdrawn value is told as the answer", "withdrawn")):
         lines += [f"**{title}**, in percent, with 95 % intervals:", "", *_head(["memory", *heads])]
         for name in names:

@@ -145,6 +145,7 @@ def figures(result: Result) -> dict[str, Any]:
     """The figures of a memory, ready for JSON. Shares are in percent, with the two ends of their 95 % intervals."""
     asked = result.asked
     found: dict[str, Any] = {
+        "stories": len({each.story for each in asked}),
         "questions": len(asked),
         "found": share(asked, lambda each: each.reading.found),
         "leaked": share(asked, lambda each: each.reading.leaked),

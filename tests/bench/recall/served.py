@@ -92,8 +92,8 @@ class Served:
     """For each of the chat's idle words, the number of earlier turns told with the largest budget."""
 
 
-async def served_shares(chat: Chat, chosen: Config) -> Served:
-    """Serve the chat, and ask its questions."""
+async def served_shares(chat: Chat, chosen: Config, budgets: Sequence[int] = BUDGETS) -> Served:
+    """Serve the chat, and ask its questions with each of ``budgets``, in tokens."""
     recall = evolve(chosen.recall, deadline_ms=_PATIENCE_MS)
     base = evolve(chosen, storage=evolve(chosen.storage, profile="memory"), recall=recall)
     found: dict[int, list[dict[str, float]]] = {}
@@ -108,7 +108,7 @@ async def served_shares(chat: Chat, chosen: Config) -> Served:
         path = tree.followed(begun.parent.id)
         if len(path) != len(chat.pairs) + 1:
             raise RuntimeError(f"{chat.id}: {len(chat.pairs)} turns were adopted as {len(path) - 1}")
-        for most in BUDGETS:
+        for most in budgets:
             config = evolve(base, token_budget=shrunk(base.token_budget, most))
             stores = saga.stores
             saga.play.reading.reader = default_reader(
@@ -121,7 +121,7 @@ async def served_shares(chat: Chat, chosen: Config) -> Served:
                     raise RuntimeError(f"{chat.id}: the chat was not found again for {asked.text!r}")
                 found[most].append(_measured(turn, asked, path))
                 await turn.abandon()
-            if most == max(BUDGETS):
+            if most == max(budgets):
                 for words in chat.idle:
                     turn = await saga.begin(chat.messages(words, SHOWN))
                     idle.append(sum(piece.section is Section.EARLIER for piece in turn.context.pieces))
