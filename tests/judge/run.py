@@ -1,19 +1,15 @@
-"""Plays the scenarios against a server, has judges rate the replies, and writes a report."""
+"""Plays the scenarios against a server, and has judges rate the replies."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
-import anthropic
-import openai
-from attrs import asdict, define, field, frozen
+from attrs import asdict, define, frozen
 
 from tests.judge.judge import (
     Answers,
-    Calibration,
     Grade,
     JudgeFailed,
     Material,
@@ -28,35 +24,19 @@ _REPORTED = ("ok", "partial")
 
 
 @define
-class OpenAIJudge:
-    """A judge behind OpenAI's chat API, or a server that speaks it."""
+class Tokens:
+    """What was read and written, as the server counted it."""
 
-    model: str
-    provider: str = "openai"
-    client: openai.AsyncOpenAI = field(factory=openai.AsyncOpenAI)
+    read: int = 0
+    cached: int = 0
+    """The part of ``read`` that came from a cache."""
+    written: int = 0
 
-    async def __call__(self, system: str, question: str) -> str:
-        answer = await self.client.chat.completions.create(
-            model=self.model,
-            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
-            temperature=0,
-        )
-        return answer.choices[0].message.content or ""
-
-
-@define
-class AnthropicJudge:
-    """A judge behind Anthropic's Messages API."""
-
-    model: str
-    provider: str = "anthropic"
-    client: anthropic.AsyncAnthropic = field(factory=anthropic.AsyncAnthropic)
-
-    async def __call__(self, system: str, question: str) -> str:
-        answer = await self.client.messages.create(
-            model=self.model, max_tokens=1_500, system=system, messages=[{"role": "user", "content": question}]
-        )
-        return "".join(block.text for block in answer.content if block.type == "text")
+    def add(self, usage: Mapping[str, Any]) -> None:
+        """Add the usage of a reply."""
+        self.read += usage.get("prompt_tokens") or 0
+        self.cached += (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        self.written += usage.get("completion_tokens") or 0
 
 
 @frozen
@@ -67,15 +47,18 @@ class Played:
     reply: str
     session: str
     turn: str
+    tokens: Tokens
 
 
 @define
 class Narrator:
-    """A SAGA server."""
+    """A SAGA server, or any server that speaks OpenAI's chat API."""
 
     http: aiohttp.ClientSession
     url: str
     key: str = ""
+    model: str = ""
+    """The model to ask for; the server's own if it is empty."""
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -87,21 +70,23 @@ class Narrator:
             answer.raise_for_status()
             return [str(each) for each in (await answer.json())["narrators"]]
 
-    async def play(self, card: str, turns: Sequence[str], session: str) -> Played:
-        """Say all of ``turns`` in a new session, and return the last reply."""
-        history: list[dict[str, str]] = [{"role": "system", "content": card}]
+    async def play(self, card: str, turns: Sequence[str], session: str, shown: int | None = None) -> Played:
+        """Say all of ``turns`` in a new session, and return the last reply. The last ``shown`` messages are sent."""
+        talk: list[dict[str, str]] = []
         headers = {**self._headers, "X-SAGA-Session": session}
-        reply, turn, found = "", "", ""
+        reply, turn, found, tokens = "", "", "", Tokens()
         for words in turns:
-            history.append({"role": "user", "content": words})
-            async with self.http.post(
-                f"{self.url}/v1/chat/completions", json={"messages": history}, headers=headers
-            ) as answer:
+            talk.append({"role": "user", "content": words})
+            sent = [{"role": "system", "content": card}, *(talk if shown is None else talk[-shown - 1 :])]
+            body = {"messages": sent, **({"model": self.model} if self.model else {})}
+            async with self.http.post(f"{self.url}/v1/chat/completions", json=body, headers=headers) as answer:
                 answer.raise_for_status()
-                reply = (await answer.json())["choices"][0]["message"]["content"] or ""
+                plain = await answer.json()
+                reply = plain["choices"][0]["message"]["content"] or ""
+                tokens.add(plain.get("usage") or {})
                 turn, found = answer.headers.get("X-SAGA-Turn", ""), answer.headers.get("X-SAGA-Session", "")
-            history.append({"role": "assistant", "content": reply})
-        return Played(tuple(each["content"] for each in history[1:-1]), reply, found, turn)
+            talk.append({"role": "assistant", "content": reply})
+        return Played(tuple(each["content"] for each in talk[:-1]), reply, found, turn, tokens)
 
     async def reported(self, played: Played) -> str:
         """How the turn was reported: the status of its report, and its source."""
@@ -156,7 +141,7 @@ async def _scenario(
     return {
         "about": scenario.about,
         "mean": round(mean, 2),
-        "interval": round(half, 2),
+        "interval": None if half is None else round(half, 2),
         "agreement": agreement(grades),
         "criteria": {
             name: round(sum(each.ratings[name].points for each in every) / len(every), 2) for name in material.criteria
@@ -164,50 +149,3 @@ async def _scenario(
         "grades": [{name: asdict(rating) for name, rating in each.ratings.items()} for each in every],
         "replies": [each.reply for each in plays],
     }
-
-
-def same_provider(narrators: Sequence[str], judges: Sequence[Answers]) -> list[str]:
-    """The judges that are of a narrator's own provider."""
-    return [judge.model for judge in judges if any(judge.provider in each.casefold() for each in narrators)]
-
-
-def markdown(report: Mapping[str, Any]) -> str:
-    """The report as a page."""
-    lines = [f"# Judged replies\n\nNarrators: {', '.join(report['narrators'])}\n"]
-    if report.get("same_provider"):
-        lines.append(
-            f"**The judge is of the narrator's provider ({', '.join(report['same_provider'])}): it favours it.**\n"
-        )
-    for language, found in report["languages"].items():
-        lines.append(f"## {language}\n")
-        for name, each in found["calibration"].items():
-            used = "used" if each["usable"] else "**not used: it rates bad replies as good**"
-            bad = ", ".join(f"{criterion} {points}" for criterion, points in each["bad"].items())
-            lines.append(
-                f"- {name}: bad replies {bad}; padding {each['padded']:+.2f}, order ±{each['reversed']:.2f}; {used}"
-            )
-        lines.append("\n| scenario | mean (95 %) | " + " | ".join(_criteria(found)) + " |")
-        lines.append("| --- | --- |" + " --- |" * len(_criteria(found)))
-        for id_, each in found["scenarios"].items():
-            if "mean" in each:
-                points = " | ".join(f"{value:.2f}" for value in each["criteria"].values())
-                lines.append(f"| {id_} {each['about']} | {each['mean']:.2f} ± {each['interval']:.2f} | {points} |")
-            else:
-                passed = "passed" if each["passed"] else "failed"
-                lines.append(
-                    f"| {id_} {each['about']} | {passed}: {', '.join(each['reports'])} |" + " |" * len(_criteria(found))
-                )
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _criteria(found: Mapping[str, Any]) -> list[str]:
-    return next((list(each["criteria"]) for each in found["scenarios"].values() if "criteria" in each), [])
-
-
-def to_json(report: Mapping[str, Any]) -> str:
-    """The report as JSON."""
-    return json.dumps(report, ensure_ascii=False, indent=1)
-
-
-__all__ = ["AnthropicJudge", "Calibration", "Narrator", "OpenAIJudge", "judged", "markdown", "same_provider", "to_json"]
