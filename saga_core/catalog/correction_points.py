@@ -16,10 +16,14 @@ from saga_core.sessions import LiveSession
 _REPEATED = frozenset({"move", "hp", "mood", "met", "parted", "status", "attribute"})
 """Corrections that give a value. They are also recorded at the turn itself, because a model that reads the turn later
 may report the former value again."""
-_NAMING = frozenset({"merge", "split", "rename", "forget"})
-"""Corrections of who is who, which no reply contradicts."""
+_NAMING = frozenset({"merge", "split", "rename", "forget", "profile", "declare", "undeclare"})
+"""Corrections of who is who and of what is counted, which no reply contradicts."""
 
-_STANDING = _REPEATED | _NAMING | {"give", "take", "relation"}
+_STANDING = (
+    _REPEATED
+    | _NAMING
+    | {"give", "take", "relation", "tracker", "unnote", "unremember", "close", "settle", "told", "audience"}
+)
 """Corrections of what was so before. Others mostly tell what just happened, and stay with the head by default."""
 
 

@@ -309,7 +309,7 @@ class Memory:
 
         With ``turn``, the correction holds from that turn on. By default it corrects what the active head shows, and
         holds from before the head wherever the head itself does not say otherwise: another reply in the head's place
-        is then corrected too. Notes, events and counts are corrected at the head. The change is
+        is then corrected too. What is added (notes, events, memories, lore) is added at the head. The change is
         durable when this returns; the views follow later. Records that were learned in another session must be
         corrected there. ``within_session`` refuses what the owner's other sessions would see. Raises ``BadInput``,
         which names the field, and ``NotFound``.

@@ -125,14 +125,20 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
         await page.fill(f"{PANEL} [name=place]", "Old Mill")
         await page.click(f"{PANEL} [data-saga=form] button")
         await page.wait_for_selector(f"{PANEL} [data-saga-line=place]:has-text('Old Mill')")
+        # What is being written stays while the panel reads again; a fact that was added outlives the swipe, too.
+        await page.fill(f"{PANEL} [name=text]", "Mina is allergic to shrimp.")
+        await page.evaluate("SillyTavern.getContext().eventSource.emit('chat_id_changed')")
+        await page.wait_for_timeout(1_000)
+        await page.click(f"{PANEL} [data-saga=form] button")
+        await page.wait_for_selector(f"{PANEL} [data-saga-line=note]:has-text('shrimp')")
         await tavern.hide()
         await tavern.swipe()
-        assert "Old Mill" in upstream.requests[-1].text
+        assert "Old Mill" in upstream.requests[-1].text and "shrimp" in upstream.requests[-1].text
         await tavern.show_again()
         shown, known = await _lines(tavern, saga)
         assert shown == known
         assert "Old Mill" in await page.inner_text(f"{PANEL} [data-saga-line=place]")
-        change = page.locator(f"{PANEL} [data-saga=changed] [data-saga-change] button").first
+        change = page.locator(f"{PANEL} [data-saga=changed] [data-saga-change]:has-text('Old Mill') button").first
         await change.click()
         await page.wait_for_selector(f"{PANEL} [data-saga-line=place]:has-text('Glade')")
         await tavern.hide()

@@ -106,8 +106,11 @@ const FORMS = {
 const PEOPLE = new Set(["who", "one", "into"]);
 const NUMBERS = new Set(["quantity", "hp"]);
 
-let people = [];
+let entities = [];
+let named = new Map(); // names by id, also of those that were joined to others
 let drawing = 0;
+/** The place that is drawn. A form that somebody is filling in stays while the story goes on. */
+let here = null;
 
 function box(name) {
   return document.querySelector(`#saga_panel [data-saga=${name}]`);
@@ -121,9 +124,11 @@ async function correct(at, wanted) {
   const body = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]));
   try {
     const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
-    // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs.
-    const head = (await ask("GET", `api/sessions/${at.session}`)).head;
-    await ask("POST", `api/sessions/${at.session}/changes`, { body: at.turn && at.turn !== head ? { ...body, turn: at.turn } : body, tag });
+    // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs. What is
+    // added holds from before that reply.
+    const { head } = await ask("GET", `api/sessions/${at.session}`);
+    const turn = wanted.kind === "note" ? (await ask("GET", `api/sessions/${at.session}/turns/${part(at.turn ?? head)}`)).parent : at.turn;
+    await ask("POST", `api/sessions/${at.session}/changes`, { body: turn && turn !== head ? { ...body, turn } : body, tag });
     await draw();
   } catch (error) {
     fail(error);
@@ -162,26 +167,35 @@ function now(at, lines) {
   return rows.length ? rows : [el("p", { class: "saga-none" }, t("nothing"))];
 }
 
+/** What a correction says: what it names and states, without the ids behind it. */
+function inWords(events) {
+  const values = events.flatMap((each) => Object.entries(each).filter(([name]) => name !== "t").map(([, value]) => value));
+  const said = values.filter((each) => ["string", "number"].includes(typeof each)).map((each) => named.get(each) ?? String(each));
+  return [...new Set(said)].join(" · ");
+}
+
 function changed(at, turn, changes) {
   const rows = turn.effect.map((each) => {
     const about = [each.was && said(each.was), each.is ? said(each.is) : t("noMore")].filter(Boolean).join(" → ");
     const back = takingBack(each);
     return row(about, { "data-saga-changed": (each.is ?? each.was).kind }, back && button("undo", () => correct(at, back), about));
   });
-  const made = changes.filter((each) => !each.undone && !each.waiting).slice(-8).reverse()
-    .map((each) => row(each.summary || `${t(`by_${each.by}`) ?? each.by}: ${each.events.map((one) => one.t).join(", ")}`, { "data-saga-change": each.id }, button("undo", () => undo(at, each.id), each.summary ?? each.id)));
+  const made = changes.filter((each) => each.by === "edit" && !each.undone && !each.waiting).slice(-8).reverse().map((each) => {
+    const about = inWords(each.events);
+    return row(about, { "data-saga-change": each.id }, button("undo", () => undo(at, each.id), about));
+  });
   return [
     ...(rows.length ? rows : [el("p", { class: "saga-none" }, t("nothing"))]),
     ...(made.length ? [el("h4", {}, t("corrections")), ...made] : []),
   ];
 }
 
-function correcting(at) {
+function correcting() {
   const fields = el("span", { style: "display: contents" });
   const kind = el("select", { class: "text_pole", name: "kind", "aria-label": t("correct"), onchange: () => fill() },
     ...Object.keys(FORMS).map((each) => el("option", { value: each }, t(`k_${each}`))));
   const fill = () => fields.replaceChildren(...FORMS[kind.value].map((name) => (PEOPLE.has(name)
-    ? el("select", { class: "text_pole", name, required: "", "aria-label": t(`f_${name}`) }, el("option", { value: "" }, t(`f_${name}`)), ...people.map((each) => el("option", { value: each.id }, each.name)),
+    ? el("select", { class: "text_pole", name, required: "", "aria-label": t(`f_${name}`) }, el("option", { value: "" }, t(`f_${name}`)), ...entities.filter((each) => each.kind === "character").map((each) => el("option", { value: each.id }, each.name)),
     )
     : el("input", { class: "text_pole", name, required: "", placeholder: t(`f_${name}`), "aria-label": t(`f_${name}`), type: NUMBERS.has(name) ? "number" : "text", min: NUMBERS.has(name) ? 0 : null, value: name === "quantity" ? 1 : null, autocomplete: "off" }))));
   fill();
@@ -190,9 +204,10 @@ function correcting(at) {
     event.preventDefault();
     if (!form.reportValidity()) return;
     const entered = Object.fromEntries(new FormData(form));
-    correct(at, entered.kind === "dead" ? { ...entered, kind: "status", status: "dead" } : entered);
+    form.removeAttribute("data-touched");
+    correct(here, entered.kind === "dead" ? { ...entered, kind: "status", status: "dead" } : entered);
   };
-  const form = el("form", { "data-saga": "correct" }, kind, fields, el("button", { class: "menu_button interactable", onclick: save }, t("save")));
+  const form = el("form", { "data-saga": "correct", oninput: () => form.setAttribute("data-touched", "") }, kind, fields, el("button", { class: "menu_button interactable", onclick: save }, t("save")));
   return form;
 }
 
@@ -210,19 +225,22 @@ export async function draw(options) {
     if (own !== drawing) return;
     box("body").hidden = at === null;
     box("none").hidden = at !== null;
+    if (here?.session !== at?.session) box("form").replaceChildren();
+    here = at;
     if (at === null) return fail(null);
     const base = `api/sessions/${at.session}`;
-    const [lines, entities, changes, session] = await Promise.all([
+    const [lines, known, changes, session] = await Promise.all([
       ask("GET", `${base}/lines`, { query: { turn: at.turn } }), ask("GET", `${base}/entities`), ask("GET", `${base}/changes`), ask("GET", base),
     ]);
     const head = at.turn ?? session.head;
     const [turn, told] = await Promise.all([ask("GET", `${base}/turns/${part(head)}`), lines.turn ? ask("GET", `${base}/context`, { query: { turn: head } }) : { pieces: [] }]);
     if (own !== drawing) return;
-    people = entities.entities.filter((each) => each.kind === "character");
+    entities = known.entities;
+    named = new Map([...Object.entries(known.former), ...entities.map((each) => [each.id, each.name])]);
     box("turn").textContent = t("turn", { n: lines.turn });
     box("now").replaceChildren(...now(at, lines.lines));
     box("changed").replaceChildren(...changed(at, turn, changes.changes));
-    box("form").replaceChildren(correcting(at));
+    if (!box("form").querySelector("[data-touched]")) box("form").replaceChildren(correcting());
     box("why").replaceChildren(...why(told));
     const warnings = [...at.notices, ...turn.problems];
     box("warnings").replaceChildren(...(warnings.length ? warnings.map((each) => el("p", { class: "saga-bad" }, each)) : [el("p", { class: "saga-none" }, t("nothing"))]));

@@ -132,7 +132,7 @@ async def test_a_record_is_listed_in_its_namespace_and_corrected_where_it_was_le
 async def _corrected(saga: Saga, kind: str, fields: dict[str, str], **second: object) -> Frontend:
     """Two turns, and a correction after the second."""
     play = Frontend(saga, session="숲")
-    await play.say("가자", WALK, hp_change=-5, npc_met=("에르겐", "두건 쓴 남자"))
+    await play.say("가자", WALK, hp_change=-5, npc_met=("에르겐", "두건 쓴 남자"), notes="문이 잠겨 있다")
     await play.say("더 가자", "숲이 깊어진다.", **second)
     await saga.memory.correct("숲", kind, fields)
     return play
@@ -145,6 +145,8 @@ async def _corrected(saga: Saga, kind: str, fields: dict[str, str], **second: ob
         ("hp", {"hp": "40"}),
         ("give", {"item": "밧줄", "quantity": "2"}),
         ("parted", {"who": "에르겐"}),
+        ("unnote", {"remark": "문이 잠겨 있다"}),
+        ("profile", {"profile": "romance"}),
     ],
 )
 async def test_a_correction_holds_for_another_reply_in_the_place_of_the_last(

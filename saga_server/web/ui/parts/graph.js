@@ -105,7 +105,7 @@ function styles() {
     { selector: "node[?player]", style: { "background-color": of("accent") } },
     { selector: "node[?dead]", style: { "border-style": "dashed", "border-color": of("soft"), color: of("soft") } },
     { selector: "edge", style: { width: "data(width)", "line-color": of("line"), "curve-style": "bezier", "target-arrow-shape": "triangle", "target-arrow-color": of("line"), "arrow-scale": 0.8 } },
-    { selector: "edge[kind='RELATES_TO']", style: { "line-color": of("good"), "target-arrow-color": of("good"), label: "data(name)", "font-size": 10, color: of("soft"), "text-rotation": "autorotate", "text-background-color": of("raised"), "text-background-opacity": 0.85 } },
+    { selector: "edge[kind='RELATES_TO']", style: { "line-color": of("good"), "target-arrow-color": of("good"), label: "data(name)", "font-size": 10, color: of("ink"), "text-rotation": "autorotate", "text-background-color": of("raised"), "text-background-opacity": 1 } },
     { selector: "edge[strength<0]", style: { "line-color": of("bad"), "target-arrow-color": of("bad"), "line-style": "dashed" } },
     { selector: "node:selected", style: { "border-width": 5 } },
   ];
