@@ -78,10 +78,14 @@ class Views:
         to_turn: int | None = None,
         head: str | None = None,
     ) -> list[Turn]:
-        """Return the turns of the path to ``head``, by depth. Both bounds are inclusive; the root has depth 0."""
+        """Return the turns of the path to ``head``, by depth. Both bounds are inclusive; the root has depth 0.
+
+        ``head`` is an id, or a timeline's name for its head; None for the active head.
+        """
         live = await self.directory.load(session_id)
+        end = turn_named(live, head) if head else live.head
         low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
-        ids = [node.id for node in live.tree.path(head or live.head) if low <= node.depth <= high]
+        ids = [node.id for node in live.tree.path(end) if low <= node.depth <= high]
         turns = await self.journal.turns(live.session.id, ids)
         return [evolve(turn, delta=live.effective(turn)) for turn in turns]
 

@@ -204,7 +204,10 @@ class Bills(OfSession):
 
 @frozen(eq=False, repr=False)
 class Path(OfSession):
-    """A path, by the turn at its end (``head``); the default is the active path. The bounds are inclusive depths."""
+    """A path, by the turn at its end (``head``: an id, or a timeline's name). The default is the active path.
+
+    The bounds are inclusive depths.
+    """
 
     from_turn: int | None = in_query(None, example="1")
     to_turn: int | None = in_query(None, example="9")
