@@ -13,8 +13,11 @@ from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import (
     ALSO,
+    CHAPTER,
     EVERYBODY,
     HABITS,
+    MAX_STORY,
+    MAX_STORY_CHARS,
     ONE_PERSON,
     ONLY,
     PRESENT,
@@ -335,6 +338,23 @@ def _audience(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.AudienceSet(_turn_known(desk), audience, who),)
 
 
+def _chapter(desk: _Desk) -> tuple[Event, ...]:
+    """What a person tells of some turns, in place of the summaries within them."""
+    first, last = desk.number("first"), desk.number("last")
+    if first is None or last is None or not 0 < first <= last <= desk.state.depth:
+        raise BadInput(f"first, last: give turns of this path, from 1 to {desk.state.depth}, the earlier one first")
+    text = desk.text("text")
+    if len(text) > MAX_STORY_CHARS:
+        raise BadInput(f"text: {len(text)} characters are too many for a chapter (at most {MAX_STORY_CHARS})")
+    for part in desk.state.story:
+        if part.overlaps(first, last) and not (first <= part.first and part.last <= last):
+            raise BadInput(f"first, last: the turns {part.first} to {part.last} are told as one; include all of them")
+    own = sum(part.by_hand for part in desk.state.story if not part.overlaps(first, last))
+    if own >= MAX_STORY:
+        raise BadInput(f"text: {own} chapters by hand are too many (at most {MAX_STORY}); write two of them as one")
+    return (deltas.StoryTold(CHAPTER, first, last, text, by_hand=True),)
+
+
 _FORMS: dict[str, _Form] = {
     "merge": _Form(("one", "into"), (), _merge),
     "split": _Form(("of", "name"), (), _split),
@@ -363,6 +383,7 @@ _FORMS: dict[str, _Form] = {
     "undeclare": _Form(("tracker",), (), lambda desk: (deltas.TrackerRemoved(desk.text("tracker")),)),
     "told": _Form(("who", "number"), ("by",), _told),
     "audience": _Form(("number", "audience"), ("who",), _audience),
+    "chapter": _Form(("first", "last", "text"), (), _chapter),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)

@@ -149,32 +149,67 @@ def _sentence(text: str, stop: str) -> str:
 
 _ENDS = frozenset(".!?…。！？")
 SCENE_TURNS = 10
+"""The most turns of a scene."""
+SCENE_LEAST = 4
+"""The fewest turns of a scene that another one follows."""
 SCENE_CHARS = 320
 CHAPTER_SCENES = 5
 CHAPTER_CHARS = 560
+_PAUSE = 360
+"""Minutes of the story's clock in one turn from which on another scene begins."""
+
+
+def scenes_of(steps: Sequence[ReplayedTurn]) -> list[list[ReplayedTurn]]:
+    """Return turns by scenes. One begins where the player goes elsewhere, meets other company, or hours have passed."""
+    found: list[list[ReplayedTurn]] = []
+    for step in steps:
+        if not found or len(found[-1]) == SCENE_TURNS or (len(found[-1]) >= SCENE_LEAST and _begins_scene(step)):
+            found.append([])
+        found[-1].append(step)
+    if len(found) > 1 and len(found[-1]) < SCENE_LEAST and len(found[-2]) + len(found[-1]) <= SCENE_TURNS:
+        found[-2:] = [found[-2] + found[-1]]
+    return found
+
+
+def _begins_scene(step: ReplayedTurn) -> bool:
+    before, after = step.before, step.after
+    if before.location is not None and after.location != before.location:
+        return True
+    if before.present and after.present and set(before.present).isdisjoint(after.present):
+        return True
+    clock = after.clock
+    if clock is None or before.clock is None:
+        return False
+    was, now = (state.count(clock) for state in (before, after))
+    hours = [each.value for each in (was, now) if each is not None and isinstance(each.value, int)]
+    return len(hours) == 2 and hours[1] - hours[0] >= _PAUSE
 
 
 def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
-    """Return a scene for every ten turns of the view that have facts, and chapters of old scenes.
+    """Return the view's scenes that have facts, and chapters of old scenes.
 
-    Scenes become chapters after ``compress_after`` turns. Nothing is invented: each clause is a recorded fact.
+    Five scenes become a chapter after ``compress_after`` turns. Nothing is invented: each clause is a recorded fact.
     """
     steps = replay(view)
     proposals = []
     parts = list(view.state.story)
-    for start in range(0, len(steps), SCENE_TURNS):
-        run = steps[start : start + SCENE_TURNS]
+    for run in scenes_of(steps):
         text = condensed(facts_of(run, view.language), SCENE_CHARS, view.language)
         first, last = run[0].turn.depth, run[-1].turn.depth
-        if text and not any(part.first <= first and last <= part.last for part in parts):
+        covered = any(part.first <= first and last <= part.last for part in parts)
+        if text and not covered and not any(part.by_hand and part.overlaps(first, last) for part in parts):
             parts.append(StoryPart(SCENE, first, last, text))
             proposals.append(story_proposal(SCENE, first, last, text, tuple(step.turn.id for step in run)))
-    old = [part for part in parts if part.level == SCENE and part.last <= view.state.depth - compress_after]
-    old.sort(key=lambda part: part.first)
-    for start in range(0, len(old) - CHAPTER_SCENES + 1, CHAPTER_SCENES):
-        scenes = old[start : start + CHAPTER_SCENES]
-        text = condensed(facts_in(scenes, view.state.event_names), CHAPTER_CHARS, view.language)
-        proposals.append(story_proposal(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
+    scenes: list[StoryPart] = []
+    for part in sorted(parts, key=lambda part: part.first):
+        if part.by_hand:  # no chapter goes over what a person wrote
+            scenes = []
+        elif part.level == SCENE and part.last <= view.state.depth - compress_after:
+            scenes.append(part)
+        if len(scenes) == CHAPTER_SCENES:
+            text = condensed(facts_in(scenes, view.state.event_names), CHAPTER_CHARS, view.language)
+            proposals.append(story_proposal(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
+            scenes = []
     return tuple(proposals)
 
 

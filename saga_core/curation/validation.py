@@ -137,7 +137,9 @@ class _Judge:
         first, last = _number(proposal.data, "first"), _number(proposal.data, "last")
         if first is None or last is None or not 0 <= first <= last <= self.state.depth:
             raise _Refused(f"first and last are no turns of the path up to {self.state.depth}")
-        parts = [part for part in self.state.story if part.first <= last and first <= part.last]
+        parts = [part for part in self.state.story if part.overlaps(first, last)]
+        if any(part.by_hand for part in parts):
+            raise _Refused("a person wrote what is told of these turns")
         if any(not (first <= part.first and part.last <= last) for part in parts):
             raise _Refused("it cuts through a part that is already summarised")
         text = _text(proposal.data, "text", limit=MAX_STORY_CHARS)

@@ -82,7 +82,7 @@ from saga_core.model.tree import (
     read_nodes,
     undoings,
 )
-from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState, sharing
+from saga_core.model.world_state import MAX_NOTES, MAX_STORY, MAX_STORY_CHARS, WorldState, sharing
 
 __all__ = [
     "ACCEPT",
@@ -99,6 +99,7 @@ __all__ = [
     "LEVELS",
     "LOCAL",
     "MAX_NOTES",
+    "MAX_STORY",
     "MAX_STORY_CHARS",
     "ONE",
     "ONE_PERSON",

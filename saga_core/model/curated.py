@@ -165,16 +165,22 @@ def noticed(findings: tuple[Finding, ...], event: deltas.Found, depth: int) -> t
 def told(story: tuple[StoryPart, ...], event: deltas.StoryTold) -> tuple[StoryPart, ...]:
     """Return the story summary with one more part, which replaces the parts within its turns.
 
-    Beyond ``MAX_STORY`` parts, the two oldest become one chapter that keeps the beginning and the end of each. The
-    oldest turns are therefore summarised most briefly.
+    Beyond ``MAX_STORY`` parts, the two oldest neighbours become one chapter that keeps the beginning and the end of
+    each. The oldest turns are therefore summarised most briefly. What a person wrote stays as it is.
     """
+    if not event.by_hand and any(part.by_hand and part.overlaps(event.first, event.last) for part in story):
+        return story
     kept = [part for part in story if not (event.first <= part.first and part.last <= event.last)]
-    kept.append(StoryPart(event.level, event.first, event.last, shortened(event.text, MAX_STORY_CHARS)))
+    text = shortened(event.text, MAX_STORY_CHARS)
+    kept.append(StoryPart(event.level, event.first, event.last, text, event.by_hand))
     kept.sort(key=lambda part: (part.first, part.last))
     while len(kept) > MAX_STORY:
-        one, other = kept[:2]
+        at = next((at for at, part in enumerate(kept[:-1]) if not (part.by_hand or kept[at + 1].by_hand)), None)
+        if at is None:
+            break
+        one, other = kept[at : at + 2]
         text = f"{shortened(one.text, MAX_STORY_CHARS // 2)} {shortened(other.text, MAX_STORY_CHARS // 2 - 1)}"
-        kept[:2] = [StoryPart(CHAPTER, one.first, max(one.last, other.last), text)]
+        kept[at : at + 2] = [StoryPart(CHAPTER, one.first, max(one.last, other.last), text)]
     return tuple(kept)
 
 

@@ -242,6 +242,8 @@ class StoryTold:
     first: int
     last: int
     text: str
+    by_hand: bool = False
+    """Whether a person wrote it. Only a person replaces it."""
 
 
 @frozen

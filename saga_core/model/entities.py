@@ -126,6 +126,12 @@ class StoryPart:
     first: int
     last: int
     text: str
+    by_hand: bool = False
+    """Whether a person wrote it. Then it stays as it is."""
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """Whether it is about one of the turns ``first`` to ``last``."""
+        return self.first <= last and first <= self.last
 
 
 @frozen

@@ -139,12 +139,12 @@ def story_lines(state: WorldState, recent: int) -> list[str]:
 
 
 def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[str]]:
-    """Return the summaries that begin before the latest notes, and the notes and events they do not cover."""
+    """Return the summaries that begin before the latest notes or are by hand, and the notes and events beside them."""
     happened = [(event.depth, f"[{event.name}]") for event in state.happenings]
     latest = sorted([*state.notes, *happened])[-recent:]
     noted = [depth for depth, _ in state.notes[-recent:]]
     begins = noted[0] if noted else state.story[-1].last + 1 if state.story else 0
-    past = [part for part in state.story if part.first < begins]
+    past = [part for part in state.story if part.first < begins or part.by_hand]
     spans = [(part.first, part.last) for part in past]
     lately = [text for depth, text in latest if not any(first <= depth <= last for first, last in spans)]
     texts = _told_once(without_settled([*(part.text for part in past), *lately], state))

@@ -143,3 +143,29 @@ async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> No
         assert (at_turn["turn"], at_turn["facts"]) == (2, [])
         assert shown["Ada"][0] == "true" and "since turn 3" in shown["Ada"][1]
         assert shown["Ben"][0] == "false" and "does not know" in shown["Ben"][1]
+        await visit.open("story", session=begun.session.id, turn=(await saga.views.state("one")).turn)
+        await visit.page.wait_for_selector("[data-item=knowers] li >> nth=2")
+        knowers = await visit.page.eval_on_selector_all(
+            "[data-item=knowers] li", "all => all.map(each => each.innerText.replace(/\\s+/g, ' ').trim())"
+        )
+        assert sorted(knowers)[:2] == ["Ada since turn 3", "Ben does not know"]
+        assert await visit.findings() == []
+
+
+async def test_a_scene_is_written_anew_by_hand_and_stays(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        chat = Frontend(server.saga, session="one", system="A bare card.")
+        for number in range(11):
+            begun = await chat.say(f"I go on, {number}.", "It rains.", notes=f"stone {number} is passed")
+        await server.saga.drain(10)
+        await visit.open("memories", session=begun.session.id)
+        scene = "[data-item=chapter]"
+        await visit.page.click(f"{scene} [data-action=edit]")
+        await visit.page.fill(f"{scene} textarea", "They passed ten stones.")
+        await visit.page.click(f"{scene} [data-action=preview]")
+        await visit.page.click(f"{scene} [data-action=save]")
+        await visit.page.wait_for_selector(f"{scene} .tag.good")
+        assert "They passed ten stones." in await visit.page.inner_text(scene)
+        part, *_ = (await server.saga.memory.curated("one"))["story"]
+        assert (part["first"], part["last"], part["by_hand"]) == (1, 10, True)
+        assert await visit.findings() == []

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.curation.facts import BOND, Fact, condense, condensed, facts_of, lost, replay
+from saga_core.curation.corrections import correct
+from saga_core.curation.facts import BOND, Fact, condense, condensed, facts_of, lost, replay, scenes_of
 from saga_core.curation.validation import rule
+from saga_core.errors import BadInput
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
 from saga_core.model.folding import fold
@@ -227,3 +229,79 @@ def test_a_place_and_a_person_must_both_fit() -> None:
 def test_what_happened_is_no_longer_due() -> None:
     state = fold(scheduled(due=6), Delta((deltas.EventTriggered("e1", "종소리"),)), turn="t6", depth=6)
     assert due(state) == () and state.schedule == {}
+
+
+def told_of(*blocks: str) -> list[tuple[int, int]]:
+    """The turns of each scene of a play with these reports."""
+    stage = Stage("ersia")
+    for block in blocks:
+        stage.tell(Told("간다.", "간다.", block))
+    assert not stage.state.problems
+    return [(run[0].turn.depth, run[-1].turn.depth) for run in scenes_of(replay(stage.view()))]
+
+
+def test_another_scene_begins_with_another_place_company_or_hour() -> None:
+    still = "notes: 쉬었다"
+    assert told_of(*[still] * 10) == [(1, 10)]
+    assert told_of(*[still] * 25) == [(1, 10), (11, 20), (21, 25)]
+    assert told_of(*[still] * 5, "location: 대장간", *[still] * 4) == [(1, 5), (6, 10)]
+    assert told_of(*[still] * 8, "location: 대장간", still) == [(1, 10)], "an end of two turns is no scene"
+    assert told_of(still, "location: 대장간", *[still] * 8) == [(1, 10)], "nor is a beginning"
+    two = "present: [마렌]", "present: [타비]"
+    assert told_of(*[two[0]] * 5, *[two[1]] * 5) == [(1, 5), (6, 10)]
+    assert told_of(*[two[0]] * 5, *["present: [마렌, 타비]"] * 5) == [(1, 10)], "somebody stays"
+
+
+def test_another_scene_begins_when_hours_have_passed() -> None:
+    hours = [f"시각: {when}" for when in ("18:10", "18:20", "18:30", "18:40", "19:00", "23:00", "2일째 07:00")]
+    assert told_of(*hours, *["notes: 쉬었다"] * 3) == [(1, 6), (7, 10)]
+    assert told_of(*hours[:5], *["시각: +2h"] * 5) == [(1, 10)]
+
+
+def test_what_a_person_wrote_of_turns_stays_and_no_summary_goes_over_it() -> None:
+    stage = play(70, key=False)
+    own = correct(stage.state, "chapter", {"first": "11", "last": "20", "text": "They crossed the hills."})
+    stage.events(*own)
+    for number in range(72, 201):
+        stage.tell(Told("간다.", "간다.", f"notes: {SMALL[number % 6]} {number}"))
+        if number % 10 == 0:
+            view = stage.view(since=number - 10)
+            verdicts = rule(view, condense(view, 50), ())
+            assert all(each.accepted for each in verdicts), verdicts
+            events = tuple(event for each in verdicts for event in each.events)
+            stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=stage.state.depth)
+    (part,) = [each for each in stage.state.story if each.by_hand]
+    assert (part.first, part.last, part.text) == (11, 20, "They crossed the hills.")
+    assert "They crossed the hills." in story_lines(stage.state, 8)
+    assert any(each.level == "chapter" and each.first == 21 for each in stage.state.story)
+    told = {"level": "chapter", "first": "1", "last": "30", "text": "A model's chapter."}
+    (verdict,) = rule(stage.view(since=190), [Proposal("compress", "…", (), (), told)], ())
+    assert verdict.reason == "a person wrote what is told of these turns"
+    fresh = correct(stage.state, "chapter", {"first": "11", "last": "20", "text": "They ran."})
+    assert "They ran." in story_lines(fold(stage.state, Delta(fresh), turn="t", depth=200), 8)
+
+
+def test_a_chapter_by_hand_takes_whole_parts_and_has_an_end() -> None:
+    state = play(20, key=False).state
+    for fields, problem in (
+        ({"first": "5", "last": "12", "text": "x"}, "the turns 1 to 10 are told as one"),
+        ({"first": "9", "last": "3", "text": "x"}, "the earlier one first"),
+        ({"first": "1", "last": "40", "text": "x"}, "from 1 to 20"),
+        ({"first": "1", "last": "10", "text": "x" * (MAX_STORY_CHARS + 1)}, "too many for a chapter"),
+    ):
+        with pytest.raises(BadInput, match=problem):
+            correct(state, "chapter", fields)
+
+
+def test_chapters_by_hand_are_no_more_than_the_story_holds() -> None:
+    stage = Stage("ersia")
+    for _ in range(MAX_STORY + 1):
+        stage.tell(Told("간다.", "간다."))
+    for number in range(1, MAX_STORY + 1):
+        fields = {"first": str(number), "last": str(number), "text": f"Day {number}."}
+        stage.states[-1] = fold(stage.state, Delta(correct(stage.state, "chapter", fields)), turn="t", depth=25)
+    assert len(stage.state.story) == MAX_STORY
+    with pytest.raises(BadInput, match=f"{MAX_STORY} chapters by hand are too many"):
+        correct(stage.state, "chapter", {"first": "25", "last": "25", "text": "x"})
+    both = correct(stage.state, "chapter", {"first": "1", "last": "2", "text": "Two days."})
+    assert len(fold(stage.state, Delta(both), turn="t", depth=25).story) == MAX_STORY - 1

@@ -41,7 +41,7 @@ export function Page({ session }) {
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${names} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
-        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${names} />`}<//>
+        <${Story} session=${session} rows=${curation.data.story} changed=${changed} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${names} />`}<//>
     </div>`;
 }
 
@@ -124,10 +124,23 @@ function Findings({ session, rows, changed }) {
   <//>`;
 }
 
-function Story({ rows }) {
+/** The story by scenes and chapters. What a person writes of some turns stays, and takes the place of what was told of them. */
+function Story({ session, rows, changed }) {
   const t = useWords(words);
+  const [editing, edit] = useState(null);
+  const done = (made) => {
+    edit(null);
+    if (made) changed();
+  };
+  const fields = ({ first, last, text }) => [
+    { name: "first", label: t("first"), kind: "number", min: 1, value: first }, { name: "last", label: t("last"), kind: "number", min: 1, value: last },
+    { name: "text", label: t("text"), kind: "long", value: text },
+  ];
+  const make = ({ first, last, text }) => ({ kind: "chapter", first, last, text });
   return html`<${Part} name="story" title=${t("story")}>${rows.length === 0 && html`<p class="none">${t("noStory")}</p>`}
-    <ul class="lines">${rows.map((each) => html`<li key=${`${each.first} ${each.last}`}><span class="turn">${each.first}–${each.last}</span> <${Text} value=${each.text} most=${300} /></li>`)}</ul><//>`;
+    <ul class="lines">${rows.map((each) => html`<li key=${`${each.first} ${each.last}`} data-item="chapter"><div class="line"><span class="says"><span class="turn">${each.first}–${each.last}</span> <${Text} value=${each.text} most=${300} /></span>
+        <span class="from">${each.by_hand && html`<span class="tag good">${t("byHand")}</span> `}<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === each.first} aria-label=${`${t("edit")}: ${each.first}–${each.last}`} onClick=${() => edit(editing === each.first ? null : each.first)}>${t("edit")}</button></span></div>
+      ${editing === each.first && html`<${Correct} session=${session} fields=${fields(each)} make=${make} done=${done} />`}</li>`)}</ul><//>`;
 }
 
 function Added({ lore }) {

@@ -9,6 +9,7 @@ import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
 import { Lines } from "../parts/correcting.js";
 import { Sentence } from "../parts/sentence.js";
 import billing from "../words/bill.js";
+import people from "../words/people.js";
 import shell from "../words/shell.js";
 import words from "../words/story.js";
 
@@ -117,6 +118,7 @@ function Turn({ session, id, head, changed }) {
     ${["fallback", "cut"].includes(found.status) && html`<p class="notice warn">${t("unread", { status: t(`u_${found.status}`) })}</p>`}
     ${found.effect.length ? html`<${Lines} effect=${found.effect} />` : html`<p class="none">${t("nothing")}</p>`}
     ${found.problems.map((each) => html`<p class="notice warn" key=${each}><${Sentence} value=${each} /></p>`)}
+    ${found.turn > 0 && html`<${Knowers} session=${session} about=${found.turn} turn=${found.active ? null : id} />`}
     <h3>${t("cost")}</h3><${Bills} bills=${found.bills} />
     ${found.beside.length > 0 && html`<h3>${t("beside")}</h3><ul class="turns">${found.beside.map((each) => html`<li key=${each.turn_id}>
       <a href=${to("story", { turn: each.turn_id })} data-action="beside" data-turn=${each.turn_id}><bdi>${brief(each.reply, 90)}</bdi></a></li>`)}</ul>`}
@@ -129,6 +131,17 @@ function Turn({ session, id, head, changed }) {
     <${PlayOn} session=${session} turn=${id} changed=${changed} />
     ${!found.active && found.parent && html`<${Prune} session=${session} found=${found} fresh=${turn.reload} changed=${changed} />`}
   <//>`}<//>`;
+}
+
+/** Who knows what happened at a turn: since when and from whom. `turn` is the end of the path; without it, where the story is. */
+function Knowers({ session, about, turn }) {
+  const t = useWords(words);
+  const p = useWords(people);
+  const known = useRead(path`api/sessions/${session}/knowledge`, { about, turn });
+  useLive(session, known.reload);
+  return html`<${Read} from=${known}>${known.data?.people.length > 0 && html`<div data-item="knowers"><h3>${t("knowers")}</h3>
+    <ul class="lines">${known.data.people.map((each) => html`<li key=${each.id} class="line" data-knows=${each.knows}><a class="says" href=${to("people", { who: each.id })}><${Text} value=${each.name} most=${80} /></a>
+      <small>${!each.knows ? p("knowsNot") : each.by ? p("knowsFrom", { n: each.since, who: brief(each.by, 40) }) : p("knowsSince", { n: each.since })}</small></li>`)}</ul></div>`}<//>`;
 }
 
 function Bills({ bills }) {

@@ -1,6 +1,6 @@
 export default {
   en: {
-    tree: "The story's tree", all: { one: "{n} turn", other: "{n} turns" }, span: "Turns {first}–{last}", one: "Turn {first}", swipes: { one: "{n} swipe", other: "{n} swipes" },
+    knowers: "Who knows", tree: "The story's tree", all: { one: "{n} turn", other: "{n} turns" }, span: "Turns {first}–{last}", one: "Turn {first}", swipes: { one: "{n} swipe", other: "{n} swipes" },
     head: "you are here", here: "part of the story now", branch: "other branch", show: "Show the turns", hide: "Hide the turns", earlier: "Earlier turns", later: "Later turns", moreRuns: "More branches ({n})",
     turn: "Turn {n}", said: "The player", reply: "The reply", changed: "What it changed", nothing: "Nothing that was reported.", cost: "What it cost", noBill: "No bill.",
     tokens: "{input} tokens in, {read} of them from the cache, {output} out", dollars: "${n}", beside: "Other replies here", nextTurns: "Goes on with", before: "The turn before",
@@ -16,7 +16,7 @@ export default {
     u_fallback: "the narrator reported nothing", u_cut: "the report was cut off",
   },
   ko: {
-    tree: "이야기 트리", all: "{n}개 턴", span: "{first}–{last}턴", one: "{first}턴", swipes: "스와이프 {n}개",
+    knowers: "아는 사람", tree: "이야기 트리", all: "{n}개 턴", span: "{first}–{last}턴", one: "{first}턴", swipes: "스와이프 {n}개",
     head: "현재 위치", here: "지금 이야기에 포함", branch: "다른 분기", show: "턴 보기", hide: "턴 접기", earlier: "이전 턴", later: "다음 턴", moreRuns: "분기 더 보기 ({n})",
     turn: "{n}턴", said: "플레이어", reply: "응답", changed: "바뀐 것", nothing: "보고된 변화가 없습니다.", cost: "비용", noBill: "청구 내역이 없습니다.",
     tokens: "입력 {input}토큰(캐시 {read}), 출력 {output}토큰", dollars: "${n}", beside: "여기의 다른 응답", nextTurns: "다음 턴", before: "이전 턴",
@@ -32,7 +32,7 @@ export default {
     u_fallback: "내레이터가 아무것도 보고하지 않음", u_cut: "보고가 중간에 잘림",
   },
   ja: {
-    tree: "物語のツリー", all: "{n} ターン", span: "{first}–{last} ターン", one: "{first} ターン", swipes: "スワイプ {n} 件",
+    knowers: "知っている人", tree: "物語のツリー", all: "{n} ターン", span: "{first}–{last} ターン", one: "{first} ターン", swipes: "スワイプ {n} 件",
     head: "現在地", here: "いまの物語の一部", branch: "別の分岐", show: "ターンを表示", hide: "ターンを隠す", earlier: "前のターン", later: "次のターン", moreRuns: "さらに分岐を表示（{n}）",
     turn: "{n} ターン", said: "プレイヤー", reply: "応答", changed: "変わったこと", nothing: "報告された変化はありません。", cost: "費用", noBill: "請求はありません。",
     tokens: "入力 {input} トークン（キャッシュ {read}）、出力 {output} トークン", dollars: "${n}", beside: "ここの他の応答", nextTurns: "続き", before: "前のターン",
@@ -48,7 +48,7 @@ export default {
     u_fallback: "ナレーターの報告がありません", u_cut: "報告が途中で切れました",
   },
   zh: {
-    tree: "故事树", all: "{n} 个回合", span: "第 {first}–{last} 回合", one: "第 {first} 回合", swipes: "{n} 个备选回复",
+    knowers: "知情的人", tree: "故事树", all: "{n} 个回合", span: "第 {first}–{last} 回合", one: "第 {first} 回合", swipes: "{n} 个备选回复",
     head: "当前位置", here: "属于当前故事", branch: "其他分支", show: "显示回合", hide: "隐藏回合", earlier: "更早的回合", later: "更晚的回合", moreRuns: "更多分支（{n}）",
     turn: "第 {n} 回合", said: "玩家", reply: "回复", changed: "改变了什么", nothing: "没有报告变化。", cost: "费用", noBill: "没有账单。",
     tokens: "输入 {input} Token（其中缓存 {read}），输出 {output} Token", dollars: "${n}", beside: "此处的其他回复", nextTurns: "后续", before: "上一回合",
