@@ -57,7 +57,7 @@ async def test_the_story_in_fewer_words_is_told_in_sentences(browser: Browser) -
         await server.saga.drain(10)
         await visit.open("memories", session=begun.session.id)
         await visit.page.wait_for_selector("[data-item=story] li")
-        (told,) = await visit.texts("[data-item=story] li >> nth=0")
+        (told,) = await visit.texts("[data-item=story] li .says >> nth=0")
         assert told.endswith(
             "Player met Mina. Mina gave lamp to Player. The bell of Sarn rang. Mr. Vey wants the house."
         )
