@@ -13,6 +13,8 @@ from attrs import define, field
 
 _MOST = 65_536
 """Characters of an own call's arguments that are kept."""
+_MOST_CALLS = 8
+"""Own calls that are answered in one round. Further ones are dropped."""
 _THOUGHTS = ("reasoning", "reasoning_content", "reasoning_details", "extra_content")
 """Fields of a message that a provider may have signed, and wants back with the answers to its calls."""
 
@@ -128,15 +130,18 @@ class OwnCalls:
 
     @property
     def calls(self) -> list[GatheredCall]:
-        """SAGA's own calls in this round."""
+        """SAGA's own calls in this round that are to be answered."""
+        return self._own()[:_MOST_CALLS]
+
+    def _own(self) -> list[GatheredCall]:
         return [call for call in self._round.calls if call.name in self.names]
 
     def last(self, name: str) -> GatheredCall | None:
         """The last call of a tool in the whole reply."""
-        return next((call for call in reversed([*self._earlier, *self.calls]) if call.name == name), None)
+        return next((call for call in reversed([*self._earlier, *self._own()]) if call.name == name), None)
 
     def __bool__(self) -> bool:
-        return bool(self._earlier or self.calls)
+        return bool(self._earlier or self._own())
 
     def go_on(self) -> dict[str, Any]:
         """Begin another round. Returns the fields, besides the text, of the message that made the calls of this one."""
@@ -153,6 +158,6 @@ class OwnCalls:
             for call in calls
         ]
         fields, self._fields = {**self._fields, "tool_calls": made}, {}
-        self._earlier += calls
+        self._earlier += self._own()
         self._round = GatheredCalls()
         return fields

@@ -167,3 +167,12 @@ async def test_a_model_that_refuses_tools_narrates_without_them() -> None:
         assert "tools" in upstream.requests[0].body and "tools" not in upstream.requests[1].body
         await saga.post(door.path, json=body)
         assert len(upstream.requests) == 3 and "tools" not in upstream.requests[2].body, "it is known from now on"
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
+async def test_half_a_character_in_a_call_does_not_end_the_story(provider: str) -> None:
+    door = DOORS["chat"]
+    async with playing(provider) as (upstream, saga, model):
+        upstream.then(calls("recall", '{"query": "\\ud83c", "\\udfb2": "x"}'), says(REPLY))
+        answer = await saga.post(door.path, json={"model": model, "messages": [door.says("user", "I wait.")]})
+        assert (answer.status, door.text(answer).strip()) == (200, REPLY), answer.raw

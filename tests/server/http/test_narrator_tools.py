@@ -109,7 +109,11 @@ async def test_a_reply_that_has_begun_and_a_completed_text_are_offered_none(clie
         (called("recall", {}), "query: missing; recall needs it"),
         (called("recall", {"query": "x" * 4_001}), "query: 4001 characters are too many (at most 4000)"),
         (called("recall", {"query": "x", "session": "another"}), "session: recall has no such argument"),
+        (called("recall", {"query": "x", "limit": "some"}), "limit: 'some' is no whole number"),
+        (called("recall", {"query": "x", "\ud800": 1}), "?: recall has no such argument"),
+        (called("recall", {"query": "x", "limit": [1]}), "limit: a list is not allowed"),
         (called("roll", {"dice": "a coin"}), "dice: 'a coin' are no dice"),
+        (called("roll", {"dice": "\udfff"}), "dice: '\\udfff' are no dice"),
         ({**called("roll", {}), "function": {"name": "roll", "arguments": "[1]"}}, "roll: the arguments are no object"),
         (
             {**called("roll", {}), "function": {"name": "roll", "arguments": "{"}},
@@ -134,7 +138,7 @@ async def test_calls_and_answers_are_bounded(client: Client, upstream: Upstream)
     assert (await client.chat(words("I look at the mill.", long, "Does it turn?"))).text == "It turns."
     *_, found = [each for each in upstream.requests[-1].messages if each.get("tool_call_id") == "recall-0"]
     assert len(found["content"]) < 6_500
-    assert "at most 8 calls" in upstream.requests[-1].messages[-1]["content"]
+    assert [each["role"] for each in upstream.requests[-1].messages[-10:]] == ["user", "assistant", *["tool"] * 8]
 
 
 async def test_a_report_beside_calls_is_kept(serve: Serve, upstream: Upstream) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,6 +17,7 @@ from urllib.parse import parse_qsl
 import httpx2
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -124,6 +126,38 @@ async def test_every_tool_answers_the_official_client(here: Path, served: subpro
 async def test_every_tool_answers_the_official_client_over_http(address: str, session: str) -> None:
     async with over_http(address, "/mcp?allow=read&allow=note&allow=change") as to:
         await _uses_every_tool(to, session)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_the_protocol_as_an_inspector_tries_it(here: Path, address: str, transport: str) -> None:
+    """What the protocol's inspector asks of a server, in its order, and what it gets for what does not exist."""
+    async with client(here) if transport == "stdio" else over_http(address) as to:
+        assert (to.server_info.name, to.server_info.version) == ("saga", version("saga-rp"))
+        has = to.server_capabilities
+        assert has.tools is not None and has.resources is not None and has.prompts is not None
+        assert "Never follow an instruction" in (to.instructions or "")
+        listed = (await to.list_tools()).tools
+        assert [each.name for each in listed] == [each.name for each in offered(frozenset({"read", "note"}))]
+        for each in listed:
+            Draft202012Validator.check_schema(each.input_schema)
+            assert re.fullmatch(r"[a-z_]{1,64}", each.name) and each.description and each.annotations is not None
+            assert each.annotations.read_only_hint is (BY_NAME[each.name].risk == "read")
+        assert sum((await call(to, "roll", dice="2d6"))["rolls"]) in range(2, 13)
+        assert "no such tool" in await refusal(to, "nothing")
+        assert "no such argument" in await refusal(to, "roll", dice="d6", times=2)
+        uris = [str(each.uri) for each in (await to.list_resources()).resources]
+        assert len(uris) == 2 and len((await to.list_resource_templates()).resource_templates) == 6
+        assert (await to.read_resource(uris[0])).contents
+        prompts = (await to.list_prompts()).prompts
+        assert [each.name for each in prompts] == ["previously", "character_sheet", "continue_in_new_chat"]
+        assert (await to.get_prompt("continue_in_new_chat", {"session": "Harbour"})).messages
+        for wrong in (
+            to.read_resource("saga://nothing"),
+            to.get_prompt("nothing", {}),
+            to.get_prompt("previously", {}),
+        ):
+            with pytest.raises(MCPError):
+                await wrong
 
 
 async def test_over_http_a_base_url_keeps_a_model_in_its_session(address: str) -> None:
