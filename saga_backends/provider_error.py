@@ -44,7 +44,7 @@ _STATUS = (
 )
 """The status for an error inside a reply, by words in its type or code."""
 _NUMBERS = ("code", "status", "status_code", "statusCode", "http_status", "http_code")
-_WORDS = ("message", "msg", "detail", "error_message", "error_msg", "error")
+_WORDS = ("message", "msg", "detail", "error_message", "error_msg", "status_msg", "error")
 _FINE = (None, "", 0, 200, "0", "200", "ok", "success")
 _WRONG_KEY = "API_KEY_INVALID"
 """The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
@@ -207,8 +207,8 @@ def shorten(text: str) -> str:
 def error_in(value: Mapping[str, Any], shape: Sequence[str]) -> Any:
     """Return the error that an event or a whole body of a provider holds, or None.
 
-    It is under ``error``, there or in a choice. Or it is the value itself, if that has a message and none of the fields
-    of a reply. ``shape`` are the names of these fields; the first may hold choices.
+    It is under ``error``, there or in a choice. Or it is the value itself, or an object in it, if that has a message
+    and there are none of the fields of a reply. ``shape`` are the names of these fields; the first may hold choices.
     """
     error = value.get("error")
     if error:
@@ -223,10 +223,18 @@ def error_in(value: Mapping[str, Any], shape: Sequence[str]) -> Any:
                 return choice["error"]
         return None
     if not any(_is_said(value.get(name)) for name in _WORDS):
-        return None
+        return next((error for inner in value.values() if (error := _inner(inner)) is not None), None)
     kinds = f"{value.get('type')} {value.get('object')}".lower()
     failed = any(value.get(name) not in _FINE for name in _NUMBERS) or value.get("success") is False
     return value if failed or "error" in kinds or "exception" in kinds or value.get("detail") else None
+
+
+def _inner(inner: Any) -> Any:
+    """The error in a field that a provider has for itself, such as Groq's ``x_groq`` and MiniMax's ``base_resp``."""
+    if not isinstance(inner, Mapping):
+        return None
+    failed = inner.get("error") or any(inner.get(name) not in _FINE for name in _NUMBERS)
+    return inner if failed and any(_is_said(inner.get(name)) for name in _WORDS) else None
 
 
 def _is_said(words: Any) -> bool:
@@ -248,6 +256,8 @@ def _said(about: Mapping[str, Any], body: Any) -> str:
         return "" if body.lstrip().startswith("<") else body
     message = next((about[name] for name in _WORDS if about.get(name)), "")
     said = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    if type(about.get("n_ctx")) is int and "n_ctx" not in said:  # llama.cpp may tell the sizes beside its words only
+        said = f"{said} (n_prompt_tokens {about.get('n_prompt_tokens')}, n_ctx {about['n_ctx']})"
     behind = about.get("metadata")  # where OpenRouter keeps what the provider behind it said
     raw = behind.get("raw") if isinstance(behind, Mapping) else None
     return f"{said}: {raw}" if isinstance(raw, str) and raw else said

@@ -85,6 +85,10 @@ class EventLines:
             self._take(len(line) + _LINE_BYTES)
         elif line.startswith(b"event:"):
             self._is_error = line[6:].strip() == b"error"
+        elif line.startswith(b"error:"):  # llama.cpp of old
+            self._is_error = True
+            self._data.append(line[6:].removeprefix(b" "))
+            self._take(len(line) + _LINE_BYTES)
         elif not line.startswith((b":", b"id:", b"retry:")):
             self.loose += line + b"\n"
             self._take(len(line))

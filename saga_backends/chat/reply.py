@@ -10,10 +10,10 @@ from attrs import define, field
 from saga_backends.chat.dialect import Pieces
 from saga_backends.chat.event_lines import ErrorEvent
 from saga_backends.chat.finish_reason import BROKEN, finish_reason
-from saga_backends.chat.prefill import Unrepeated
 from saga_backends.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
 from saga_backends.provider_error import Blame, error_in, shorten
 from saga_core.errors import UpstreamError
+from saga_core.language import Unrepeated
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart
 
 MOST_TEXT = 4_000_000

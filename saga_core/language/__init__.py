@@ -40,6 +40,7 @@ from saga_core.language.normal_forms import (
     without_needless_marks,
     without_signs,
 )
+from saga_core.language.repeating import Unrepeated
 from saga_core.language.tables import (
     AFTER_NO_TITLE,
     NAME_PATTERN,
@@ -95,6 +96,7 @@ __all__ = [
     "StoryWords",
     "Table",
     "Texts",
+    "Unrepeated",
     "alike",
     "all_of",
     "any_of",

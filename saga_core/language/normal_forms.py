@@ -9,12 +9,20 @@ from functools import cache, lru_cache
 from typing import Final, Literal
 
 _SPACES = re.compile(r"\s+")
-_ODD = re.compile(r"[^\w\s]")
+_MAY_BE_DRESSED = re.compile(r"[^\w\s.'-]|[_\u0640]")
 _UNSEEN = (
-    "[\\u00ad\\u034f\\u061c\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff"
+    "[\\u00ad\\u034f\\u061c\\u0640\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff"
     "\\U000e0000-\\U000e01ef]"
 )
-"""Characters that show nothing, so that a model reads over them."""
+"""Characters that show nothing, so that a model reads over them, and the line that draws an Arabic word out."""
+_ORNAMENT = (
+    "[~*_:|=^\\u00a1\\u00a6\\u00b7\\u00bf\\u2010-\\u2015\\u2020-\\u205e\\u2190-\\u2bff\\u3000-\\u3003\\u3012-\\u3020\\u3030\\u30fb"
+    "\\ua9c1-\\ua9cd\\uff5c\\uff5e\\uff65]"
+)
+_FRAMED = re.compile(
+    rf"^(?:{_ORNAMENT}|[\s\u3099-\u309c\uff9e\uff9f])+|(?:{_ORNAMENT}[\u3099-\u309c\uff9e\uff9f]?|\s)+$"
+)
+"""Signs around a name. A dot, a bracket, a quotation mark or a number sign may belong to it."""
 _SHOWS_NOTHING = re.compile(_UNSEEN)
 _MEANS_NOTHING = re.compile("[\u00ad\u034f\u200b\u2060-\u2064\ufeff]")
 """Those that change nothing of the letters beside them either: where a word may break, and marks of byte order."""
@@ -108,8 +116,8 @@ def clean_name(text: str) -> str:
 
 
 def spoken_name(name: str) -> str:
-    """A name as a story calls its bearer: without pictures beside letters and without characters that show nothing."""
-    return " ".join(_said_aloud(name).split()) if not name.isascii() and _ODD.search(name) is not None else name
+    """A name as a story calls its bearer: without pictures and signs around it, and what shows nothing."""
+    return " ".join(_said_aloud(name).split()) if _MAY_BE_DRESSED.search(name) is not None else name
 
 
 def without_needless_marks(text: str) -> str:
@@ -141,18 +149,18 @@ def fold_name(text: str) -> str:
     """A name in the form used for comparison: NFKC, case folded, without white space and what nobody says aloud.
 
     ``fold_name("어둠의 숲") == fold_name("어둠의숲")``, because the spacing of Korean compounds varies by writer.
-    Joiners, direction marks, soft hyphens and variation selectors do not count, and neither do pictures beside letters:
-    ``fold_name("Mara❤") == fold_name("Mara")``.
+    Joiners, direction marks, soft hyphens and variation selectors do not count, and neither do pictures beside letters
+    and signs around them: ``fold_name("~Mara❤~") == fold_name("Mara")``.
     """
     plain = normalized("NFKC", text if text.isascii() else _SHOWS_NOTHING.sub("", text) or text)
-    if not plain.isascii() and _ODD.search(plain) is not None:
+    if _MAY_BE_DRESSED.search(plain) is not None:
         plain = _said_aloud(plain)
     return _SPACES.sub("", plain).casefold()
 
 
 def _said_aloud(text: str) -> str:
     heard = "".join(char for char in _SHOWS_NOTHING.sub("", text) if unicodedata.category(char) != "Cf")
-    letters = "".join(char for char in heard if not _is_picture(char))
+    letters = _FRAMED.sub("", "".join(char for char in heard if not _is_picture(char)))
     return letters if any(map(str.isalnum, letters)) else heard or text
 
 

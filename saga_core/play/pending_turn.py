@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 from saga_core import extraction
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
-from saga_core.language import nfc
+from saga_core.language import Unrepeated, nfc
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.ports import Usage
@@ -247,6 +247,8 @@ class Reply:
     """The ids of the tool calls in it. A reply with calls is an intermediate step, not a turn."""
     own: OwnCalls | None = None
     """The calls of SAGA's own tools in it; None if the narrator is offered none."""
+    unrepeated: Unrepeated | None = None
+    """Removes what a continuation repeats of the reply before it; None once it has."""
     _earlier: tuple[RawBlock, ...] = ()
     """The blocks of earlier rounds, and of a reply that told no story and was asked for again."""
     _begun: int = 0
@@ -264,6 +266,9 @@ class Reply:
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply, and return the text that can be shown now."""
         self._raw.append(text)
+        if self.unrepeated is not None:
+            text = self.unrepeated.feed(text)
+            self.unrepeated = None if self.unrepeated.over else self.unrepeated
         if "[" in text or self._given.held:
             text = self._given.feed(text)
         shown = self._filter.feed(text) if text else ""
@@ -380,7 +385,8 @@ class Reply:
 
     def _rest(self) -> str:
         """End what filters the model's text, and return what it held back."""
-        rest = self._given.finish()
+        text = "" if self.unrepeated is None else self.unrepeated.finish()
+        rest = self._given.feed(text) + self._given.finish()
         return (self._filter.feed(rest) if rest else "") + self._filter.finish()
 
     @property

@@ -30,7 +30,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import greeting_key
-from saga_core.language import detect, fold_name
+from saga_core.language import Unrepeated, detect, fold_name
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Fact, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
@@ -205,10 +205,13 @@ class Play:
             tool = extraction.report_tool(start.language, start.counted)
         if own := frozenset(each["function"]["name"] for each in (*own_tools, *((tool,) if tool is not None else ()))):
             replies = tuple(evolve(reply, own=OwnCalls(own)) for reply in replies)
+        parent = await live.turn(place.parent)
+        if place.kind is TurnKind.CONTINUATION:
+            replies = tuple(evolve(reply, unrepeated=Unrepeated(parent.reply)) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
             session=live.session,
-            parent=await live.turn(place.parent),
+            parent=parent,
             plan=plan,
             context=context,
             kind=place.kind,

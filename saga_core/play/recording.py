@@ -17,7 +17,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry, keys
-from saga_core.language import looked_through
+from saga_core.language import is_unspaced, looked_through
 from saga_core.model import (
     Audience,
     Delta,
@@ -216,6 +216,9 @@ class Recorder:
         self.counters.recover("journal.write")
 
 
+_CLOSING = ",.;:!?…)]}”’»、。，！？；：」』"
+
+
 @define(eq=False)
 class _Records:
     """Turns replies into turn records, using the latest state of the parent."""
@@ -341,5 +344,7 @@ def _text_of(utterances: Sequence[Utterance]) -> str:
 
 
 def _join(one: str, other: str) -> str:
-    """Join a reply and its continuation as frontends do: with a space if neither has whitespace there."""
-    return one + other if one[-1:].isspace() or other[:1].isspace() else f"{one} {other}"
+    """Join a reply and its continuation as frontends do: with a space if one can stand between them."""
+    end, begin = one[-1:], other[:1]
+    near = end.isspace() or begin.isspace() or begin in _CLOSING or is_unspaced(end + begin)
+    return one + other if near else f"{one} {other}"

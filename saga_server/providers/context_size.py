@@ -17,20 +17,24 @@ _REFUSALS = frozenset({400, 413, 422, 500, 502, 503})
 """The statuses with which servers refuse a prompt that is too long; 502 for an error without a status."""
 _ABOUT = re.compile(
     r"context (?:size|length|window|limit|overflows|\d)|maximum context|n_ctx|max_seq_len|too many tokens|too long"
-    r"|token limit|input length"
+    r"|token limit|input length|prompt length|reduce the length|(?:prompt|input) exceeds|inputs. tokens"
     r"|tokens? .{0,30}(?:exceed|greater)|(?:exceed|greater).{0,60}tokens?",
     re.IGNORECASE,
 )
 _EXCEEDS = re.compile(
-    r"exceed|too (?:long|many|large)|maximum|greater|overflow|larger|reduce|limit|context \d|only|does not fit",
+    r"exceed|too (?:long|many|large)|maximum|greater|overflow|larger|reduce|limit|context \d|only|does not fit|must be",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.:/-])\d{1,3}(?:[,_ ]\d{3})+(?!\d)|(?<![\w.:/-])\d{3,9}(?![\w:/-])")
-_LIMIT = re.compile(
-    r"(?:n_ctx|max_\w{1,20}|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only)[^\d]{0,45}?"
-    r"(?P<limit>\d[\d,_]{2,11})",
-    re.IGNORECASE,
+_LIMITS = (
+    re.compile(r"(?:>=?|<=?|≤)\s*(?P<limit>\d[\d,_]{2,11})"),
+    re.compile(
+        r"(?:n_ctx|max_\w{1,20}|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only)"
+        r"(?:(?!\bby\b)[^\d]){0,45}?(?P<limit>\d[\d,_]{2,11})",
+        re.IGNORECASE,
+    ),
 )
+"""A limit behind a sign of comparison, and behind a word for one. A prompt exceeds it *by* another number."""
 _READ = 1_000
 """Characters of a message that are looked at."""
 _LEAST = 256
@@ -48,8 +52,8 @@ class ContextRefusal:
 def context_refusal(message: str, status: int) -> ContextRefusal | None:
     """What an error says about a prompt that is too long; None if it is about something else.
 
-    The forms are those of llama.cpp, KoboldCpp, TabbyAPI, vLLM, LM Studio, Ollama, OpenAI, Anthropic and Gemini. The
-    largest number is what was sent, and the limit is the one that stands behind a word for it, else the next smaller.
+    The largest number is what was sent, unless it is the limit. The limit is the number that stands behind a word or a
+    sign for it, else the second largest.
     """
     message = message[:_READ]
     if status not in _REFUSALS or not (_ABOUT.search(message) and _EXCEEDS.search(message)):
@@ -58,12 +62,17 @@ def context_refusal(message: str, status: int) -> ContextRefusal | None:
         {int(re.sub(r"\D", "", each.group())) for each in _NUMBER.finditer(message)} - {status}, reverse=True
     )
     numbers = [number for number in numbers if number >= _LEAST]
-    used = numbers[0] if len(numbers) > 1 else None
-    named = [int(re.sub(r"\D", "", each["limit"])) for each in _LIMIT.finditer(message)]
-    for limit in named:
-        if limit >= _LEAST and (used is None or limit < used):
-            return ContextRefusal(limit, used)
-    return ContextRefusal(numbers[1] if used is not None else None, used)
+    most = numbers[0] if len(numbers) > 1 else None
+    signed, named = ([n for n in map(_size_in, each.finditer(message)) if n >= _LEAST] for each in _LIMITS)
+    smaller = [number for number in named if most is None or number < most]
+    limit = next(iter((*signed, *smaller, *named)), None)
+    if limit is None and most is not None:
+        limit = numbers[1]
+    return ContextRefusal(limit, most if most is not None and limit is not None and most > limit else None)
+
+
+def _size_in(found: re.Match[str]) -> int:
+    return int(re.sub(r"\D", "", found["limit"]))
 
 
 # -- asking ----------------------------------------------------------------------------------------------------

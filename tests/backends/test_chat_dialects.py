@@ -19,11 +19,11 @@ from saga_backends.chat.dialect import Pieces
 from saga_backends.chat.gemini import GeminiPieces
 from saga_backends.chat.lessons import lesson_of, neutral
 from saga_backends.chat.openai import BACKEND, ChatPieces, OpenAIClient, dialect_at
-from saga_backends.chat.prefill import Unrepeated
 from saga_backends.chat.reply import ModelReply
 from saga_backends.chat.text_completion import TextPieces
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
+from saga_core.language import Unrepeated
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, TextWire
 from saga_core.registry import OpenOptions

@@ -1,0 +1,17 @@
+"""The inputs that were written before the code that reads them was looked at: ``strangers.yaml`` in each folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+HERE = Path(__file__).parent
+
+
+def strangers(folder: str) -> pytest.MarkDecorator:
+    """One test for each input of a folder, named by where its form comes from."""
+    rows: list[dict[str, Any]] = yaml.safe_load((HERE / folder / "strangers.yaml").read_text("utf-8"))
+    return pytest.mark.parametrize("row", [pytest.param(row, id=row["origin"]) for row in rows])
