@@ -45,6 +45,8 @@ UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _SLOT = re.compile(r"<[^<>]{0,60}>")
 """A placeholder that a model has copied from the form."""
+_GAP = re.compile(r"[\s.…?？]+")
+"""Dots or question marks where a form has its values."""
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
@@ -366,7 +368,7 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
 def _is_copied(node: Node, field: Field) -> bool:
     """Whether a value that states nothing holds a placeholder."""
     if isinstance(node, Scalar):
-        if _SLOT.search(node.text):
+        if _SLOT.search(node.text) or _GAP.fullmatch(node.text):
             return True
         pieces = (piece.strip() for piece in _ARROW.split(node.text))
         return any(field.templates.holds(each, bracketed=True) for each in pieces if each)

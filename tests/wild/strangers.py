@@ -1,4 +1,7 @@
-"""The inputs that were written before the code that reads them was looked at: ``strangers.yaml`` in each folder."""
+"""The inputs that were written before the code that reads them was looked at: ``strangers.yaml`` in each folder.
+
+One with ``short`` is not read rightly yet, and says why.
+"""
 
 from __future__ import annotations
 
@@ -14,4 +17,8 @@ HERE = Path(__file__).parent
 def strangers(folder: str) -> pytest.MarkDecorator:
     """One test for each input of a folder, named by where its form comes from."""
     rows: list[dict[str, Any]] = yaml.safe_load((HERE / folder / "strangers.yaml").read_text("utf-8"))
-    return pytest.mark.parametrize("row", [pytest.param(row, id=row["origin"]) for row in rows])
+    return pytest.mark.parametrize("row", [pytest.param(row, id=row["origin"], marks=_short(row)) for row in rows])
+
+
+def _short(row: dict[str, Any]) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xfail(reason=row["short"], strict=True)] if "short" in row else []
