@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping
 
+from attrs import frozen
+
 from saga_core.imports import (
     KEPT,
-    OWN_TOOL,
     Chat,
     ChatMessage,
     Fate,
@@ -16,6 +17,7 @@ from saga_core.imports import (
     ForeignFile,
     Record,
     dropped,
+    read_time,
     stem,
     tidy,
 )
@@ -25,9 +27,23 @@ LOG: dict[str, Fate] = {
     "data_visible": KEPT,
     "visible": dropped("the texts as they were shown; the prompt has internal"),
     "data": dropped("the texts before they were shown; those in data_visible count"),
-    "metadata": OWN_TOOL,
+    "metadata": KEPT,
 }
 _BEGIN = "<|BEGIN-VISIBLE-CHAT|>"
+
+
+@frozen
+class _About:
+    """What later releases note about messages, by role and row: the time, and the versions of a reply."""
+
+    notes: Fields
+
+    def time(self, key: str) -> float:
+        return read_time(self.notes.inner(key).plain.get("timestamp"))
+
+    def versions(self, key: str) -> tuple[str, ...]:
+        texts = (each.text("content") for each in self.notes.inner(key).objects("versions", key, what="version"))
+        return tuple(dict.fromkeys(tidy(text) for text in texts if text.strip()))
 
 
 class Ooba:
@@ -47,6 +63,7 @@ class Ooba:
         name = "internal" if isinstance(plain.get("internal"), list) else shown
         Fields(plain, losses).account({**LOG, name: KEPT})
         rows = plain.get(name)
+        about = _About(Fields(plain, losses).inner("metadata"))
         messages: list[ChatMessage] = []
         for number, row in enumerate(rows if isinstance(rows, list) else []):
             if not isinstance(row, list) or len(row) != 2 or not all(isinstance(each, str) for each in row):
@@ -54,9 +71,11 @@ class Ooba:
                 continue
             words, reply = (tidy(each if name == "internal" else html.unescape(each)) for each in row)
             if words.strip() and words.strip() != _BEGIN:
-                messages.append(ChatMessage(role="user", text=words))
+                messages.append(ChatMessage(role="user", text=words, at=about.time(f"user_{number}")))
             if reply.strip():
-                messages.append(ChatMessage(role="assistant", text=reply))
+                key = f"assistant_{number}"
+                swipes = tuple(each for each in about.versions(key) if each != reply)
+                messages.append(ChatMessage(role="assistant", text=reply, at=about.time(key), swipes=swipes))
         return [("ooba_chat", Chat.of(stem(file.name), messages))]
 
 

@@ -17,7 +17,7 @@ _SHOWN = 40
 _STAMP = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2}) ?@ ?([0-9]{1,2})h ?([0-9]{1,2})m(?: ?([0-9]{1,2})s)?(?: ?([0-9]{1,3})ms)?"
 )
-_WORDS = re.compile(r"([A-Z][a-z]+) ([0-9]{1,2}), ([0-9]{4}) ([0-9]{1,2}):([0-9]{2}) ?([ap]m)", re.IGNORECASE)
+_WORDS = re.compile(r"([A-Z][a-z]+) ([0-9]{1,2}), ([0-9]{4}) ([0-9]{1,2}):([0-9]{2})(?: ?([ap]m))?", re.IGNORECASE)
 _MONTHS = ("january february march april may june july august september october november december").split()
 _MILLISECONDS = 100_000_000_000
 _LATEST = 253_402_300_799
@@ -224,9 +224,11 @@ def _spelt(text: str) -> float:
         if stamp is not None:
             year, month, day, hour, minute, second, milli = (int(part or 0) for part in stamp.groups())
             return datetime(year, month, day, hour, minute, second, milli * 1_000, UTC).timestamp()
-        if words is not None and words[1].lower() in _MONTHS:
-            hour = int(words[4]) % 12 + (12 if words[6].lower() == "pm" else 0)
-            month = _MONTHS.index(words[1].lower()) + 1
+        months = [at for at, name in enumerate(_MONTHS, 1) if words and words[1].lower() in (name, name[:3])]
+        if words is not None and months:
+            half = (words[6] or "").lower()
+            hour = int(words[4]) % 12 + (12 if half == "pm" else 0) if half else int(words[4])
+            month = months[0]
             return datetime(int(words[3]), month, int(words[2]), hour, int(words[5]), tzinfo=UTC).timestamp()
     except ValueError:
         return 0.0

@@ -167,7 +167,7 @@ def world_info(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
     """Read SillyTavern's World Info, where ``entries`` is an object of entries by number."""
     book = Fields(plain, losses)
     book.account(BOOK)
-    items = [_world_info_entry(Fields(each, losses, where)) for where, each in entries_of(plain, losses)]
+    items = [_entry(Fields(each, losses, where), "key") for where, each in entries_of(plain, losses)]
     return Lorebook(
         name=book.text("name"),
         description=book.text("description"),
@@ -186,7 +186,7 @@ def character_book(plain: Mapping[str, Any], losses: Losses, names: Iterable[str
     scan_depth, recursive = book.whole("scan_depth"), book.flag("recursive_scanning")
     items = []
     for where, each in entries_of(plain, losses):
-        item = _book_entry(Fields(each, losses, where))
+        item = _entry(Fields(each, losses, where), "keys")
         rule = item.rule
         if rule.scan_depth is None and scan_depth is not None:
             rule = evolve(rule, scan_depth=scan_depth)
@@ -202,6 +202,12 @@ def character_book(plain: Mapping[str, Any], losses: Losses, names: Iterable[str
         items=tuple(items),
         trackers=initial_variables(items, names, losses),
     )
+
+
+def _entry(entry: Fields, usual: str) -> LoreItem:
+    """Read an entry in the form that its keys have, whatever the book has around it; ``usual`` if it has none."""
+    keys = next((name for name in (usual, "key", "keys") if name in entry.plain), usual)
+    return _world_info_entry(entry) if keys == "key" else _book_entry(entry)
 
 
 def _world_info_entry(entry: Fields) -> LoreItem:
