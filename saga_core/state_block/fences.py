@@ -34,6 +34,7 @@ from typing import NoReturn
 from attrs import evolve, frozen
 
 from saga_core.language import all_of
+from saga_core.state_block.prose import CHANNEL, end_of_thoughts
 
 FENCE_CHARS = "`~"
 MIN_FENCE = 3
@@ -170,6 +171,7 @@ class _Mode(Enum):
 
 # Module names, because they are looked up for every chunk of a stream.
 _FLOW, _halts = _Mode.FLOW, HALTS.search
+_LEADS = frozenset(("<", CHANNEL[0]))
 _LINE_STARTS = frozenset(("", *BLANKS, *NEWLINES, QUOTE_MARK))
 
 
@@ -217,12 +219,18 @@ class FenceFilter:
         self._thinking = False
         self._ended = False
         self._drafts = self._sure_drafts = 0
+        # The visible text of a reply that begins with an element or a token, and where in it blocks stood.
+        self._lead: list[str] | None = []
+        self._places: list[int] = []
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
         """The blocks that have ended so far; after ``finish``, all blocks."""
         # A second mark at the end of a reply, with no story behind it, was written for nothing.
         sure = self._sure_drafts if self._finished else self._drafts
+        if self._places and self._finished:
+            end = end_of_thoughts("".join(self._lead or ()))
+            sure = max(sure, sum(place < end for place in self._places))
         drafts = (evolve(block, thinking=True) for block in self._blocks[:sure])
         return (*drafts, *self._blocks[sure:])
 
@@ -272,6 +280,8 @@ class FenceFilter:
                 core = "".join((*self._gap, core))
                 self._gap.clear()
             self._shown, self._sure_drafts = True, self._drafts
+            if self._lead is not None:
+                self._note_lead(core)
             if ends_mark(core):
                 self._watch(core)
             elif self._tail or may_begin_mark(core):
@@ -417,6 +427,8 @@ class FenceFilter:
     def _end_block(self, *, closed: bool, open_: bool = False) -> None:
         body = strip_info("".join(self._body))
         self._blocks.append(RawBlock(body, closed, self._thinking, open=open_))
+        if self._lead:
+            self._places.append(sum(map(len, self._lead)))
         self._body = []
         self._in_block = self._line_start = False
         self._tail = ""
@@ -433,8 +445,16 @@ class FenceFilter:
         elif gap:
             self._tail = ""
         self._out += [gap, text]
+        if self._lead is not None:
+            self._note_lead(gap + text)
         self._shown, self._line_start = True, False
         self._watch(text)
+
+    def _note_lead(self, text: str) -> None:
+        if self._lead is not None and (self._lead or text[:1] in _LEADS):
+            self._lead.append(text)
+        else:
+            self._lead = None
 
     def _watch(self, text: str) -> None:
         """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""

@@ -9,12 +9,24 @@ is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 _FENCE = re.compile(r"[ \t]{0,8}(?P<fence>`{3,}|~{3,})")
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w:.-]{0,60})(?P<rest>(?:\s[^<>]{0,4000})?/?)>")
 _TABLE = re.compile(r"^(?:[ \t]*[-*_]{3,}[ \t]*\n)?(?:[ \t]*\|[^\n]*\|[ \t]*(?:\n|$)){2,}", re.M)
+_BAR = re.compile(r"^[ \t]*[\[【［(（][^\n|]*\|[^\n|]*\|[^\n]*[\]】］)）][ \t]*$", re.M)
+"""A line in brackets with cells, such as ``[Day 3 | 17:40 | Ferry]``."""
+_MACRO = re.compile(r"\{\{[^{}\n]{1,400}\}\}")
+"""A frontend's macro, which it evaluates and does not send back."""
+_TOKENS = re.compile(r"\s*(?:<\|[^\W\d][\w ]{0,40}\|?>\s*|<[^\W\d]\w{0,40}\|>\s*)+(?!assistant\b)")
+"""Special tokens of a model's template, which servers may leave in a reply."""
+CHANNEL, _ANSWER = "analysis", "assistantfinal"
+"""The names of OpenAI's channels, where a server drops the tokens around them."""
+_PANEL = frozenset({"div", "section", "table"})
+_STYLED = re.compile(r"\s(?:class|style)\s*=")
+_INNER_TAGS = 2
+"""A styled box with this many tags in it is a panel. One with fewer is a text, such as a letter."""
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST = 8
@@ -30,7 +42,7 @@ _DEEP = 4
 
 def has_markup(text: str) -> bool:
     """A quick check whether a text may hold anything besides prose."""
-    return "<" in text or "```" in text or "~~~" in text or "|\n" in text or text.endswith("|")
+    return "<" in text or "```" in text or "~~~" in text or "|" in text or "{{" in text
 
 
 def prose_of(text: str) -> str:
@@ -45,13 +57,43 @@ def _prose_of(text: str) -> str:
     return text if found is None or found == text.strip() else found
 
 
+def end_of_thoughts(text: str) -> int:
+    """Where the elements or the tokens of a template end with which a reply begins; 0 if no story follows.
+
+    What a model writes in elements before its story is a plan, whatever they are called.
+    """
+    if end := end_of_tokens(text):
+        return end
+    for name, part, at in _parts(text):
+        if name is None and part.strip():
+            break
+        end = at if name is not None else end
+    return end if len(_LETTER.findall(_told_outside(text[end:]))) >= _LEAST else 0
+
+
+def end_of_tokens(text: str) -> int:
+    """Where the story begins in a reply that begins with a token, a thought, and further tokens; 0 if it does not."""
+    if text.startswith(CHANNEL):
+        return text.find(_ANSWER) + len(_ANSWER) if _ANSWER in text else 0
+    first = _TOKENS.match(text)
+    for run in _TOKENS.finditer(text, first.end()) if first is not None else ():
+        if text[first.end() : run.start()].strip():
+            return run.end() if _LETTER.search(text, run.end()) else 0
+    return 0
+
+
+def _told_outside(text: str) -> str:
+    """The prose of a text that stands outside of its elements."""
+    return _plain("".join(part if name is None else "\n" for name, part, _ in _parts(_uncommented(text))))
+
+
 def _told(text: str, deep: int) -> str | None:
     """The prose of a text; None if it has none."""
-    parts = list(_parts(_uncommented(text)))
-    rest = _plain("".join(part if name is None else "\n" for name, part in parts))
+    rest = _told_outside(text)
     if len(_LETTER.findall(rest)) >= _LEAST:
         return rest
-    opened = [told for name, part in parts if name and deep and (told := _told(part, deep - 1)) is not None]
+    parts = _parts(_uncommented(text))
+    opened = [told for name, part, _ in parts if name and deep and (told := _told(part, deep - 1)) is not None]
     return max(opened, key=lambda told: len(_LETTER.findall(told)), default=None)
 
 
@@ -83,17 +125,22 @@ def _unfenced(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = _TABLE.sub("\n", _unfenced(text) if "```" in text or "~~~" in text else text)
+    text = _MACRO.sub("", _BAR.sub("", text))
     return _GAP.sub("\n\n", text.replace("\0", "")).strip()
 
 
-def _parts(text: str) -> Iterator[tuple[str | None, str]]:
-    """Split a text into what stands outside of elements (None), and the content of elements with their names."""
+def _parts(text: str) -> Iterator[tuple[str | None, str, int]]:
+    """Split a text into what stands outside of elements (None), and the content of elements with their names.
+
+    The number is where a part ends.
+    """
     at = 0
     begins: list[re.Match[str]] = []
     closed = {tag["name"].casefold(): tag.start() for tag in _TAG.finditer(text) if tag["end"]}
     for tag in _TAG.finditer(text):
         name = tag["name"].casefold()
-        if tag.start() < at or name in _FORMATTING:
+        panel = name in _PANEL and (bool(begins) or _is_panel(text, tag, closed))
+        if tag.start() < at or (name in _FORMATTING and not panel and not _is_alone(text, tag, closed)):
             continue
         if begins:
             if name != begins[0]["name"].casefold():
@@ -105,17 +152,29 @@ def _parts(text: str) -> Iterator[tuple[str | None, str]]:
             opened = begins.pop()
             if begins:
                 continue
-            yield None, text[at : opened.start()]
-            yield name, text[opened.end() : tag.start()]
+            yield None, text[at : opened.start()], opened.start()
+            yield name, text[opened.end() : tag.start()], tag.end()
             at = tag.end()
         elif not tag["end"] and _begins_line(text, at, tag.start()):
-            if tag["rest"].endswith("/"):
-                yield None, text[at : tag.start()]
-                yield name, ""
+            if tag["rest"].endswith("/") or _is_alone(text, tag, closed):
+                yield None, text[at : tag.start()], tag.start()
+                yield name, "", tag.end()
                 at = tag.end()
             elif closed.get(name, -1) > tag.start():
                 begins.append(tag)
-    yield None, text[at:]
+    yield None, text[at:], len(text)
+
+
+def _is_panel(text: str, tag: re.Match[str], closed: Mapping[str, int]) -> bool:
+    end = closed.get(tag["name"].casefold(), -1)
+    return _STYLED.search(tag["rest"]) is not None and text.count("<", tag.end(), max(end, 0)) >= _INNER_TAGS
+
+
+def _is_alone(text: str, tag: re.Match[str], closed: Mapping[str, int]) -> bool:
+    """Whether a tag with attributes is never closed and ends its line, as one for a picture does."""
+    if "=" not in tag["rest"] or closed.get(tag["name"].casefold(), -1) > tag.start():
+        return False
+    return not text[tag.end() :].partition("\n")[0].strip()
 
 
 def _begins_line(text: str, at: int, start: int) -> bool:

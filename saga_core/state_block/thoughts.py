@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from saga_core.state_block.fences import THINK_END, THINK_TAG, ends_mark
+from saga_core.state_block.prose import CHANNEL, end_of_tokens
+
+_LAST_TOKENS = re.compile(r"(?:\s*<\|?[^\W\d][\w ]{0,40}\|>)+\s*$")
 
 
 def without_thoughts(text: str) -> str:
@@ -12,8 +17,10 @@ def without_thoughts(text: str) -> str:
     it. So has a later one on a line of its own, because the model thought again; unless no story follows. Any other is
     written for nothing, and stays. An unclosed section stays, because the beginning of the story in it is unknown.
     """
-    if not ends_mark(text):
+    if not ends_mark(text) and not text.startswith(CHANNEL):
         return text
+    if (end := end_of_tokens(text)) and THINK_TAG.match(text.lstrip()) is None:
+        text = _LAST_TOKENS.sub("", text[end:])
     kept: list[str] = []
     start, thought, found = 0, -1, False
     for tag in THINK_TAG.finditer(text):

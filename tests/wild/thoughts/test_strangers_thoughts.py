@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.state_block import BlockFilter, hide, read_reply, without_thoughts
+from saga_core.state_block import BlockFilter, hide, prose_of, read_reply, without_thoughts
 from tests.wild.strangers import strangers
 
 
@@ -16,5 +16,5 @@ def test_only_the_story_is_kept_and_only_its_block_counts(row: dict[str, Any], s
     reply, blocks = row["reply"], BlockFilter()
     visible = "".join(blocks.feed(reply[at : at + size]) for at in range(0, len(reply), size)) + blocks.finish()
     assert visible == hide(reply).visible
-    assert without_thoughts(visible).strip() == row["story"]
+    assert prose_of(without_thoughts(visible)).strip() == row["story"]
     assert 100 + (read_reply(reply).fields.hp_change or 0) == row["hp"]
