@@ -76,7 +76,9 @@ def end_of_tokens(text: str) -> int:
     if text.startswith(CHANNEL):
         return text.find(_ANSWER) + len(_ANSWER) if _ANSWER in text else 0
     first = _TOKENS.match(text)
-    for run in _TOKENS.finditer(text, first.end()) if first is not None else ():
+    if first is None:
+        return 0
+    for run in _TOKENS.finditer(text, first.end()):
         if text[first.end() : run.start()].strip():
             return run.end() if _LETTER.search(text, run.end()) else 0
     return 0
