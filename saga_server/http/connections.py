@@ -223,6 +223,8 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
 
 _WAIT = {"Retry-After": "1", "Connection": "close"}
 _SECONDS = 0.2
+PATIENCE = 3.0
+"""How long requests wait for the start before they are answered, in seconds."""
 
 
 async def _answer(request: web.BaseRequest) -> web.StreamResponse:
@@ -243,22 +245,33 @@ def _json(value: object, status: int) -> web.Response:
 class StartupResponder:
     """Answers while the stores are being opened, so that a slow start does not look like a hang.
 
-    It answers on listening sockets inside ``async with StartupResponder(sockets)``, and leaves the sockets open.
+    It answers on listening sockets inside ``async with StartupResponder(sockets)``, and leaves the sockets open. Before
+    it begins, requests wait for the start, because frontends do not ask again.
     """
 
     sockets: Sequence[socket.socket]
     _server: web.Server = field(factory=lambda: web.Server(_answer, access_log=None), init=False)
     _listening: list[asyncio.Server] = field(factory=list, init=False)
+    _begun: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
+        self._begun = asyncio.create_task(self._begin(), name="saga-starting")
+        return self
+
+    async def _begin(self) -> None:
+        await asyncio.sleep(PATIENCE)
         loop = asyncio.get_running_loop()
         for sock in self.sockets:
             self._listening.append(await loop.create_server(self._server, sock=sock.dup()))
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._begun is not None:
+            self._begun.cancel()
+            await asyncio.wait({self._begun})
+            if not self._begun.cancelled() and (failure := self._begun.exception()) is not None:
+                raise failure
         for each in self._listening:
             each.close()
         await self._server.shutdown(_SECONDS)

@@ -14,6 +14,7 @@ from aiohttp import ClientSession
 from saga_core.config import load_config
 from saga_core.errors import StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.saga import Opening
+from saga_server.http import connections
 from saga_server.process import readiness
 from saga_server.server import Server
 from tests.faults.breakable import breakable
@@ -44,6 +45,7 @@ async def ready(client: Client) -> tuple[int, Any]:
 
 async def test_starting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is told yes, and nobody hangs, while stores are being opened."""
+    monkeypatch.setattr(connections, "PATIENCE", 0.0)
     go, opened = asyncio.Event(), Opening._open
 
     async def slow(self: Opening) -> Any:
@@ -66,6 +68,26 @@ async def test_starting(monkeypatch: pytest.MonkeyPatch) -> None:
         await starting
         async with http.get("/readyz") as answer:
             assert (answer.status, (await answer.json())["status"]) == (200, "ready")
+    await server.stop()
+
+
+async def test_a_request_waits_for_a_quick_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, opened = asyncio.Event(), Opening._open
+
+    async def slow(self: Opening) -> Any:
+        await go.wait()
+        return await opened(self)
+
+    monkeypatch.setattr(Opening, "_open", slow)
+    server = Server(load_config({"storage": {"profile": "memory"}, "server": {"port": 0}}, environ={}), {})
+    starting = asyncio.create_task(server.start())
+    async with ClientSession(await anon(lambda: server.port and server.url)) as http:
+        asked = asyncio.create_task(http.get("/readyz"))
+        await asyncio.sleep(0.05)
+        go.set()
+        await starting
+        async with await asked as answer:
+            assert answer.status == 200
     await server.stop()
 
 
