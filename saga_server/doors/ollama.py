@@ -51,6 +51,8 @@ _SAME = frozenset(
 )
 """Options that chat APIs know by the same name. Other options say how the model is loaded."""
 _ROLES = ("system", "user", "assistant", "tool")
+_TOLD = ("stop", "length", "content_filter")
+"""Finish reasons that are passed on. Ollama itself has no name for the last."""
 _VERSION = "0.12.0"
 """The version of Ollama's API that is implemented here; reported if the narrator's server gives none."""
 _LONG_AGO = "2025-01-01T00:00:00Z"
@@ -214,7 +216,7 @@ class OllamaFormat(ReplyFormat):
     def _ended(self, reason: str, counts: Mapping[str, int]) -> dict[str, Any]:
         took = time.perf_counter_ns() - self._began
         told = {"total_duration": took, "load_duration": 0, "prompt_eval_duration": 0, "eval_duration": took}
-        return {"done": True, "done_reason": "length" if reason == "length" else "stop", **told, **counts}
+        return {"done": True, "done_reason": reason if reason in _TOLD else "stop", **told, **counts}
 
     def text(self, index: int, text: str) -> bytes:
         """A line with text."""

@@ -41,6 +41,8 @@ _SAME = frozenset(
 _STORED = ("previous_response_id", "conversation", "prompt")
 """Fields that refer to data stored at OpenAI; they are refused."""
 _ROLES = ("user", "assistant", "system", "developer")
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
+"""Finish reasons of incomplete replies, and what this API calls them."""
 _REPEATED = ("instructions", "metadata", "temperature", "top_p", "max_output_tokens", "user", "reasoning", "text")
 """Fields of the request that the reply repeats as they are."""
 _ALSO = ("parallel_tool_calls", "tool_choice", "tools")
@@ -194,7 +196,7 @@ class ResponsesFormat(ReplyFormat):
     _usage: Mapping[str, Any] | None = field(default=None, init=False)
 
     def _response(self, status: str, error: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        incomplete = {"reason": "max_output_tokens"} if status == "incomplete" else None
+        incomplete = {"reason": _INCOMPLETE[self._reason]} if status == "incomplete" else None
         return {
             **{name: self.request.get(name) for name in _REPEATED},
             "id": self._id,
@@ -305,10 +307,10 @@ class ResponsesFormat(ReplyFormat):
 
     @property
     def _status(self) -> str:
-        return "incomplete" if self._reason == "length" else "completed"
+        return "incomplete" if self._reason in _INCOMPLETE else "completed"
 
     def end(self) -> bytes:
-        """``response.completed``, or ``response.incomplete`` at the limit of tokens."""
+        """``response.completed``, or ``response.incomplete`` at the limit of tokens and if the rest is withheld."""
         return self._event(f"response.{self._status}", response=self._response(self._status))
 
     def failure(self, failure: Failure) -> bytes:
