@@ -209,11 +209,8 @@ def _met(draft: Draft, event: deltas.Met) -> None:
 
 def _separated(draft: Draft, event: deltas.Separated) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is None:
-        return
-    if who.id not in draft.view("present"):
-        draft.problem(f"{who.name!r} was not there to part from")
-        return
+    if who is None or who.id not in draft.view("present"):
+        return  # who is not here cannot leave, and that she is not here is no contradiction
     draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
     where = draft.view("whereabouts").get(who.id)
     if event.away and where is not None:

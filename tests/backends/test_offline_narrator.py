@@ -112,6 +112,20 @@ async def test_without_being_told_it_says_that_it_is_a_stand_in() -> None:
         assert fields == BlockFields(hp_change=0)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("Good morning, Hana. Did you sleep well?", "stand-in"),
+        ("좋은 아침, 하나. 쉬운 꿈만 꿨어?", "대역"),
+        ("おはよう、はな。よく眠れた？", "代役"),
+        ("早上好，花。昨晚睡得好吗？", "替身"),
+    ],
+)
+async def test_a_question_about_somebody_else_s_night_lets_nobody_rest(words: str, says: str) -> None:
+    prose, fields = await play(words)
+    assert says in prose and fields.hp_change == 0
+
+
 async def test_a_way_is_gone_and_company_stays_behind() -> None:
     prose, fields = await play("어둠의 숲으로 간다", told())
     assert "어둠의 숲" in prose

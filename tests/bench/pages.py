@@ -24,6 +24,9 @@ Say = Callable[[str], None]
 
 _OPENINGS: Final = 5
 """How often each page is opened. The fastest time counts, because other programs may disturb the rest."""
+_PAGES: Final = (
+    "start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health", "settings", "stories",
+)  # fmt: skip
 _PAUSE: Final = 2.0
 """Seconds between the turns of another session."""
 _SETTLED: Final = 3.0
@@ -40,12 +43,13 @@ class Goal:
 
 
 GOALS: Final = (
-    Goal("first_ms", "the first page of a fresh browser shows something", 1_000, "ms"),
+    Goal("first_ms", "the first page of a fresh browser shows something", 800, "ms"),
+    Goal("other_ms", "the slowest other page, opened in the same tab", 400, "ms"),
     Goal("now_ms", "Now, on the long session", 1_000, "ms"),
     Goal("tree_ms", "Story, with the tree of the long session", 2_000, "ms"),
     Goal("graph_ms", "People and places, until the graph is drawn", 2_000, "ms"),
     Goal("sent_first_kb", "sent for a first page", None, "KB"),
-    Goal("sent_all_kb", "sent for all pages", 700, "KB"),
+    Goal("sent_all_kb", "sent for all pages", 300, "KB"),
     Goal("idle_percent", "an open page, nobody plays", 1, "% of a core"),
     Goal("playing_percent", "an open page, while another session plays", 1, "% of a core"),
 )
@@ -106,10 +110,14 @@ class _Bench:
             found[key] = min([(await self._open(page, session, shows))[0] for _ in range(_OPENINGS)])
         context = await self.browser.new_context()
         page = await context.new_page()
-        counting = _Sent(page)
-        for name in ("start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health"):
-            await page.goto(f"{self.url}/ui/#/{name}?session={session}")
-            await page.wait_for_selector(f"main[data-page={name}] [data-item]")
+        counting, taken = _Sent(page), dict[str, list[float]]()
+        for _ in range(_OPENINGS):
+            for name in _PAGES:
+                began = time.perf_counter()
+                await page.goto(f"{self.url}/ui/#/{name}?session={session}")
+                await page.wait_for_selector(f"main[data-page={name}] [data-item]:not([data-item=lost])")
+                taken.setdefault(name, []).append((time.perf_counter() - began) * 1_000)
+        found["other_ms"] = max(min(each) for name, each in taken.items() if name != _PAGES[0])
         await page.goto(f"{self.url}/ui/#/people?session={session}")
         await page.wait_for_selector("[data-item=graph][data-drawn]:not([data-drawn=false])")
         found["sent_all_kb"] = await counting.sum() / 1_000

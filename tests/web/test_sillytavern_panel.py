@@ -120,6 +120,9 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
         shown, known = await _lines(tavern, saga)
         assert shown == known and {"item", "present", "place", "tracker:gold"} <= set(shown)
         assert await page.locator(f"{PANEL} [data-saga-changed=mood]").count() == 1
+        heights = "buttons => buttons.map(each => each.getBoundingClientRect().height)"
+        buttons = await page.locator(f"{PANEL} [data-saga=now] button").evaluate_all(heights)
+        assert buttons and max(buttons) < 60, "the words of a button stand in one line"
         # A correction is in the next prompt, also after a swipe.
         await page.select_option(f"{PANEL} [name=kind]", "move")
         await page.fill(f"{PANEL} [name=place]", "Old Mill")
