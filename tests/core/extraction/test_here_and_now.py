@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from saga_core.extraction.here_and_now import hearing_from_elsewhere, noticing_nothing
 from saga_core.extraction.writer import read_delta
 from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.model.folding import fold
 from saga_core.model.world_state import WorldState
-from saga_core.state_block import read_reply
+from saga_core.naming import Names
+from saga_core.state_block import BlockFields, StatusChange, read_reply
 
 STATE = WorldState(
     player="p",
@@ -130,3 +132,39 @@ def test_a_remark_that_is_somebodys_name_is_no_dream() -> None:
 )
 def test_another_place_is_a_place(place: str) -> None:
     assert after(f'location: "{place}"').location != "c"
+
+
+UNAWARE = {
+    "en": "asleep; asleep in her chair; passed out drunk; not listening; out of earshot; doesn't notice anything",
+    "ko": "잠듦; 소파에서 잠듦; 자고 있음; 의식을 잃음; 기절한 채; 못 들음",
+    "ja": "眠っている; ソファで眠っている; 気を失っている; 居眠り中; 聞こえていない; 意識不明",
+    "zh": "睡着了; 在沙发上睡着; 已昏迷; 没听见; 晕过去了; 不省人事",
+}
+AWARE = {
+    "en": "awake; sleepy; listening at the door; half listening; hiding; just woke up; aware; drunk",
+    "ko": "졸림; 깨어 있음; 엿듣는 중; 부상; 모름; 숨어 있음",
+    "ja": "眠い; 起きている; 聞いている; 盗み聞き; 負傷",
+    "zh": "清醒; 困倦; 偷听; 受伤; 刚醒; 知情",
+}
+
+
+@pytest.mark.parametrize("language", UNAWARE)
+def test_a_remark_says_who_is_there_and_notices_nothing(language: str) -> None:
+    for remarks, missed in ((UNAWARE[language], True), (AWARE[language], False)):
+        for remark in remarks.split("; "):
+            assert present(after(f"present: [Teo ({remark})]")) == ["Teo"], remark
+            found = noticing_nothing(BlockFields(present=(f"Teo ({remark})",)), Names(STATE))
+            assert found == (["t"] if missed else []), remark
+
+
+def test_a_status_from_before_the_turn_says_it_too() -> None:
+    asleep = after("status_changes: [{name: Teo, status: asleep}]")
+    assert noticing_nothing(BlockFields(present=("Teo",)), Names(asleep)) == ["t"]
+    woken = BlockFields(present=("Teo",), status_changes=(StatusChange("Teo", "awake"),))
+    assert noticing_nothing(woken, Names(asleep)) == []
+
+
+def test_a_voice_hears_and_the_writer_of_a_letter_does_not() -> None:
+    for remark, hears in (("over the radio", True), ("by phone", True), ("by letter", False), ("not here", False)):
+        fields = BlockFields(present=("Teo", f"Marcus ({remark})"))
+        assert hearing_from_elsewhere(fields, Names(STATE)) == (["m"] if hears else []), remark
