@@ -7,15 +7,20 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 
 from saga_core.language import mentions, sentences_of
-from saga_core.model import Delta, Event, WorldState, deltas
+from saga_core.model import Delta, Event, Kind, WorldState, deltas
+
+_Named = tuple[Kind | None, Sequence[str]]
+"""Something that an event is about: its kind, None for a status, and its names."""
 
 
 def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
     """The part of a reply's delta that holds after a small edit of its text. ``state`` knows the delta's names.
 
     Only an edit in one place counts, of half of the sentences at most, because a script changes many places. An event
-    goes if a sentence that was edited told it, with all names that it is about, and no sentence tells it now. What no
-    sentence told by name stays: nobody can see that it was edited. Notes follow the sentences that they quote.
+    goes if a sentence that was edited told it, with all names that it is about, and the new text does not: the thing or
+    the status is not named there any more, or somebody else or another place is. A pronoun may stand for a person, and
+    "inside" for a place. What no sentence told by name stays: nobody can see that it was edited. Notes follow the
+    sentences that they quote.
     """
     before, after = ([each.strip() for each in sentences_of(text) if each.strip()] for text in (old, new))
     start = _alike(before, after)
@@ -43,20 +48,35 @@ def _events(
                 text = text.replace(sentence, come[at] if len(come) == len(gone) else "")
             if text.strip():
                 yield event if text == event.text else evolve(event, text=" ".join(text.split()))
-        elif not _tells(gone, about := _about(event, state)) or _tells(now, about):
+            continue
+        about = _about(event, state)
+        if not _tells(gone, about) or _tells(now, about) or not _other(about, gone, come, state):
             yield event
 
 
-def _tells(sentences: Sequence[str], about: Sequence[Sequence[str]]) -> bool:
-    """Whether a sentence has a name of each; no sentence has one of nothing."""
-    return bool(about) and any(
-        all(any(mentions(each, name) for name in names) for names in about) for each in sentences
-    )
+def _tells(sentences: Sequence[str], about: Sequence[_Named]) -> bool:
+    """Whether a sentence names each; no sentence names all of nothing."""
+    return bool(about) and any(all(_names(each, names) for _, names in about) for each in sentences)
 
 
-def _about(event: Event, state: WorldState) -> list[Sequence[str]]:
-    """The names of all that an event is about, but for the player, who is mostly told without a name."""
+def _names(text: str, names: Sequence[str]) -> bool:
+    return any(mentions(text, name) for name in names)
+
+
+def _other(about: Sequence[_Named], gone: Sequence[str], come: Sequence[str], state: WorldState) -> bool:
+    """Whether the new sentences tell something else than what an event is about."""
+    before, after = " ".join(gone), " ".join(come)
+    missing = [kind for kind, names in about if not _names(after, names)]
+    if not after or any(kind in (None, Kind.ITEM) for kind in missing):
+        return True
+    others = (each.names for each in state.entities.values() if each.kind in missing)
+    return any(_names(after, names) and not _names(before, names) for names in others)
+
+
+def _about(event: Event, state: WorldState) -> list[_Named]:
+    """All that an event is about, but for the player, who is mostly told without a name."""
     others: tuple[str, ...]
+    status: list[_Named] = []
     match event:
         case deltas.ItemGained(owner=owner, item=item) | deltas.ItemLost(owner=owner, item=item):
             others = (owner, item)
@@ -66,9 +86,9 @@ def _about(event: Event, state: WorldState) -> list[Sequence[str]]:
             others = (who, place)
         case deltas.Met(who=who) | deltas.Separated(who=who):
             others = (who,)
-        case deltas.StatusChanged(who=who, status=status):
-            named = [state.entities[who].names] if who in state.entities and who != state.player else []
-            return [*named, (status,)]
+        case deltas.StatusChanged(who=who, status=text):
+            others, status = (who,), [(None, (text,))]
         case _:
             return []
-    return [state.entities[each].names for each in others if each != state.player and each in state.entities]
+    known = (state.entities[each] for each in others if each != state.player and each in state.entities)
+    return [*((each.kind, each.names) for each in known), *status]

@@ -3,8 +3,9 @@
 What the data writes into its state is what the narrator reports: each key is a text that the chat counts, and a key
 that replaces another is the same text with a new value.
 
-A phrase is looked for only if the chat has it, because the published answers also name conclusions. Of the phrases that
-an answer must mention, the context has a share. A withdrawn one counts if it comes after the last one that is wanted.
+A phrase is looked for only if the chat has it, because the published answers also name keys and conclusions. Of the
+phrases that an answer must mention, the context has a share. One that must not be mentioned counts as told if it comes
+after the last one that is wanted.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def chat(row: Mapping[str, Any]) -> Chat:
                     turns[-1][2].append(f"{key}: {_line(write['value'])}")
             case other:
                 raise ValueError(f"{row['id']}: an event {other!r} is not known")
-    text = "\n".join(each for words, reply, report in turns for each in (words, reply, *report)).casefold()
+    values = (row.partition(": ")[2] for _, _, report in turns for row in report)
+    text = "\n".join((*(each for words, reply, _ in turns for each in (words, reply)), *values)).casefold()
     markers = (f"[[saga:tracker={key} | kind=text]]" for key in dict.fromkeys(keys.values()))
     return Chat(
         row["id"],
