@@ -97,7 +97,7 @@ bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (40 minutes)
 	nice -n 5 $(BIN)/python -m tests.ablate.run
 
-proof: $(ALL) ## measure memories with chats in which things are taken back, and write the tables of docs/proof.md (15 minutes)
+proof: $(ALL) ## measure memories with chats in which things are taken back, and write the tables of docs/proof.md (15 to 30 minutes)
 	nice -n 5 $(BIN)/python -m tests.fork proof
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py

@@ -98,6 +98,8 @@ def tables(found: Mapping[str, Any]) -> str:
     questions = sum(cell["last3"]["questions"] for cell in each)
     stories = sum(cell["last3"]["stories"] for cell in each)
     about = "Columns: turns of the chat · how often something is taken back."
+    if not found["counted"].startswith("tokens"):
+        about += f" Tokens are {found['counted']}."
     lines = [f"{questions:,} questions in {stories} stories. {about}", ""]
     for title, field in (("Right", "right"), ("A withdrawn value is told as the answer", "withdrawn")):
         lines += [f"**{title}**, in percent, with 95 % intervals:", "", *_head(["memory", *heads])]

@@ -96,6 +96,7 @@ def test_the_page_shows_the_figures() -> None:
     found = json.loads(proof.FIGURES.read_text(encoding="utf-8"))
     text = proof.PAGE.read_text(encoding="utf-8")
     assert proof.page(text, found) == text, "run proof.write_page()"
+    assert "Tokens are an estimate." in proof.tables({**found, "counted": "an estimate"})
     for rates in found["cells"].values():
         for cell in rates.values():
             assert set(cell) <= set(MEMORIES)
