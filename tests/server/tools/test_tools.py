@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -367,3 +368,32 @@ def test_a_host_that_asks_the_endpoint_itself_asks_the_same(tool: Tool) -> None:
     for name in re.findall(r"\{(\w+)\}", url):
         url = url.replace(f"{{{name}}}", given.pop(name))
     assert (url, given, body) == (f"http://saga{call.path}", dict(call.query), json.loads(call.body or b"{}"))
+
+
+@pytest.mark.deep
+async def test_the_set_ups_of_the_page_start(
+    here: Path, address: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each block, with the paths, the address and the session of this test, started in a folder without settings."""
+    page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text(encoding="utf-8")
+    page = page.replace("/home/me/saga/data", str(here / "data")).replace("http://127.0.0.1:8765", address)
+    page = page.replace("My story", "Harbour").replace('"data"]', f'"{here / "data"}"]')
+    saga, elsewhere = str(Path(sys.executable).with_name("saga")), tmp_path_factory.mktemp("elsewhere")
+    desktop, code = (json.loads(each) for each in re.findall(r"```json\n(.*?)```", page, re.DOTALL))
+    for server in (desktop["mcpServers"]["saga"], code["servers"]["saga"]):
+        assert server["command"] == "saga"
+        parameters = StdioServerParameters(
+            command=saga, args=server["args"], cwd=elsewhere, env={**os.environ, "SAGA_KEY": "first"}
+        )
+        async with Client(parameters) as to:
+            given = {} if "--session" in server["args"] else {"session": "Harbour"}
+            assert "says the sign" in json.dumps(await call(to, "recall", query="sign", **given))
+    (program,) = re.findall(r"```text\n(from mcp .*?)```", page, re.DOTALL)
+    program = program.replace('command="saga"', f'command={saga!r}, env={{**os.environ, "SAGA_KEY": "first"}}')
+    imports, _, body = program.partition("\n")
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    source = f"import asyncio, os\n{imports}\nasync def main():\n{lines}\nasyncio.run(main())\n"
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", source], cwd=elsewhere, capture_output=True, text=True, check=True
+    )
+    assert "Mara promises a boat" in done.stdout
