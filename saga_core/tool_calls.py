@@ -17,6 +17,8 @@ _MOST_CALLS = 8
 """Own calls that are answered in one round. Further ones are dropped."""
 _THOUGHTS = ("reasoning", "reasoning_content", "reasoning_details", "extra_content")
 """Fields of a message that a provider may have signed, and wants back with the answers to its calls."""
+_TEXTS = ("text", "summary", "data")
+"""The fields of a thought that come in pieces."""
 
 
 @define
@@ -100,7 +102,7 @@ class OwnCalls:
     names: frozenset[str]
     _earlier: list[GatheredCall] = field(factory=list)
     _round: GatheredCalls = field(factory=GatheredCalls)
-    _fields: dict[str, Any] = field(factory=dict)
+    _thoughts: dict[str, list[Any]] = field(factory=dict)
 
     def take(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a delta without the pieces of SAGA's own calls; empty if nothing else is in it.
@@ -108,10 +110,9 @@ class OwnCalls:
         The indexes of the other calls are those that they have without SAGA's own.
         """
         rest = {name: value for name, value in fields.items() if name != "tool_calls"}
-        for name in (each for each in _THOUGHTS if each in rest):
-            before, value = self._fields.get(name), rest[name]
-            grows = isinstance(before, str | list) and type(before) is type(value)
-            self._fields[name] = before + value if grows else value
+        for name in _THOUGHTS:
+            if name in rest:
+                self._thoughts.setdefault(name, []).append(rest[name])
         pieces, others = fields.get("tool_calls"), []
         if not isinstance(pieces, list):
             return dict(fields)
@@ -157,7 +158,30 @@ class OwnCalls:
             }
             for call in calls
         ]
-        fields, self._fields = {**self._fields, "tool_calls": made}, {}
+        thoughts, self._thoughts = self._thoughts, {}
+        fields = {**{name: _joined(pieces) for name, pieces in thoughts.items()}, "tool_calls": made}
         self._earlier += self._own()
         self._round = GatheredCalls()
         return fields
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """The value of a field that arrived in pieces."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    if not all(isinstance(piece, list) for piece in pieces):
+        return pieces[-1]
+    found: list[Any] = []
+    at: dict[Any, dict[str, Any]] = {}
+    for each in (each for piece in pieces for each in piece):
+        key = (each.get("type"), each["index"]) if isinstance(each, Mapping) and "index" in each else None
+        if key is None or key not in at:
+            found.append(dict(each) if isinstance(each, Mapping) else each)
+            at |= {} if key is None else {key: found[-1]}
+            continue
+        # A thought whose text comes in pieces. Its signature, which may come last, is valid for the whole text alone.
+        for name, value in each.items():
+            whole = at[key].get(name)
+            grows = name in _TEXTS and isinstance(whole, str) and isinstance(value, str)
+            at[key][name] = whole + value if grows else whole if value is None else value
+    return found
