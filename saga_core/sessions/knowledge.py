@@ -108,7 +108,8 @@ class Perspectives:
         if live.revision == revision:
             fold_ = _Fold(turn, revision, state.audiences, assumed, view, frozenset(unseen), frozenset(unmet))
             self._folds[live.session.id, who] = fold_
-        return Perspective(who, _here(view, state, unmet - ids), frozenset(unseen), state)
+        away = turn in unseen and ids.isdisjoint(state.present)
+        return Perspective(who, _here(view, state, unmet - ids, away), frozenset(unseen), state)
 
 
 def ids_of(state: WorldState, who: str) -> frozenset[str]:
@@ -187,22 +188,26 @@ def _is_own(event: Event, ids: frozenset[str]) -> bool:
     return False
 
 
-def _here(view: WorldState, state: WorldState, unmet: Collection[str]) -> WorldState:
-    """Return a view with what everybody here sees: who is here, and where the player and the company are."""
-    company = [each for each in (state.player, *state.present) if each in state.whereabouts]
+def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: bool) -> WorldState:
+    """Return a view with what everybody here sees: who is here, and where the player and the company are.
+
+    Whoever is ``away`` sees nobody, and knows where they were last.
+    """
+    present = () if away else state.present
+    company = [] if away else [each for each in (state.player, *present) if each in state.whereabouts]
     whereabouts = {**view.whereabouts, **{each: state.whereabouts[each] for each in company}}
-    for who, where in view.whereabouts.items():
+    for who, where in () if away else view.whereabouts.items():
         # Whoever is no longer here is where the story has them, if they were last seen here.
         if who not in company and where.place == state.location and state.whereabouts.get(who) != where:
             del whereabouts[who]
-    here = {state.player, *state.present, *(where.place for where in whereabouts.values())}
+    here = {state.player, *present, *(where.place for where in whereabouts.values())}
     return evolve(
         view,
         entities={id_: each for id_, each in view.entities.items() if id_ not in unmet or id_ in here},
         turn=state.turn,
         depth=state.depth,
         player=state.player,
-        present=state.present,
+        present=present,
         whereabouts=whereabouts,
         trackers=state.trackers,
         problems=(),

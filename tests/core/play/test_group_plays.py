@@ -1,7 +1,8 @@
 """Group chats of 60 turns in four languages: no prompt tells a member what she cannot know, and who knows is told.
 
-Members come and go, are told of what they missed, whisper, and are swiped. Each turn tells of a thing with a name of
-its own, so that a prompt shows which turns it tells of.
+Members come and go, are told of what they missed, whisper, and are swiped. Each turn tells of something with a name of
+its own, in the reply and in one field of the report, so that a prompt shows which turns it tells of. With each turn the
+prompts of those who are away are read as well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from attrs import define, field, frozen
 
 from saga_core import Saga
 from saga_core.play.pending_turn import PendingTurn
+from saga_core.state_block import ItemAmount, ItemTransfer, RelationChange, StatusChange
 from tests.core.frontend import answer, memory_config
 from tests.core.play.test_knowledge import prompt
 
@@ -95,6 +97,25 @@ class Stage:
     asked: int = 0
     told: int = 0
     session: str = ""
+    place: int = 0
+    """The turn that named the place where the story is. Whoever is there knows it."""
+
+    def report(self, member: str, thing: str) -> dict[str, Any]:
+        """A field that names the thing."""
+        noted = self.tongue.noted.format(thing=thing)
+        return self.dice.choice(
+            (
+                {"notes": noted},
+                {"event_trigger": noted},
+                {"location": thing},
+                {"mood": thing},
+                {"items_gained": (ItemAmount(thing),)},
+                {"items_transferred": (ItemTransfer(thing, member, "Player"),)},
+                {"status_changes": (StatusChange("Osric", thing),)},
+                {"relationship_changes": (RelationChange(member, "Player", thing, 1),)},
+                {"npc_met": (thing,), "npc_separated": (thing,)},
+            )
+        )
 
     def thing(self) -> str:
         while True:
@@ -122,12 +143,13 @@ class Stage:
         elif len(self.here) < 3 and self.dice.random() < 0.5:
             self.here.append(next(each for each in self.tongue.cast if each not in self.here))
         thing = self.thing()
-        fields = {"present": tuple(self.here), "notes": self.tongue.noted.format(thing=thing)}
+        fields = {"present": tuple(self.here), **self.report(member, thing)}
         reply = self.tongue.reply.format(name=member, thing=thing)
         begun = await self.begin(member, words)
         if self.dice.random() < 0.15:  # a swipe: what the reply told never happened
             lost = self.thing()
-            await answer(begun, self.tongue.reply.format(name=member, thing=lost), **{**fields, "notes": lost})
+            swiped = {"present": tuple(self.here), **self.report(member, lost)}
+            await answer(begun, self.tongue.reply.format(name=member, thing=lost), **swiped)
             begun = await self.begin(member, words)
             assert lost not in prompt(begun)
         shown = await answer(begun, reply, **fields)
@@ -138,7 +160,16 @@ class Stage:
         for each in before | set(self.here):
             self.knows[each].add(number)
         self.met |= set(self.here)
+        self.place = number if "location" in fields else self.place
+        self.see_the_place(before | set(self.here))
+        for each in sorted(self.met):
+            await self.begin(each, "")
         await self.by_hand(number, member)
+        self.see_the_place(set(self.here))
+
+    def see_the_place(self, people: set[str]) -> None:
+        for each in people if self.place else ():
+            self.knows[each].add(self.place)
 
     async def by_hand(self, number: int, member: str) -> None:
         """Somebody is told of what she missed, or a turn was a whisper."""
