@@ -19,6 +19,7 @@ from playwright.async_api import TimeoutError as Late
 
 VERSION = "1.19.0"
 _PLACE = Path(os.environ.get("SAGA_TEST_CACHE", Path.home() / ".cache" / "saga-tests")) / f"sillytavern-{VERSION}"
+_COMMAND = "async text => (await SillyTavern.getContext().executeSlashCommandsWithOptions(text))?.pipe"
 _READY = 120
 """Seconds until it has compiled its libraries for the first time."""
 
@@ -93,9 +94,7 @@ class Tavern:
 
     async def command(self, text: str) -> str | None:
         """Run a slash command and return what it says."""
-        found: str | None = await self.page.evaluate(
-            "async text => (await SillyTavern.getContext().executeSlashCommandsWithOptions(text))?.pipe", text
-        )
+        found: str | None = await self.page.evaluate(_COMMAND, text)
         return found
 
     async def connect(self, url: str) -> None:
@@ -114,10 +113,8 @@ class Tavern:
 
     async def go(self, character: str) -> None:
         """Open the chat of a character."""
-        await self.command(f"/go {character}")
-        await self.page.wait_for_function(
-            "name => SillyTavern.getContext().chatId && SillyTavern.getContext().chat[0]?.name === name", arg=character
-        )
+        begun = "name => SillyTavern.getContext().chatId && SillyTavern.getContext().chat[0]?.name === name"
+        await self._pressed(_COMMAND, f"/go {character}", begun, character)
         await self.page.wait_for_timeout(1_000)
 
     async def show(self) -> None:
@@ -175,13 +172,26 @@ class Tavern:
         await self.page.wait_for_function("getComputedStyle(document.getElementById('mes_stop')).display === 'none'")
         await self.page.wait_for_timeout(700)
 
+    async def _pressed(self, press: str, given: str | None, begun: str, before: int | str) -> None:
+        """Do something until it has begun: SillyTavern takes no clicks and commands while it saves or connects."""
+        for _ in range(12):
+            await self.page.evaluate(press, given)
+            try:
+                await self.page.wait_for_function(begun, arg=before, timeout=5_000)
+            except Late:
+                continue
+            return
+        raise AssertionError(f"nothing came of {press}")
+
     async def say(self, words: str) -> None:
         """Send a message and wait for the reply and the panel."""
         await self._idle()
         before = await self._before()
-        await self.page.evaluate(
+        await self._pressed(
             "words => { jQuery('#send_textarea').val(words).trigger('input'); jQuery('#send_but').trigger('click'); }",
             words,
+            "length => SillyTavern.getContext().chat.length > length",
+            before["length"],
         )
         await self._settled(before["length"] + 2)
 
@@ -189,22 +199,27 @@ class Tavern:
         """Ask for another reply."""
         await self._idle()
         before = await self._before()
-        await self.page.evaluate("jQuery('#chat .last_mes .swipe_right').trigger('click')")
+        await self._pressed(
+            "() => { jQuery('#chat .last_mes .swipe_right').trigger('click'); }",
+            None,
+            "swipes => SillyTavern.getContext().chat.at(-1).swipe_id >= swipes",
+            before["swipes"],
+        )
         await self._settled(before["length"], before["swipes"] + 1)
 
     async def edit(self, place: int, text: str) -> None:
         """Change a message that is there."""
         await self._idle()
+        found = await self.page.evaluate("place => SillyTavern.getContext().chat.length + place", place)
+        message = f"#chat .mes[mesid='{found}']"
+        await self.page.evaluate("message => { jQuery(message).find('.mes_edit').trigger('click'); }", message)
+        await self.page.wait_for_selector(f"{message} #curEditTextarea", state="attached")
         await self.page.evaluate(
-            """async ([place, text]) => {
-                const { chat } = SillyTavern.getContext();
-                const message = jQuery(`#chat .mes[mesid=${chat.length + place}]`);
-                message.find('.mes_edit').trigger('click');
-                await new Promise((done) => setTimeout(done, 300));
-                message.find('#curEditTextarea').val(text).trigger('input');
-                message.find('.mes_edit_done').trigger('click');
+            """([message, text]) => {
+                jQuery(message).find('#curEditTextarea').val(text).trigger('input');
+                jQuery(message).find('.mes_edit_done').trigger('click');
             }""",
-            [place, text],
+            [message, text],
         )
         await self.page.wait_for_function(
             "([place, text]) => SillyTavern.getContext().chat.at(place).mes === text", arg=[place, text]
@@ -225,6 +240,6 @@ class Tavern:
             }""",
             [name, members],
         )
-        await self.command(f"/go {name}")
-        await self.page.wait_for_function("SillyTavern.getContext().groupId && SillyTavern.getContext().chat.length")
+        begun = "() => SillyTavern.getContext().groupId && SillyTavern.getContext().chat.length"
+        await self._pressed(_COMMAND, f"/go {name}", begun, "")
         await self.page.wait_for_timeout(1_000)

@@ -102,7 +102,7 @@ async def _play(browser: Browser, upstream: Upstream, url: str, file: Path, port
     assert config.server.origins == (url,)
     context = await browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
     page = await context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)  # beside the other tests
     tavern = Tavern(page, url)
     async with Server(config, {}):
         await tavern.open("Dez")
