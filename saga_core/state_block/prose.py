@@ -9,14 +9,19 @@ is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 _FENCE = re.compile(r"[ \t]{0,8}(?P<fence>`{3,}|~{3,})")
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w:.-]{0,60})(?P<rest>(?:\s[^<>]{0,4000})?/?)>")
 _TABLE = re.compile(r"^(?:[ \t]*[-*_]{3,}[ \t]*\n)?(?:[ \t]*\|[^\n]*\|[ \t]*(?:\n|$)){2,}", re.M)
-_BAR = re.compile(r"^[ \t]*[\[【［(（][^\n|]*\|[^\n|]*\|[^\n]*[\]】］)）][ \t]*$", re.M)
-"""A line in brackets with cells, such as ``[Day 3 | 17:40 | Ferry]``."""
+_BAR = re.compile(r"^(?:[^\n|]{1,200}\|){2,40}[^\n|]{0,200}$", re.M)
+"""A line of cells, such as ``[Day 3 | 17:40 | Ferry]``."""
+_ROW = re.compile(r"[ \t]{0,8}(?:>[ \t]?[-*+•]?|[-*+•])[ \t][^\n:：]{1,60}[:：]")
+"""A row of a board, such as ``- key: value`` or ``> **key**: value``. A dialogue has names alone."""
+_HEADING = re.compile(r"[ \t>]{0,8}(?:\*\*[^\n*]{1,60}\*\*|#{1,6}[ \t][^\n]{1,60})[ \t]{0,8}")
+_ROWS = 2
+"""The least rows of a board."""
 _MACRO = re.compile(r"\{\{[^{}\n]{1,400}\}\}")
 """A frontend's macro, which it evaluates and does not send back."""
 _TOKENS = re.compile(r"\s*(?:<\|[^\W\d][\w ]{0,40}\|?>\s*|<[^\W\d]\w{0,40}\|>\s*)+(?!assistant\b)")
@@ -42,7 +47,9 @@ _DEEP = 4
 
 def has_markup(text: str) -> bool:
     """A quick check whether a text may hold anything besides prose."""
-    return "<" in text or "```" in text or "~~~" in text or "|" in text or "{{" in text
+    if "<" in text or "```" in text or "~~~" in text or "|" in text or "{{" in text:
+        return True
+    return (":" in text or "：" in text) and _without_boards(text) != text
 
 
 def prose_of(text: str) -> str:
@@ -127,8 +134,28 @@ def _unfenced(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = _TABLE.sub("\n", _unfenced(text) if "```" in text or "~~~" in text else text)
-    text = _MACRO.sub("", _BAR.sub("", text))
+    text = _MACRO.sub("", _BAR.sub("", text)).strip()
+    if ":" in text or "：" in text:
+        text = _without_boards(text)
     return _GAP.sub("\n\n", text.replace("\0", "")).strip()
+
+
+def _without_boards(text: str) -> str:
+    """The text without two or more rows of a board at its beginning or end, and their heading."""
+    lines = text.strip().split("\n")
+    first, last = _board(lines), len(lines) - _board(lines[::-1])
+    if not first and last == len(lines):
+        return text
+    while last > first and (not lines[last - 1].strip() or (last < len(lines) and _HEADING.fullmatch(lines[last - 1]))):
+        last -= 1
+    return "\n".join(lines[first:last]).strip()
+
+
+def _board(lines: Sequence[str]) -> int:
+    """How many lines a board at the beginning has."""
+    begin = next((at for at, line in enumerate(lines[:2]) if not _HEADING.fullmatch(line) and line.strip()), 0)
+    rows = next((at for at, line in enumerate(lines[begin:]) if _ROW.match(line) is None), len(lines) - begin)
+    return begin + rows if rows >= _ROWS else 0
 
 
 def _parts(text: str) -> Iterator[tuple[str | None, str, int]]:

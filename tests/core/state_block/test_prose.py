@@ -83,3 +83,30 @@ def test_it_takes_no_longer_than_the_text(text: str) -> None:
     began = time.process_time()
     prose_of(text)
     assert time.process_time() - began < 0.5
+
+
+BOARDS = {
+    "cells": ("🕰️ 17:40 | 📍 Ferry | 🌧️ rain\n\n", ""),
+    "quoted rows": ("", "\n\n> **Fares**: 14 coppers\n> **Leaks**: two of them"),
+    "a list with a heading": ("", "\n\n**Ledger**\n- Fares: 14 coppers\n- Leaks: two of them"),
+    "a list in front": ("- Fares: 14 coppers\n- Leaks: two of them\n\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_board_at_an_end_is_no_prose(name: str) -> None:
+    before, behind = BOARDS[name]
+    assert prose_of(f"{before}She counts the coins.{behind}") == "She counts the coins."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She reads:\n- Rope: two coils\n- Oil: one flask\n\nThen she nods.",
+        "They sit down.\n\n**Ruda:** Mind the bucket.\n**Kit:** What bucket?",
+        "Ruda: Mind the bucket.\nKit: What bucket?",
+        "A word, ||a secret||, and another.",
+    ],
+)
+def test_lists_and_dialogues_within_a_story_are_prose(text: str) -> None:
+    assert prose_of(text) == text
