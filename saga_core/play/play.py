@@ -526,7 +526,7 @@ def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:
 
 def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
     live = start.place.live
-    return PathEpisodes(live.tree, live.episodes, start.place.parent).rows(query, most, start.unseen)
+    return PathEpisodes(live.tree, live.episodes, start.place.parent).rows(query, most, start.told.notes, start.unseen)
 
 
 def _people(state: WorldState) -> list[str]:

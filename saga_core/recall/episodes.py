@@ -55,6 +55,7 @@ def _year_of(day: str) -> tuple[str, str]:
     return (found["year"], found["rest"]) if found is not None else ("", "")
 
 
+_REMARKS = 3
 PASSAGES = 2
 """Version of ``passage_of``. Increment it whenever ``passage_of`` returns a different text for the same episode.
 Vectors of different versions cannot be compared, so older ones are recomputed, as after a change of the embedder."""
@@ -133,12 +134,21 @@ class PathEpisodes:
         )
         return dict(found)
 
-    def rows(self, query: str, k: int, skip: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
-        """Return what ``search`` finds, the best first, as JSON-compatible data."""
-        found = sorted(self.search(query, k, skip).items(), key=lambda each: (-each[1], each[0]))
-        return [
-            {"turn": turn, "depth": self.depth(turn), "score": score, "text": self.text(turn)} for turn, score in found
-        ]
+    def rows(
+        self, query: str, k: int, remarks: Sequence[tuple[int, str]], skip: frozenset[str] = frozenset()
+    ) -> list[dict[str, Any]]:
+        """Return what ``search`` finds, the best first, as JSON-compatible data.
+
+        Up to three of the ``remarks`` that match, with the depths of their turns, come before the turns.
+        """
+        index = LexicalIndex()
+        for number, (_, text) in enumerate(remarks):
+            index.add(str(number), text)
+        noted = ((*remarks[int(number)], score) for number, score in index.search(query, k=_REMARKS))
+        turns = sorted(self.search(query, k, skip).items(), key=lambda each: (-each[1], each[0]))
+        found = [(self._path[depth], depth, score, text) for depth, text, score in noted]
+        found += [(turn, self.depth(turn), score, self.text(turn)) for turn, score in turns]
+        return [dict(zip(("turn", "depth", "score", "text"), each, strict=True)) for each in found[:k]]
 
     def spread(self, term: str, most: int) -> int:
         """Return the number of turns of the path that contain ``term``, or any number above ``most`` if more do.

@@ -170,13 +170,14 @@ class Views:
     async def search(
         self, query: str, *, session_id: str, k: int = 10, turn: str | None = None
     ) -> list[dict[str, Any]]:
-        """Return the turns of the path to ``turn`` whose words match ``query`` best, best first.
+        """Return the remarks and the turns of the path to ``turn`` whose words match ``query`` best, best first.
 
         ``turn`` is an id, or a timeline's name for its head; None for the active head.
         """
         live = await self.directory.load(session_id)
         head = turn_named(live, turn) if turn is not None else live.head
-        return PathEpisodes(live.tree, live.episodes, head).rows(query, k)
+        remarks = (await live.state(head)).notes
+        return PathEpisodes(live.tree, live.episodes, head).rows(query, k, remarks)
 
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """Return a turn's context with the reason for every entry, as JSON-compatible data.

@@ -128,7 +128,7 @@ class Stage:
         """Use a tool as the official client does."""
         base = f"/s/{quote(self.session, safe='')}" if step.get("confined") else ""
         url = f"{self.saga.server.url}{base}/mcp?allow=read&allow=note&allow=change"
-        async with httpx2.AsyncClient() as http, Mcp(streamable_http_client(url, http_client=http)) as to:
+        async with httpx2.AsyncClient(timeout=60) as http, Mcp(streamable_http_client(url, http_client=http)) as to:
             tool = next(each for each in TOOLS if each.name == step["use"])
             given = {name: await self._filled(to, value) for name, value in step.get("with", {}).items()}
             own = {"session": self.session} if "session" in tool.params and not base else {}

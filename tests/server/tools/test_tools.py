@@ -92,7 +92,7 @@ def client(here: Path, *options: str) -> Client:
 async def over_http(address: str, path: str = "/mcp") -> AsyncIterator[Client]:
     """A client of the server's address."""
     async with (
-        httpx2.AsyncClient(headers={"Authorization": "Bearer first"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": "Bearer first"}, timeout=60) as http,
         Client(streamable_http_client(address + path, http_client=http)) as to,
     ):
         yield to
@@ -171,7 +171,7 @@ async def test_over_http_a_base_url_keeps_a_model_in_its_session(address: str) -
 
 async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         assert (await http.post(f"{address}/mcp", json=message)).status_code == 401
         refused = await http.post(f"{address}/mcp?allow=erase", json=message, headers={"Authorization": "Bearer first"})
         assert refused.status_code == 400
@@ -263,7 +263,7 @@ async def test_threads_are_opened_and_closed(here: Path, served: subprocess.Pope
 
 async def _declare_oaths(here: Path) -> None:
     url = f"{address_of(here / 'data')}/api/sessions/Harbour/changes"
-    async with httpx2.AsyncClient(headers={"Authorization": "Bearer first"}) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": "Bearer first"}, timeout=60) as http:
         declared = await http.post(url, json={"kind": "declare", "declaration": "oaths | kind=threads"})
         assert declared.status_code == 201, declared.text
 
