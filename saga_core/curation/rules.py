@@ -20,13 +20,13 @@ from saga_core.language import (
     language_of,
     match_name,
     mentions,
+    without_speech,
 )
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.!?。！？…\n])+(?:[.!?。！？…]+|\n|$)")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
 _WORDS = tuple(each.story for each in every())
 
 
@@ -48,7 +48,7 @@ _SUBJECT = any_of(lambda words: words.subject)
 
 def narrated(text: str) -> Iterator[str]:
     """Yield the sentences of a reply, without quoted speech."""
-    for match in _SENTENCE.finditer(_QUOTED.sub(" ", text)):
+    for match in _SENTENCE.finditer(without_speech(text)):
         sentence = " ".join(match.group().split())
         if sentence:
             yield sentence
@@ -56,7 +56,7 @@ def narrated(text: str) -> Iterator[str]:
 
 def unreal(text: str) -> bool:
     """Whether a text mentions dreams, memories, ghosts or the like."""
-    return _UNREAL.search(_QUOTED.sub(" ", text)) is not None
+    return _UNREAL.search(without_speech(text)) is not None
 
 
 def of_a_body(text: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 
 from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
-from saga_core.language import caseless, every, fold_name
+from saga_core.language import caseless, every, fold_name, mentions, without_speech
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
 from saga_core.state_block import BlockFields
@@ -60,7 +60,13 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
 
 
 def player_events(
-    fields: BlockFields, state: WorldState, name: str, sure: bool, claims: Sequence[str], card: str = ""
+    fields: BlockFields,
+    state: WorldState,
+    name: str,
+    sure: bool,
+    claims: Sequence[str],
+    card: str = "",
+    told: str = "",
 ) -> tuple[Event, ...]:
     """The events for the names of the player's character at one turn, before its report is read.
 
@@ -68,7 +74,7 @@ def player_events(
     by bearing out one of ``claims``, the names that the player's own words may have given the character. The other
     names that it bears out become other names of the character. A report bears out a name if somebody owns or does
     something under it who was never company: neither before nor in this report. So it does with names that stand in the
-    text about the player in ``card``, the client's description.
+    text about the player in ``card``, the client's description. ``told`` is what was said and told at this turn.
     """
     player = state.entities.get(state.player)
     if player is None:
@@ -82,7 +88,7 @@ def player_events(
     head = the_player(state, name, sure=sure)
     if any(isinstance(event, deltas.Played) for event in head):
         return head  # the words may have been another character's
-    borne_out |= _from_own_text(fields, state, (name, *player.names), card)
+    borne_out |= _from_own_text(fields, state, (name, *player.names), card, told)
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
     called = set(map(fold_name, (*player.names, *others)))
     listed = not lists_player(state) and bool(called & set(map(fold_name, (*(fields.present or ()), *fields.npc_met))))
@@ -122,12 +128,15 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
     return found
 
 
-def _from_own_text(fields: BlockFields, state: WorldState, names: Sequence[str], card: str) -> dict[str, str]:
+def _from_own_text(
+    fields: BlockFields, state: WorldState, names: Sequence[str], card: str, told: str
+) -> dict[str, str]:
     """The names in the text about the player under which a report has somebody deal with those who are here: "Joss", of
     "nobody has ever called her anything but Joss".
 
     A report that calls the player by a known name means others by these names. Two of them in one event are two people.
-    Who is listed as company is none of them, unless the narrator lists the player too, or has never named the player.
+    Who is listed as company is none of them, unless the narrator lists the player too, or does not tell of them: a
+    narrator who says "you" names the player in speech and in the report alone.
     """
     pairs = list(_dealing(fields))
     own = set(map(fold_name, names))
@@ -136,10 +145,17 @@ def _from_own_text(fields: BlockFields, state: WorldState, names: Sequence[str],
     strangers, known = _strangers(fields, state)
     listed = set(map(fold_name, (*(fields.present or ()), *fields.npc_met)))
     is_listed = bool(listed & own) or lists_player(state)
-    met = known - listed if is_listed else known
+    narration = without_speech(told)
+    untold = {name for name in listed - set(strangers) if told and not mentions(narration, name)}
+    met = known - listed if is_listed else known - untold
     found: dict[str, str] = {}
     for pair in pairs:
         new = [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
+        new = new or [
+            each
+            for each in pair
+            if fold_name(each) in untold and stands_in_text_of(card, each, names, in_any_sentence=True)
+        ]
         others = [each for each in pair if each not in new and fold_name(each) in known]
         if len(new) == 1 and others:
             found[new[0]] = strangers.get(fold_name(new[0]), "")

@@ -71,6 +71,7 @@ from saga_core.language.tokens import (
     standing,
     telling_nothing,
     terms,
+    without_speech,
 )
 from saga_core.lazy_face import lazy_face
 
@@ -150,6 +151,7 @@ __all__ = [
     "without_empty_lines",
     "without_needless_marks",
     "without_signs",
+    "without_speech",
 ]
 
 # Imported on first access, because the start of the process needs few of them.

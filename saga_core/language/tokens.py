@@ -174,6 +174,14 @@ def hangs_on(tail: str, name: str) -> bool:
     return tail in particles() or (len(name) > 1 and tail in _particles_of_long())
 
 
+_SPEECH = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
+
+
+def without_speech(text: str) -> str:
+    """A text without what stands in quotation marks."""
+    return _SPEECH.sub(" ", text)
+
+
 def mentions(text: str, name: str) -> bool:
     """Whether ``name`` occurs in ``text`` as a word.
 

@@ -32,9 +32,13 @@ _HEAD = re.compile(
 )
 _QUOTED = re.compile(r"[\"“「『‘'《](?P<inner>[^\"“”「」『』‘'《》\n.。!?！？,，、:：]{1,30})[\"”」』’'》]")
 _FIRST = re.compile(r"[ \t*\]】:：,，)）—–-]{1,8}(?P<first>[^,，、.。;；(（:：\n]{1,40})")
-_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.。!?！？;；\n])+")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[(（][^()（）\n]{{0,80}}[)）]|[^.。!?！？;；\n])+")
 _SEGMENT = re.compile(r"[^,，、(（]*")
-_REMARK = re.compile(r"(?P<before>[^,，、()（）:：]{1,40}?)[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
+_REMARK = re.compile(r"(?P<before>[^,，、()（）:：]{1,40}?)[ \t]?[(（](?P<remark>[^()（）]{1,80})[)）]")
+_SEVERAL = re.compile(r"[,，、/;；]")
+_LATIN = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
+_OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN})")
+_APPOSED = re.compile(r"(?P<who>[A-Z][\w’'-]+ (?P<family>[A-Z][\w’'-]+)), (?P<title>\w{1,20})\.? (?P=family)\b")
 _ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
 _BEHIND = re.compile(r"[\"”」』’']{1,2}[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
 _WHO = re.compile(
@@ -101,11 +105,12 @@ def _part_of(folded: str, whole: str) -> bool:
     )
 
 
-def stands_in_text_of(card: str, name: str, names: Iterable[str]) -> bool:
+def stands_in_text_of(card: str, name: str, names: Iterable[str], *, in_any_sentence: bool = False) -> bool:
     """Whether ``name`` stands where the card is about the person with these ``names``: in a line that begins with one,
-    or in a sentence that has one and says what somebody is called. False if it belongs to an entry of another person.
+    or in a sentence that has one and says what somebody is called (or ``in_any_sentence`` that has one). False if it
+    belongs to an entry of another person.
     """
-    own, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1))
+    own, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1), in_any_sentence)
     entry = entry_of(card, name)
     if any(mentions(line, name) for line in own):
         return entry is None or any(entry.text in line for line in own)
@@ -113,7 +118,7 @@ def stands_in_text_of(card: str, name: str, names: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _about(card: str, names: tuple[str, ...], in_any_sentence: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The lines that begin with one of the names, and the other sentences that have one and a word for calling."""
     own, others = list[str](), list[str]()
     for line in card.split("\n"):
@@ -122,7 +127,9 @@ def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[st
         elif any(name in line for name in names):
             sentences = (each.group() for each in _SENTENCE.finditer(line))
             others += [
-                each for each in sentences if _words("naming").search(each) and any(name in each for name in names)
+                each
+                for each in sentences
+                if any(name in each for name in names) and (in_any_sentence or _words("naming").search(each))
             ]
     return tuple(own), tuple(others)
 
@@ -210,7 +217,7 @@ def _of_line(line: str) -> Iterator[CardEntry]:
         return
     marked = list(_first(head, rest))
     if matched["remark"]:
-        marked += [each.strip() for each in re.split(r"[,，、/;；]", matched["remark"]) if _is_name(each.strip())]
+        marked += [each.strip() for each in _SEVERAL.split(matched["remark"]) if _is_name(each.strip())]
     others: list[CardEntry] = []
     other = ""
     for number, sentence in enumerate(each.group().strip() for each in _SENTENCE.finditer(rest)):
@@ -292,11 +299,19 @@ def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
             before = " ".join(reversed([*takewhile(lambda word: word[:1].isupper(), reversed(words))]))
         if not before or len(parts(before)) > 1 or _is_of(before, head) or _QUOTED.search(before):
             continue
-        remark = found["remark"].strip()
-        names = [remark, *remark.split(" ")[-1:]] if caseless(remark) else [remark][: 2 - len(parts(remark))]
+        remarks = [each.strip() for each in _SEVERAL.split(found["remark"])]
+        names = [
+            name
+            for each in remarks
+            for name in ([each, *each.split(" ")[-1:]] if caseless(each) else [each][: 2 - len(parts(each))])
+        ]
         yield CardEntry(
             before, tuple(each for each in dict.fromkeys(names) if _is_name(each)), sentence, is_within=True
         )
+    for found in _APPOSED.finditer(sentence):
+        if is_title(fold(found["title"])) and not _is_of(found["who"], head):
+            titled = found.group().partition(", ")[2]
+            yield CardEntry(found["who"], (titled,), sentence, is_within=True)
 
 
 def _first(head: str, rest: str) -> Iterator[str]:
@@ -336,6 +351,10 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
             behind = _BEHIND.match(text, at + len(name))
             if behind is not None and _is_name(behind["remark"].strip()):
                 yield behind.start("remark"), behind["remark"].strip()
+            end = at + len(name)
+            while other := _OR.match(text, end):
+                yield at, other["name"]
+                end = other.end()
 
 
 def _of_sheets(card: str) -> Iterator[CardEntry]:
@@ -381,9 +400,8 @@ def _is_name(text: str) -> bool:
 def _called() -> tuple[re.Pattern[str], ...]:
     """Matches the name beside a word for a nickname, before it or behind it."""
     before = _any(all_of(lambda each: each.names.nicknames))
-    latin = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
     return (
-        re.compile(rf"(?i:\b(?:{before}))[:：]? ?[\"“']?(?P<name>{latin})"),
+        re.compile(rf"(?i:\b(?:{before}))[:：]? ?[\"“']?(?P<name>{_LATIN})"),
         re.compile(
             rf"(?:{before})[:：]? ?[「『“\"'‘]?(?P<name>[^\s\x00-\x7f、，,「」『』“”‘’（）()]{{2,8}}?)"
             r"(?=[、，,。.;；」』”’\"')）]|$)"

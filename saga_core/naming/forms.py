@@ -146,7 +146,7 @@ def same_name(one: list[str], other: list[str]) -> bool:
 
     False if the titles give different genders, or if ``one`` has an ordinal that ``other`` does not have.
     """
-    if _opposite(one, other) or _ordinals(one) - _ordinals(other):
+    if _opposite(one, other) or _ordinals(one) - _ordinals(other) or _entitled_otherwise(one, other):
         return False
     if not _epithet(one):
         other = other[: len(other) - len(_epithet(other))]
@@ -160,6 +160,15 @@ def same_name(one: list[str], other: list[str]) -> bool:
     return any(_in_other_words(each, other) for each in ([one] if plain == one else [one, plain])) or (
         plain != one and plain == other
     )
+
+
+def _entitled_otherwise(one: list[str], other: list[str]) -> bool:
+    """Whether both are one family name in Latin script with another title: Constable Hicks is not Mrs Hicks."""
+    mine, theirs = untitled(one), untitled(other)
+    if mine != theirs or len(mine) != 1 or not mine[0].isascii() or mine in (one, other):
+        return False
+    titles, others = ({word.strip(".") for word in words} for words in (one, other))
+    return not (titles <= others or others <= titles)
 
 
 def _is_person(words: list[str]) -> bool:

@@ -548,6 +548,7 @@ class Names:
             if len(near) > _NEAR:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
+            fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
             fits = entitled or fits  # of two Lacombes the inspector
@@ -559,6 +560,14 @@ class Names:
         """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
         return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
+
+    def _is_anothers(self, id_: str, name: str) -> bool:
+        """Whether the card gives a name to another than this character, of whom it tells too."""
+        entry = self.evidence.entry(name)
+        if entry is None or not any(fold(name) == fold(each) for each in (entry.head, *entry.names)):
+            return False
+        own = [self.evidence.entry(each) for each in self._names_of([id_])]
+        return any(own) and entry not in own
 
     def _trace(self) -> None:
         for entity in (*self.state.entities.values(), *self._strangers.values()):
