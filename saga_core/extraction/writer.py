@@ -290,10 +290,15 @@ class _Reports:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
     def _gains(self) -> Iterator[_Owned]:
-        """Owner, thing and quantity of each gain."""
+        """Owner, thing and quantity of each gain. In an inventory, a thing that may be one carried is that one."""
+        player, names = self.state.player, self.names
+        carried = self.state.belongings.get(player, {})
+        again = {found for each in self.fields.items_gained if (found := names.find(Kind.ITEM, each.name)) in carried}
         for item in self.fields.items_gained:
-            name, owner = self.names.owner_in(item.name)
-            yield owner or self.state.player, self.names.ensure(Kind.ITEM, name), item.quantity
+            name, owner = names.owner_in(item.name)
+            near = names.held_by(player, name) if owner in (None, player) and len(again) > 1 else None
+            thing = near if near is not None and near not in again else names.ensure(Kind.ITEM, name)
+            yield owner or player, thing, item.quantity
 
     def _leaving(self, given: list[_Given]) -> dict[str, int]:
         """What leaves the player's hands in this block, by thing."""
