@@ -135,8 +135,8 @@ def _from_own_text(
     "nobody has ever called her anything but Joss".
 
     A report that calls the player by a known name means others by these names. Two of them in one event are two people.
-    Who is listed as company is none of them, unless the narrator lists the player too, or does not tell of them: a
-    narrator who says "you" names the player in speech and in the report alone.
+    Who is listed as company is none of them, unless the narrator lists the player too, or has never named the player
+    and does not tell of them: who says "you" names the player in speech and in the report alone.
     """
     pairs = list(_dealing(fields))
     own = set(map(fold_name, names))
@@ -147,6 +147,7 @@ def _from_own_text(
     is_listed = bool(listed & own) or lists_player(state)
     narration = without_speech(told)
     untold = {name for name in listed - set(strangers) if told and not mentions(narration, name)}
+    untold = untold if is_listed or not _is_named(state) else set()
     met = known - listed if is_listed else known - untold
     found: dict[str, str] = {}
     for pair in pairs:

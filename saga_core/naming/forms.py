@@ -152,10 +152,12 @@ def same_name(one: list[str], other: list[str]) -> bool:
         other = other[: len(other) - len(_epithet(other))]
     if not _ordinals(one):
         other = [word for word in other if not _ORDINAL.fullmatch(word)] or other
-    plain = untitled(one)
+    plain, known = untitled(one), untitled(other)
+    if plain != one and known != other and one[0] == other[0] and _called(known, plain):
+        return True  # Professor Ilse Harrow, known as Professor Ilse
     if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _ANY_HONORIFIC and plain == other[:1]):
         return True
-    if plain == one and len(other) > 1 and untitled(other) == one and not is_title(one[0]) and _is_person(one):
+    if plain == one and len(other) > 1 and known == one and not is_title(one[0]) and _is_person(one):
         return len("".join(one)) > 1
     return any(_in_other_words(each, other) for each in ([one] if plain == one else [one, plain])) or (
         plain != one and plain == other
