@@ -8,7 +8,7 @@ from functools import cache
 
 from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
-from saga_core.language import caseless, every, fold_name, mentions, without_speech
+from saga_core.language import caseless, every, fold_name, mentions, speeches, without_speech
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
 from saga_core.state_block import BlockFields
@@ -66,7 +66,7 @@ def player_events(
     sure: bool,
     claims: Sequence[str],
     card: str = "",
-    told: str = "",
+    prose: str = "",
 ) -> tuple[Event, ...]:
     """The events for the names of the player's character at one turn, before its report is read.
 
@@ -74,7 +74,8 @@ def player_events(
     by bearing out one of ``claims``, the names that the player's own words may have given the character. The other
     names that it bears out become other names of the character. A report bears out a name if somebody owns or does
     something under it who was never company: neither before nor in this report. So it does with names that stand in the
-    text about the player in ``card``, the client's description. ``told`` is what was said and told at this turn.
+    text about the player in ``card``, the client's description. ``prose`` is the reply. And so it does with a name
+    by which the reply addresses somebody, and tells of nobody.
     """
     player = state.entities.get(state.player)
     if player is None:
@@ -88,11 +89,11 @@ def player_events(
     head = the_player(state, name, sure=sure)
     if any(isinstance(event, deltas.Played) for event in head):
         return head  # the words may have been another character's
-    borne_out |= _from_own_text(fields, state, (name, *player.names), card, told)
+    borne_out |= _from_own_text(fields, state, (name, *player.names), card, prose)
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
     called = set(map(fold_name, (*player.names, *others)))
-    listed = not lists_player(state) and bool(called & set(map(fold_name, (*(fields.present or ()), *fields.npc_met))))
-    if listed:
+    company = (*(fields.present or ()), *fields.npc_met)
+    if not lists_player(state) and any(is_word_for_player(each) or fold_name(each) in called for each in company):
         head += (deltas.AttributeSet(player.id, LISTED, 1),)
     if others or claims != kept:
         attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
@@ -129,7 +130,7 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
 
 
 def _from_own_text(
-    fields: BlockFields, state: WorldState, names: Sequence[str], card: str, told: str
+    fields: BlockFields, state: WorldState, names: Sequence[str], card: str, prose: str
 ) -> dict[str, str]:
     """The names in the text about the player under which a report has somebody deal with those who are here: "Joss", of
     "nobody has ever called her anything but Joss".
@@ -140,27 +141,33 @@ def _from_own_text(
     """
     pairs = list(_dealing(fields))
     own = set(map(fold_name, names))
-    if not card or any(is_word_for_player(each) or fold_name(each) in own for pair in pairs for each in pair):
+    if any(is_word_for_player(each) or fold_name(each) in own for pair in pairs for each in pair):
         return {}
     strangers, known = _strangers(fields, state)
     listed = set(map(fold_name, (*(fields.present or ()), *fields.npc_met)))
     is_listed = bool(listed & own) or lists_player(state)
-    narration = without_speech(told)
-    untold = {name for name in listed - set(strangers) if told and not mentions(narration, name)}
+    narration = without_speech(prose)
+    untold = {name for name in listed - set(strangers) if prose and not mentions(narration, name)}
     untold = untold if is_listed or not _is_named(state) else set()
     met = known - listed if is_listed else known - untold
     found: dict[str, str] = {}
     for pair in pairs:
         new = [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
+        new = new or [each for each in pair[1:] if fold_name(each) not in met and _is_addressed_alone(each, prose)]
         new = new or [
             each
             for each in pair
             if fold_name(each) in untold and stands_in_text_of(card, each, names, in_any_sentence=True)
         ]
-        others = [each for each in pair if each not in new and fold_name(each) in known]
-        if len(new) == 1 and others:
+        others = (each for each in pair if each not in new)
+        if len(new) == 1 and any(fold_name(each) in known or mentions(narration, each) for each in others):
             found[new[0]] = strangers.get(fold_name(new[0]), "")
     return found
+
+
+def _is_addressed_alone(name: str, prose: str) -> bool:
+    """Whether a reply addresses somebody by this name, and tells of nobody by it."""
+    return is_addressed(name, prose) and not mentions(without_speech(prose), name)
 
 
 def lists_player(state: WorldState) -> bool:
@@ -211,20 +218,13 @@ def _acting(fields: BlockFields) -> Iterator[str]:
     yield from (status.name for status in fields.status_changes)
 
 
-_OPENS, _ENDS = "“\"「『‘'", ",，、?？!！…—.。”\"」』’'"
-
-
 def is_addressed(name: str, told: str) -> bool:
-    """Whether a text addresses somebody by this name, at the beginning of a speech or at its end."""
-    at = told.find(name)
-    while at >= 0:
-        end = at + len(name)
-        if told[end : end + 1] in set(_ENDS) and (
-            told[at - 1 : at] in set(_OPENS) or told[end + 1 : end + 2] in set(_ENDS)
-        ):
-            return True
-        at = told.find(name, end)
-    return False
+    """Whether a text addresses somebody by this name: in a speech, with a mark before it and behind."""
+    if name not in told:
+        return False
+    before, behind = r"(?:\A|[,，、.。!！?？…—])\s*", r"(?=[,，、.。!！?？…—]|\s*\Z)"
+    called = re.compile(f"{before}{re.escape(name)}{behind}")
+    return any(called.search(speech) for speech in speeches(told))
 
 
 def second_person(state: WorldState, name: str = "") -> str | None:

@@ -65,7 +65,7 @@ def read_delta(
     before: a block may repeat what it reported.
     """
     fields = reading.fields
-    head = player_events(fields, state, player_name, sure, claims, card, told)
+    head = player_events(fields, state, player_name, sure, claims, card, told.removeprefix(words))
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))

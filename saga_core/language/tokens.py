@@ -174,7 +174,12 @@ def hangs_on(tail: str, name: str) -> bool:
     return tail in particles() or (len(name) > 1 and tail in _particles_of_long())
 
 
-_SPEECH = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
+_SPEECH = re.compile(r"\"[^\"\n]*\"|[“„][^“”„\n]*[”“]|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»|»[^«»\n]*«")
+
+
+def speeches(text: str) -> list[str]:
+    """What stands in quotation marks in a text, without the marks."""
+    return [found[1:-1] for found in _SPEECH.findall(text)]
 
 
 def without_speech(text: str) -> str:

@@ -15,7 +15,7 @@ Nothing is listed in advance. A name that the story uses is looked up, and it ha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 
@@ -38,6 +38,10 @@ _REMARK = re.compile(r"(?P<before>[^,，、()（）:：]{1,40}?)[ \t]?[(（](?P<
 _SEVERAL = re.compile(r"[,，、/;；]")
 _LATIN = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
 _OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN})")
+_FOR = re.compile(rf"(?P<name>{_LATIN}) for (?P<who>{_LATIN})(?=[,.;]| and |\Z)")
+_IS = re.compile(r"(?P<who>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?) is (?P<name>[A-Z][\w’'-]+)(?=[,.;]|\Z)")
+_SOMEBODY = re.compile(r"\b(?:[Aa]n?|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ss]ome|[Hh]is|[Hh]er|[Tt]heir|[Mm]y) (?:[a-z’'-]+ ){1,3}\Z")
+"""A word for people before "called": two women called Ruth."""
 _APPOSED = re.compile(r"(?P<who>[A-Z][\w’'-]+ (?P<family>[A-Z][\w’'-]+)), (?P<title>\w{1,20})\.? (?P=family)\b")
 _ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
 _BEHIND = re.compile(r"[\"”」』’']{1,2}[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
@@ -105,16 +109,23 @@ def _part_of(folded: str, whole: str) -> bool:
     )
 
 
-def stands_in_text_of(card: str, name: str, names: Iterable[str], *, in_any_sentence: bool = False) -> bool:
+def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sentence: bool = False) -> bool:
     """Whether ``name`` stands where the card is about the person with these ``names``: in a line that begins with one,
     or in a sentence that has one and says what somebody is called (or ``in_any_sentence`` that has one). False if it
     belongs to an entry of another person.
     """
     own, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1), in_any_sentence)
     entry = entry_of(card, name)
+    if entry is not None and any(_begins_with(entry.head, each) for each in names):
+        return True
     if any(mentions(line, name) for line in own):
         return entry is None or any(entry.text in line for line in own)
     return entry is None and any(mentions(sentence, name) for sentence in others)
+
+
+def _begins_with(head: str, name: str) -> bool:
+    """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 水野灯里は新しい女将で."""
+    return fold(head).startswith(fold(name)) if caseless(head) and len(name) > 1 else fold(head) == fold(name)
 
 
 @lru_cache(maxsize=64)
@@ -172,6 +183,9 @@ def _joined(within: list[CardEntry]) -> list[CardEntry]:
 
 def _owner(entry: CardEntry, cast: list[CardEntry]) -> CardEntry | None:
     """The person with an entry of her own of whom a sentence in another's tells: 蓮, of 久世蓮."""
+    same = [each for each in cast if not each.is_within and fold(each.head) == fold(entry.head)]
+    if len(same) == 1:
+        return same[0]
     last = fold(entry.head.split(" ")[-1])
     found = [each for each in cast if not each.is_within and caseless(each.head) and fold(each.head).endswith(last)]
     return found[0] if len(found) == 1 else None
@@ -299,7 +313,7 @@ def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
             before = " ".join(reversed([*takewhile(lambda word: word[:1].isupper(), reversed(words))]))
         if not before or len(parts(before)) > 1 or _is_of(before, head) or _QUOTED.search(before):
             continue
-        remarks = [each.strip() for each in _SEVERAL.split(found["remark"])]
+        remarks = [each.strip().partition(" to ")[0] for each in _SEVERAL.split(found["remark"])]
         names = [
             name
             for each in remarks
@@ -308,6 +322,9 @@ def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
         yield CardEntry(
             before, tuple(each for each in dict.fromkeys(names) if _is_name(each)), sentence, is_within=True
         )
+    for found in (*_FOR.finditer(sentence), *_IS.finditer(sentence)):
+        if not _is_of(found["who"], head):
+            yield CardEntry(found["who"], (found["name"],), sentence, is_within=True)
     for found in _APPOSED.finditer(sentence):
         if is_title(fold(found["title"])) and not _is_of(found["who"], head):
             titled = found.group().partition(", ")[2]
@@ -343,7 +360,8 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
     # Without capitals anything may stand in quotation marks; with another name behind it, it is one.
     found = {at: name for at, name in found.items() if not caseless(name) or _BEHIND.match(text, at + len(name))}
     for pattern in _called():
-        found |= {each.start("name"): each["name"] for each in pattern.finditer(text)}
+        named = (each for each in pattern.finditer(text) if not _SOMEBODY.search(text, 0, each.start()))
+        found |= {each.start("name"): each["name"] for each in named}
     for at, name in sorted(found.items()):
         bare = name.strip()
         if _is_name(bare):
