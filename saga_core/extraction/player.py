@@ -139,7 +139,7 @@ def _from_own_text(
     Who is listed as company is none of them, unless the narrator lists the player too, or has never named the player
     and does not tell of them: who says "you" names the player in speech and in the report alone.
     """
-    pairs = list(_dealing(fields))
+    pairs = list(dealing(fields))
     own = set(map(fold_name, names))
     if any(is_word_for_player(each) or fold_name(each) in own for pair in pairs for each in pair):
         return {}
@@ -151,23 +151,26 @@ def _from_own_text(
     untold = untold if is_listed or not _is_named(state) else set()
     met = known - listed if is_listed else known - untold
     found: dict[str, str] = {}
+
+    def is_called(name: str) -> bool:
+        is_told = mentions(narration, name) or any(fold_name(name) in each for each in listed - untold)
+        return not is_told and is_addressed(name, prose)
+
     for pair in pairs:
         new = [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
-        new = new or [each for each in pair[1:] if fold_name(each) not in met and _is_addressed_alone(each, prose)]
+        new = new or [each for each in pair[1:] if fold_name(each) not in met and is_called(each)]
         new = new or [
             each
             for each in pair
             if fold_name(each) in untold and stands_in_text_of(card, each, names, in_any_sentence=True)
         ]
-        others = (each for each in pair if each not in new)
-        if len(new) == 1 and any(fold_name(each) in known or mentions(narration, each) for each in others):
+        others = [each for each in pair if each not in new]
+        if len(new) != 1 or not others:
+            continue
+        # The speaker of a group chat may be listed nowhere.
+        if fold_name(others[0]) in known or (new[0] == pair[1] and mentions(narration, others[0])):
             found[new[0]] = strangers.get(fold_name(new[0]), "")
     return found
-
-
-def _is_addressed_alone(name: str, prose: str) -> bool:
-    """Whether a reply addresses somebody by this name, and tells of nobody by it."""
-    return is_addressed(name, prose) and not mentions(without_speech(prose), name)
 
 
 def lists_player(state: WorldState) -> bool:
@@ -182,7 +185,7 @@ def _is_named(state: WorldState) -> bool:
     return bool(hands) or any(state.player in pair for pair in state.relations)
 
 
-def _dealing(fields: BlockFields) -> Iterator[tuple[str, str]]:
+def dealing(fields: BlockFields) -> Iterator[tuple[str, str]]:
     """Who gives something to whom, and who feels something for whom, in a report."""
     yield from ((each.giver, each.receiver) for each in fields.items_transferred if each.giver and each.receiver)
     yield from ((each.source, each.target) for each in fields.relationship_changes)
@@ -219,11 +222,14 @@ def _acting(fields: BlockFields) -> Iterator[str]:
 
 
 def is_addressed(name: str, told: str) -> bool:
-    """Whether a text addresses somebody by this name: in a speech, with a mark before it and behind."""
+    """Whether a text addresses somebody by this name: in a speech, after a comma or before one. A name alone may be an
+    answer."""
     if name not in told:
         return False
-    before, behind = r"(?:\A|[,，、.。!！?？…—])\s*", r"(?=[,，、.。!！?？…—]|\s*\Z)"
-    called = re.compile(f"{before}{re.escape(name)}{behind}")
+    called = re.compile(
+        rf"[,，、]\s*{re.escape(name)}(?=[,，、.。!！?？…—]|\s*\Z)"
+        rf"|(?:\A|[.。!！?？…—])\s*{re.escape(name)}(?=[,，、!！?？…—])"
+    )
     return any(called.search(speech) for speech in speeches(told))
 
 

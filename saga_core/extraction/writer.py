@@ -12,7 +12,7 @@ from saga_core.extraction.counts import count_events
 from saga_core.extraction.habits import LISTS, TOTALS, Habits, absolute_gains, habits_of
 from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, noticing_nothing
 from saga_core.extraction.other_names import OtherNames
-from saga_core.extraction.player import is_addressed, player_events
+from saga_core.extraction.player import dealing, is_addressed, player_events
 from saga_core.extraction.statuses import is_supposed_death, status_of
 from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
 from saga_core.model import (
@@ -69,7 +69,7 @@ def read_delta(
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(fields), _listed(fields))
+    names = Names(state, later, evidence, _people(fields), _listed(fields), tuple(dealing(fields)))
     real = here_and_now(fields, names)
     wrong: list[str] = []
     events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
@@ -268,8 +268,8 @@ class _Reports:
             owner = named or player
             thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
-            # A thing both lost and handed over is one loss reported twice, unless the owner has enough for both.
-            if not passed or self._count(owner, thing) >= passed + quantity:
+            # A thing both lost and handed over is one loss reported twice, unless it is more and the owner has enough.
+            if not passed or quantity != passed <= self._count(owner, thing) - quantity:
                 yield deltas.ItemLost(owner, thing, quantity)
         for giver, receiver, thing, quantity in given:
             if giver is not None and receiver is not None and giver != receiver:

@@ -22,7 +22,7 @@ from itertools import pairwise, takewhile
 from attrs import evolve, frozen
 
 from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_kana, mentions
-from saga_core.naming.forms import fold, forms, is_title, parts
+from saga_core.naming.forms import bare, fold, forms, is_title, parts
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
@@ -118,14 +118,15 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
     entry = entry_of(card, name)
     if entry is not None and any(_begins_with(entry.head, each) for each in names):
         return True
-    if any(mentions(line, name) for line in own):
+    if any(mentions(line, bare(name)) for line in own):  # "engineer of the Second Helping", for the engineer
         return entry is None or any(entry.text in line for line in own)
     return entry is None and any(mentions(sentence, name) for sentence in others)
 
 
 def _begins_with(head: str, name: str) -> bool:
     """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 水野灯里は新しい女将で."""
-    return fold(head).startswith(fold(name)) if caseless(head) and len(name) > 1 else fold(head) == fold(name)
+    is_subject = caseless(head) and head.startswith(name) and _words("topic").search(head[: len(name) + 1])
+    return bool(is_subject) or fold(head) == fold(name)
 
 
 @lru_cache(maxsize=64)

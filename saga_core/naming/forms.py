@@ -22,7 +22,7 @@ from saga_core.language import (
 
 _QUOTES = dict.fromkeys(map(ord, "'‘\"“”「」『』《》〈〉"))
 _LISTED = re.compile(r"[,，、]")
-_ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
+_ARTICLE = re.compile(r"(?:the|an?|der|die|das|den|dem|le|la|les|el|los|las) (?=.)", re.I)
 _COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
@@ -103,7 +103,7 @@ def remarked(name: str) -> tuple[str, str] | None:
 
 
 def bare(name: str) -> str:
-    """``name`` without an English article."""
+    """``name`` without its article."""
     return _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
 
 

@@ -293,6 +293,8 @@ class Names:
     """Names of people in one report. None of them is taken for a misspelling of another."""
     listed: tuple[str, ...] = field(default=(), converter=_cleaned)
     """The names in the report's lists of who is present and who has left. Two of them are two people."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Who deals with whom in the report: two people each."""
     introduced: list[Event] = field(factory=list)
     _index: ByName = field(factory=dict)
     _strangers: dict[str, Entity] = field(factory=dict)
@@ -398,6 +400,7 @@ class Names:
         """``ids`` without those whom the report lists beside ``name`` under another name."""
         plain = clean_name(name)
         others = [each for each in self.listed if each != plain] if plain in self.listed else []
+        others += [other for pair in self.pairs for one, other in (pair, pair[::-1]) if clean_name(one) == plain]
         if not others or plain in map(clean_name, self._names_of(ids)):
             return ids
         return [id_ for id_ in ids if not any(is_name_of(each, self._names_of([id_])) for each in others)]
