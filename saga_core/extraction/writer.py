@@ -263,14 +263,7 @@ class _Reports:
             again = owner == player and thing in absolute
             if not told_twice and not again and not self._repeats(owner, thing, quantity):
                 yield self._gained(owner, thing, quantity)
-        for item in fields.items_lost:
-            name, named = names.owner_in(item.name)
-            owner = named or player
-            thing, quantity = self._handed(owner, name, item.quantity)
-            passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
-            # A thing both lost and handed over is one loss reported twice, unless it is more and the owner has enough.
-            if not passed or quantity != passed <= self._count(owner, thing) - quantity:
-                yield deltas.ItemLost(owner, thing, quantity)
+        yield from self._losses(given)
         for giver, receiver, thing, quantity in given:
             if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
@@ -288,6 +281,21 @@ class _Reports:
             yield deltas.AttributeSet(player, TOTALS, habits.totals)
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
+
+    def _losses(self, given: list[_Given]) -> Iterator[Event]:
+        """What is lost. A thing both lost and handed over is one loss reported twice, unless the owner has enough for
+        both, and the report does not repeat another thing so."""
+        lost: list[tuple[_Owned, int, bool]] = []
+        for item in self.fields.items_lost:
+            name, named = self.names.owner_in(item.name)
+            owner = named or self.state.player
+            thing, quantity = self._handed(owner, name, item.quantity)
+            passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
+            lost.append(((owner, thing, quantity), passed, self._count(owner, thing) >= passed + quantity))
+        repeats = any(passed == each[2] and not is_enough for each, passed, is_enough in lost)
+        for (owner, thing, quantity), passed, is_enough in lost:
+            if not passed or (is_enough and not (repeats and passed == quantity)):
+                yield deltas.ItemLost(owner, thing, quantity)
 
     def _gains(self) -> Iterator[_Owned]:
         """Owner, thing and quantity of each gain. In an inventory, a thing that may be one carried is that one."""
