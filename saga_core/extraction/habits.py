@@ -14,7 +14,7 @@ from attrs import frozen
 
 from saga_core.model import HABITS, Entity
 
-LISTS, TOTALS, LISTED = HABITS
+LISTS, TOTALS, LISTED, REPEATED = HABITS
 _SURE = 3
 _LEAST = 2
 """So many things at least show that a list is an inventory; one may have been found again."""

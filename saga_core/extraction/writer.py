@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
-from saga_core.extraction.habits import LISTS, TOTALS, Habits, absolute_gains, habits_of
+from saga_core.extraction.habits import LISTS, REPEATED, TOTALS, Habits, absolute_gains, habits_of
 from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, noticing_nothing
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
@@ -284,15 +284,22 @@ class _Reports:
 
     def _losses(self, given: list[_Given]) -> Iterator[Event]:
         """What is lost. A thing both lost and handed over is one loss reported twice, unless the owner has enough for
-        both, and the report does not repeat another thing so."""
+        both, and the narrator is not known to repeat losses so."""
         lost: list[tuple[_Owned, int, bool]] = []
+        passed_on = {each.item for each in self.fields.items_transferred}
+        is_sure = False
         for item in self.fields.items_lost:
             name, named = self.names.owner_in(item.name)
             owner = named or self.state.player
             thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
-            lost.append(((owner, thing, quantity), passed, self._count(owner, thing) >= passed + quantity))
-        repeats = any(passed == each[2] and not is_enough for each, passed, is_enough in lost)
+            is_enough = self._count(owner, thing) >= passed + quantity
+            is_sure = is_sure or (passed == quantity and not is_enough and item.name in passed_on)
+            lost.append(((owner, thing, quantity), passed, is_enough))
+        habit = self.state.entities.get(self.state.player)
+        repeats = is_sure or (habit is not None and bool(habit.get(REPEATED)))
+        if is_sure and not (habit is not None and habit.get(REPEATED)):
+            yield deltas.AttributeSet(self.state.player, REPEATED, 1)
         for (owner, thing, quantity), passed, is_enough in lost:
             if not passed or (is_enough and not (repeats and passed == quantity)):
                 yield deltas.ItemLost(owner, thing, quantity)

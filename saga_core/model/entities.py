@@ -80,7 +80,7 @@ class Relation:
     since: int = 0
 
 
-HABITS = ("gains_listed", "gains_totalled", "player_listed")
+HABITS = ("gains_listed", "gains_totalled", "player_listed", "losses_repeated")
 """The player's attributes that count how often the narrator's gains were a whole inventory, and totals, and that say
 whether it lists the player's character as company."""
 

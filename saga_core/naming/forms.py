@@ -155,6 +155,8 @@ def same_name(one: list[str], other: list[str]) -> bool:
     plain, known = untitled(one), untitled(other)
     if plain != one and known != other and one[0] == other[0] and _called(known, plain):
         return True  # Professor Ilse Harrow, known as Professor Ilse
+    if len(plain) == 2 and plain == known[::-1]:
+        return True  # Taschler Konrad is Konrad Taschler
     if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _ANY_HONORIFIC and plain == other[:1]):
         return True
     if plain == one and len(other) > 1 and known == one and not is_title(one[0]) and _is_person(one):

@@ -454,7 +454,8 @@ class State:
     observed: Rows
     """Keys that narrators reported and nothing declares."""
     habits: Sequence[str]
-    """How the narrator reports otherwise than asked: ``gains_listed``, ``gains_totalled``, ``player_listed``."""
+    """How the narrator reports otherwise than asked: ``gains_listed``, ``gains_totalled``, ``player_listed``,
+    ``losses_repeated``."""
     world_state: Plain
     problems: Rows
 

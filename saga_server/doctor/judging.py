@@ -164,6 +164,7 @@ _SAID = {
     "gains_listed": "this model repeats what the player carries; SAGA counts it once",
     "gains_totalled": "this model reports how many there are as a gain; SAGA takes it for the total",
     "player_listed": "this model lists the player among those present; SAGA knows that they are one",
+    "losses_repeated": "this model reports what the player hands over as lost too; SAGA counts it once",
 }
 
 

@@ -23,6 +23,7 @@ export default {
     gains_listed: "This model repeats what you carry; SAGA counts it once.",
     gains_totalled: "This model reports how many you have as a gain; SAGA takes it for the total.",
     player_listed: "This model lists you among those present; SAGA knows that it is you.",
+    losses_repeated: "This model reports what you hand over as lost too; SAGA counts it once.",
   },
   ko: {
     profile: "이야기의 종류", profile_adventure: "모험", profile_romance: "로맨스", profile_mystery: "미스터리", profile_plain: "단순하게, 아무것도 세지 않음",
@@ -48,6 +49,7 @@ export default {
     gains_listed: "이 모델은 가진 물건을 되풀이해서 보고합니다. SAGA는 한 번만 셉니다.",
     gains_totalled: "이 모델은 가진 수량을 얻은 수량으로 보고합니다. SAGA는 이를 전체 수량으로 읽습니다.",
     player_listed: "이 모델은 플레이어도 곁에 있는 사람으로 보고합니다. SAGA는 같은 사람으로 압니다.",
+    losses_repeated: "이 모델은 건네준 물건을 잃은 물건으로도 보고합니다. SAGA는 한 번만 셉니다.",
   },
   ja: {
     profile: "物語の種類", profile_adventure: "冒険", profile_romance: "恋愛", profile_mystery: "ミステリー", profile_plain: "簡素、何も数えない",
@@ -73,6 +75,7 @@ export default {
     gains_listed: "このモデルは持ち物を繰り返し報告します。SAGA は一度だけ数えます。",
     gains_totalled: "このモデルは持っている数を入手した数として報告します。SAGA は合計として読みます。",
     player_listed: "このモデルはプレイヤーもその場の人物に数えます。SAGA は同じ人物として扱います。",
+    losses_repeated: "このモデルは渡した物を失った物としても報告します。SAGA は一度だけ数えます。",
   },
   zh: {
     profile: "故事类型", profile_adventure: "冒险", profile_romance: "恋爱", profile_mystery: "悬疑", profile_plain: "朴素，不计数",
@@ -98,5 +101,6 @@ export default {
     gains_listed: "该模型会反复报告携带的物品，SAGA 只计一次。",
     gains_totalled: "该模型把持有的数量报告为新获得的数量，SAGA 将其视为总数。",
     player_listed: "该模型把玩家也列为在场人物，SAGA 知道是同一个人。",
+    losses_repeated: "该模型把交出的物品也报告为失去，SAGA 只计一次。",
   },
 };
