@@ -40,7 +40,9 @@ _LATIN = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-
 _OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN})")
 _FOR = re.compile(rf"(?P<name>{_LATIN}) for (?P<who>{_LATIN})(?=[,.;]| and |\Z)")
 _IS = re.compile(r"(?P<who>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?) is (?P<name>[A-Z][\w’'-]+)(?=[,.;]|\Z)")
-_SOMEBODY = re.compile(r"\b(?:[Aa]n?|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ss]ome|[Hh]is|[Hh]er|[Tt]heir|[Mm]y) (?:[a-z’'-]+ ){1,3}\Z")
+_SOMEBODY = re.compile(
+    r"\b(?:[Aa]n?|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ss]ome|[Hh]is|[Hh]er|[Tt]heir|[Mm]y) (?:[a-z’'-]+ ){1,3}\Z"
+)
 """A word for people before "called": two women called Ruth."""
 _APPOSED = re.compile(r"(?P<who>[A-Z][\w’'-]+ (?P<family>[A-Z][\w’'-]+)), (?P<title>\w{1,20})\.? (?P=family)\b")
 _ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
@@ -234,16 +236,17 @@ def _of_line(line: str) -> Iterator[CardEntry]:
     if matched["remark"]:
         marked += [each.strip() for each in _SEVERAL.split(matched["remark"]) if _is_name(each.strip())]
     others: list[CardEntry] = []
-    other = ""
+    other = last = ""
     for number, sentence in enumerate(each.group().strip() for each in _SENTENCE.finditer(rest)):
         others += _remarked(sentence, head)
         other = _subject_of(sentence, head, other) if number else ""
         for at, name in _marks(sentence):
-            whose = _whose(sentence, at, name) or other if caseless(head) else _nearest(sentence, at, other)
+            whose = _whose(sentence, at, name) or other if caseless(head) else _nearest(sentence, at, other, last)
             if whose and not _is_of(whose, head):
                 others.append(CardEntry(whose, (name,), sentence, is_within=True))
             elif whose is not None:
                 marked.append(name)
+        last = ([""] + [each.group() for each in _TWO_CAPITALS.finditer(sentence)])[-1]
     taken = {each for entry in others for each in entry.names}
     names = dict.fromkeys(each for each in marked if fold(each) != fold(head) and each not in taken)
     yield CardEntry(head, tuple(names), body)
@@ -286,14 +289,16 @@ def _whose(sentence: str, at: int, name: str) -> str:
     return "" if fold_name(whose) in _labels() else whose[-20:]
 
 
-def _nearest(sentence: str, at: int, subject: str) -> str | None:
+def _nearest(sentence: str, at: int, subject: str, last: str) -> str | None:
     """Whom a name at a place of a sentence in Latin script is given to: the last one named before it.
 
-    ``subject`` for a pronoun, or if nobody is named. None for one of several: "Anders and Nils Lund, called Big Swede
+    ``subject`` for a pronoun. If nobody is named, ``last``, who was named in the sentence before. None for one of several: "Anders and Nils Lund, called Big Swede
     and Little Swede".
     """
     found = list(_WHO.finditer(sentence, 0, at))
-    named = found[-1]["name"] if found else ""
+    if not found:
+        return last or subject
+    named = found[-1]["name"]
     if not named or (named.istitle() and " " not in named and found[-1].start() == 0):
         return subject
     joined = re.compile(r" and \Z").search(sentence, 0, found[-1].start()) is not None

@@ -102,6 +102,7 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 _CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
 _SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
 """Numbers and single letters, which tell things of one kind apart: key 1, door B."""
+_LEAST_STEM = 4
 _SMALL = frozenset("half old new broken sealed small little big large another same".split())
 """Words that are optional in the name of a thing."""
 
@@ -124,10 +125,16 @@ def may_be(one: str, other: str) -> bool:
     if told_apart(one, other):
         return False
     short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
-    if short and short <= long:
+    if short and all(word in long or any(_is_inflected(word, each) for each in long) for word in short):
         return True
     little, large = sorted((_joined(one), _joined(other)), key=len)
     return len(little) >= 2 and not little.isascii() and little in large
+
+
+def _is_inflected(one: str, other: str) -> bool:
+    """Whether one of two words is the other with an ending of one or two letters: Kerze and Kerzen."""
+    short, long = sorted((one, other), key=len)
+    return _LEAST_STEM <= len(short) < len(long) <= len(short) + 2 and short.isalpha() and long.startswith(short)
 
 
 def same_thing(one: str, other: str) -> bool:
@@ -552,6 +559,8 @@ class Names:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
             fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
+            if len(untitled(words)) == 1 and untitled(words) != words:
+                fits = {id_ for id_ in fits if not self._is_dead_of_family(id_, words)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
             fits = entitled or fits  # of two Lacombes the inspector
@@ -563,6 +572,13 @@ class Names:
         """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
         return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
+
+    def _is_dead_of_family(self, id_: str, words: list[str]) -> bool:
+        """Whether a character is dead, and known by more than the family name: then Mrs. Rusk is another."""
+        known = self.state.entities.get(id_)
+        if known is None or not known.dead:
+            return False
+        return not any(words_of(each)[0] == untitled(words)[0] or words_of(each) == words for each in known.names)
 
     def _is_anothers(self, id_: str, name: str) -> bool:
         """Whether the card gives a name to another than this character, of whom it tells too."""
