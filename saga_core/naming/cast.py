@@ -126,7 +126,7 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
 
 
 def _begins_with(head: str, name: str) -> bool:
-    """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 水野灯里は新しい女将で."""
+    """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 灯里は新しい女将."""
     is_subject = caseless(head) and head.startswith(name) and _words("topic").search(head[: len(name) + 1])
     return bool(is_subject) or fold(head) == fold(name)
 
@@ -292,8 +292,8 @@ def _whose(sentence: str, at: int, name: str) -> str:
 def _nearest(sentence: str, at: int, subject: str, last: str) -> str | None:
     """Whom a name at a place of a sentence in Latin script is given to: the last one named before it.
 
-    ``subject`` for a pronoun. If nobody is named, ``last``, who was named in the sentence before. None for one of several: "Anders and Nils Lund, called Big Swede
-    and Little Swede".
+    ``subject`` for a pronoun. If nobody is named, ``last``, who was named in the sentence before. None for one of
+    several: "Anders and Nils Lund, called Big Swede and Little Swede".
     """
     found = list(_WHO.finditer(sentence, 0, at))
     if not found:
