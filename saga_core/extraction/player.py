@@ -148,7 +148,9 @@ def _from_own_text(
     is_listed = bool(listed & own) or lists_player(state)
     narration = without_speech(prose)
     untold = {name for name in listed - set(strangers) if prose and not mentions(narration, name)}
-    untold = untold if is_listed or not _is_named(state) else set()
+    # Where the narration tells of nobody who is listed, it shows nothing.
+    is_open = is_listed or not _is_named(state)
+    untold = untold if is_open and len(untold) < len(listed - set(strangers)) else set()
     met = known - listed if is_listed else known - untold
     found: dict[str, str] = {}
 

@@ -69,7 +69,7 @@ def read_delta(
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(fields), _listed(fields), tuple(dealing(fields)))
+    names = Names(state, later, evidence, _people(fields), _lists(fields, source), tuple(dealing(fields)))
     real = here_and_now(fields, names)
     wrong: list[str] = []
     events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
@@ -102,9 +102,11 @@ def _taken_over(delta: Delta) -> frozenset[tuple[str, str]]:
     )
 
 
-def _listed(fields: BlockFields) -> Iterator[str]:
-    """The names in the lists of who is present and who has left."""
-    yield from (*(fields.present or ()), *fields.npc_separated)
+def _lists(fields: BlockFields, source: Source) -> Iterator[tuple[str, ...]]:
+    """The names of who is present or has left, and of who was met: a narrator names nobody twice there."""
+    yield (*(fields.present or ()), *fields.npc_separated)
+    if source is Source.BLOCK:
+        yield tuple(fields.npc_met)
 
 
 def _people(fields: BlockFields) -> Iterator[str]:

@@ -36,22 +36,27 @@ _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[(（][^()（）\n]{{0,80}}[)）]|
 _SEGMENT = re.compile(r"[^,，、(（]*")
 _REMARK = re.compile(r"(?P<before>[^,，、()（）:：]{1,40}?)[ \t]?[(（](?P<remark>[^()（）]{1,80})[)）]")
 _SEVERAL = re.compile(r"[,，、/;；]")
-_LATIN = rf"(?:the |{SENTENCE_TITLE} )?" r"[A-Z][\w’'-]{0,24}(?: [A-Z][\w’'-]{0,24}){0,2}"
-_OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN})")
-_FOR = re.compile(rf"(?P<name>{_LATIN}) for (?P<who>{_LATIN})(?=[,.;]| and |\Z)")
-_IS = re.compile(r"(?P<who>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?) is (?P<name>[A-Z][\w’'-]+)(?=[,.;]|\Z)")
+_WORD = r"[A-Z][\w’'-]{0,24}"
+_LATIN = rf"(?:the |{SENTENCE_TITLE} )?{_WORD}(?: {_WORD}){{0,2}}"
+_BEFORE = r"(?<![\w’'-])"
+_OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN}|the [a-z-]{{1,24}})")
+_FOR = re.compile(rf"{_BEFORE}(?P<name>{_LATIN}) for (?P<who>{_LATIN})(?=[,.;]| and |\Z)")
+_IS = re.compile(
+    rf"{_BEFORE}(?P<who>{_WORD}(?: {_WORD})?) is (?P<name>{_LATIN})"
+    rf"(?:,? or (?:(?:just|simply|plain) )?(?P<other>{_LATIN}|the [a-z-]{{1,24}}))?(?=[,.;]|\Z)"
+)
 _SOMEBODY = re.compile(
     r"\b(?:[Aa]n?|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ss]ome|[Hh]is|[Hh]er|[Tt]heir|[Mm]y) (?:[a-z’'-]+ ){1,3}\Z"
 )
 """A word for people before "called": two women called Ruth."""
-_APPOSED = re.compile(r"(?P<who>[A-Z][\w’'-]+ (?P<family>[A-Z][\w’'-]+)), (?P<title>\w{1,20})\.? (?P=family)\b")
+_APPOSED = re.compile(rf"{_BEFORE}(?P<who>{_WORD} (?P<family>{_WORD})), (?P<title>\w{{1,20}})\.? (?P=family)\b")
 _ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
 _BEHIND = re.compile(r"[\"”」』’']{1,2}[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
 _WHO = re.compile(
     r"\b(?:[Hh]e|[Ss]he|[Tt]hey|him|her|them)\b|(?P<name>(?<![\w’'-])[A-Z][\w’'-]*\.?(?: [A-Z][\w’'-]*){0,3})"
 )
 """A pronoun, or a name."""
-_TWO_CAPITALS = re.compile(r"[A-Z][\w’'-]*\.? [A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?")
+_TWO_CAPITALS = re.compile(rf"{_BEFORE}{_WORD}\.? {_WORD}(?: {_WORD})?")
 _KEY = re.compile(r"[ \t>*#•·\-–—\[]{0,12}(?P<key>[^:：\n]{1,20}?)[ \t*]{0,4}[:：][ \t*]{0,4}(?P<value>[^\n]{1,80})")
 _LONGEST = 40_000
 _MOST_ENTRIES = 200
@@ -306,7 +311,11 @@ def _nearest(sentence: str, at: int, subject: str, last: str) -> str | None:
 
 
 def _is_of(text: str, head: str) -> bool:
-    """Whether a text has the name of the person whose entry it is, or the part by which she is called."""
+    """Whether a text has the name of the person whose entry it is, or the part by which she is called. Agnes Lisle is
+    not Edmund Lisle."""
+    full = _TWO_CAPITALS.fullmatch(text)
+    if full is not None and " " in head and not is_title(fold(text.split(" ")[0])):
+        return text.split(" ")[0] == head.split(" ")[0]
     return any(part in text for part in (head, *_ends(head)))
 
 
@@ -330,7 +339,8 @@ def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
         )
     for found in (*_FOR.finditer(sentence), *_IS.finditer(sentence)):
         if not _is_of(found["who"], head):
-            yield CardEntry(found["who"], (found["name"],), sentence, is_within=True)
+            names = [each for each in (found["name"], found.groupdict().get("other")) if each]
+            yield CardEntry(found["who"], tuple(names), sentence, is_within=True)
     for found in _APPOSED.finditer(sentence):
         if is_title(fold(found["title"])) and not _is_of(found["who"], head):
             titled = found.group().partition(", ")[2]

@@ -45,6 +45,7 @@ _ORDINAL = re.compile(any_of(lambda each: each.names.ordinal))
 _ANY_HONORIFIC = all_of(lambda each: each.names.honorifics)
 _LEAST_FUZZY = 7
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
+_AGES = frozenset("old young elder younger senior junior".split())
 _SYLLABLES = 3
 """The maximum number of syllables of a full Korean name, with few exceptions."""
 
@@ -167,12 +168,13 @@ def same_name(one: list[str], other: list[str]) -> bool:
 
 
 def _entitled_otherwise(one: list[str], other: list[str]) -> bool:
-    """Whether both are one family name in Latin script with another title: Constable Hicks is not Mrs Hicks."""
+    """Whether both are one family name in Latin script with a title, and one title is a woman's or another age's:
+    Constable Hicks is not Mrs Hicks, nor is Old Sal Young Sal."""
     mine, theirs = untitled(one), untitled(other)
     if mine != theirs or len(mine) != 1 or not mine[0].isascii() or mine in (one, other):
         return False
-    titles, others = ({word.strip(".") for word in words} for words in (one, other))
-    return not (titles <= others or others <= titles)
+    ages, other_ages = _AGES & set(one), _AGES & set(other)
+    return _told_of(tuple(one))[0] != _told_of(tuple(other))[0] or bool(ages and other_ages and ages != other_ages)
 
 
 def _is_person(words: list[str]) -> bool:

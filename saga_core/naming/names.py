@@ -275,8 +275,8 @@ def _folded(names: Iterable[str]) -> frozenset[str]:
     return frozenset(folded_once(bare(clean_name(name))) for name in names)
 
 
-def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(clean_name, names))
+def _cleaned(lists: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(clean_name, names)) for names in lists)
 
 
 @define
@@ -298,8 +298,8 @@ class Names:
     """Texts that may link a title or a nickname to a name."""
     people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
     """Names of people in one report. None of them is taken for a misspelling of another."""
-    listed: tuple[str, ...] = field(default=(), converter=_cleaned)
-    """The names in the report's lists of who is present and who has left. Two of them are two people."""
+    lists: tuple[tuple[str, ...], ...] = field(default=(), converter=_cleaned)
+    """The report's lists of people. Two names in one are two people."""
     pairs: tuple[tuple[str, str], ...] = ()
     """Who deals with whom in the report: two people each."""
     introduced: list[Event] = field(factory=list)
@@ -406,7 +406,7 @@ class Names:
     def _not_beside(self, ids: list[str], name: str) -> list[str]:
         """``ids`` without those whom the report lists beside ``name`` under another name."""
         plain = clean_name(name)
-        others = [each for each in self.listed if each != plain] if plain in self.listed else []
+        others = [each for names in self.lists if plain in names for each in names if each != plain]
         others += [other for pair in self.pairs for one, other in (pair, pair[::-1]) if clean_name(one) == plain]
         if not others or plain in map(clean_name, self._names_of(ids)):
             return ids
@@ -438,7 +438,7 @@ class Names:
         }
         if len(beside) == 1:
             return beside.pop()
-        if not beside and (found := self._in_card(name)) is not None:
+        if not beside and (found := self._in_card(name)) is not None and self._not_beside([found], name):
             return found
         described = "" if beside else self.evidence.described_as(plain)
         ids = self._bearers(Kind.CHARACTER, described) if described else []

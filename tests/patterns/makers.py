@@ -55,6 +55,7 @@ def call_all() -> None:
     key_patterns.is_valid("a(?<b>c)")
     forms._joined()
     forms._honorifics()
+    player.is_addressed("Mara", "“Mara, come.”")
     window._number()
     answer._spelled_numbers()
     answer._composed_numbers()

@@ -24,6 +24,26 @@ def played(*turns: tuple[str, str]) -> list[dict[str, int]]:
     return carried
 
 
+def test_a_thing_of_an_inventory_that_may_be_one_carried_is_that_one() -> None:
+    turns = [
+        ("You pack.", "items_gained: [Colt revolver, 12 cartridges, carpetbag]"),
+        ("She sets them on your nose.", "items_transferred: [{item: Widow's spectacles, from: Widow, to: Player}]"),
+        ("Rain.", "items_gained: [Colt revolver, 12 cartridges, carpetbag, spectacles]"),
+    ]
+    assert played(*turns)[2] == {"Colt revolver": 1, "cartridges": 12, "carpetbag": 1, "Widow's spectacles": 1}
+
+
+def test_what_is_handed_over_and_lost_too_is_one_loss_once_that_is_the_habit() -> None:
+    pay = "items_lost: [10 gold]\nitems_transferred: [{item: 10 gold, from: Player, to: Baek}]"
+    turns = [
+        ("You have money.", "items_gained: [50 gold, sword]"),
+        ("You pay.", pay),
+        ("You hand it over.", "items_lost: [sword]\nitems_transferred: [{item: sword, from: Player, to: Baek}]"),
+        ("You pay again.", pay),
+    ]
+    assert [each["gold"] for each in played(*turns)] == [50, 30, 30, 20]
+
+
 def test_an_inventory_under_gains_is_counted_once() -> None:
     turns = [
         ("She counts six dollars into your palm.", "items_gained: [6 dollars]"),

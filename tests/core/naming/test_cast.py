@@ -47,6 +47,38 @@ CARDS = {
         "the Ox",
         "Brannick Sole",
     ),
+    "of an uncle": ("Tam, 29, baker. Her uncle is Perran Coe, whom everyone calls Mr Coe.", "Mr Coe", "Perran Coe"),
+    "to everybody": ("Ilse Harrow, teacher. Bartholomew Finch is Barty to everybody.", "Barty", "Bartholomew Finch"),
+    "a form of address": ("Sister Ilvane is formal: Master Deepvault for Brannoch.", "Master Deepvault", "Brannoch"),
+    "a short name": ("Pim, halfling. Everybody has a short name: Ilvane is Ilvy.", "Ilvy", "Ilvane"),
+    "one of two": ("Wren Mar, medic. The crew calls her Stitch, or simply Doc.", "Doc", "Wren Mar"),
+    "a word for a trade": (
+        "Hester Quayle, 34. To them she is known as Mrs Quayle or the tuner.",
+        "the tuner",
+        "Hester Quayle",
+    ),
+    "what people say": ("Ysolde Oyelaran, 58, owns the tug. Everybody aboard says Cap.", "Cap", "Ysolde Oyelaran"),
+    "what people say of another": (
+        "Glass, 26. Her aunt, Lita Reyes, runs a clinic; everybody says Doc Reyes.",
+        "Doc Reyes",
+        "Lita Reyes",
+    ),
+    "in apposition": (
+        "Denzil, 34, builds boats. Dorcas Hicks, Mrs Hicks, has the post office.",
+        "Mrs Hicks",
+        "Dorcas Hicks",
+    ),
+    "the name by day": ("Vesper has fangs. By day she is Ada Lisle.", "Ada Lisle", "Vesper"),
+    "of one with the same family": (
+        "Edmund Lisle, 29. His aunt, Agnes Lisle, rules; everyone says Miss Lisle.",
+        "Miss Lisle",
+        "Agnes Lisle",
+    ),
+    "with more in parentheses": (
+        "Edmund, 29. He lives with Loveday Coe (Granny; the only Coe left).",
+        "Granny",
+        "Loveday Coe",
+    ),
     "a childhood name": ("【阿沅】沈知沅，小名“圆圆”，新入宫。", "圆圆", "阿沅"),
 }
 
@@ -66,6 +98,7 @@ def test_a_name_belongs_to_the_entry_that_marks_it(card: str, name: str, head: s
         ('[Mara: "the Fox"]\n[Tobin: "the Fox" to his men]', "the Fox"),
         ("Rudd: preacher. The brothers Anders and Nils Lund, called Big Swede and Little Swede.", "Big Swede"),
         ('Mara and Tobin: twins, "the Pair".', "Mara"),
+        ("Vesper, 30. Two women called Ruth matter to the story.", "Ruth"),
         ("두꺼비 영감: 상인. 본명은 아무도 모른다.", "아무도"),
         ("", "Wren"),
     ],

@@ -21,7 +21,7 @@ GUARD = "Mara Vey: captain of the guard, forty.\nLucan Vey: a baker, her brother
 
 def knowing(*names: str, card: str = "", told: str = "", listed: tuple[str, ...] = ()) -> Names:
     people = {name: Entity(name, Kind.CHARACTER, name) for name in names}
-    return Names(WorldState(turn="t", player="p", entities=people), None, Evidence(told, card), listed=listed)
+    return Names(WorldState(turn="t", player="p", entities=people), None, Evidence(told, card), lists=(listed,))
 
 
 @pytest.mark.parametrize(

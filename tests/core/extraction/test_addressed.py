@@ -1,0 +1,62 @@
+"""Names by which a reply addresses the player, and of whose bearer it does not tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.extraction import read_delta
+from saga_core.extraction.player import is_addressed
+from saga_core.model import WorldState, fold
+from saga_core.model.entities import Entity, Kind, Placement
+from saga_core.state_block import read_reply
+
+START = WorldState(
+    player="p",
+    entities={"p": Entity("p", Kind.CHARACTER, "Wren Mar", (), {"is_player": True, "persona": "Wren Mar"})},
+    whereabouts={"p": Placement("s")},
+)
+OWES = "npc_met: [Dov]\nrelationship_changes: [{from: Dov, to: Chief, type: trust, delta: 1}]"
+
+
+def names_of_player(prose: str, block: str, card: str = "") -> tuple[str, ...]:
+    reading = read_reply(f"{prose}\n\n```state\n{block}\n```")
+    delta = read_delta(reading, START, player_name="Wren Mar", told=f"I nod.\n{prose}", words="I nod.", card=card)
+    return fold(START, delta, turn="t", depth=1).entities["p"].names
+
+
+def test_who_is_addressed_alone_is_the_player() -> None:
+    assert "Chief" in names_of_player('Dov grins. "Fix it before the station, Chief. I cannot pay."', OWES)
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        'Dov grins. "Tell the Chief that I cannot pay."',
+        'Dov grins. "Who did it?" you ask. "Chief."',
+        'The Chief looks up. "Well, Chief?" says Dov.',
+    ],
+    ids=["spoken of", "an answer", "told of"],
+)
+def test_others_are_not(prose: str) -> None:
+    assert "Chief" not in names_of_player(prose, OWES)
+
+
+def test_a_listed_name_of_which_only_the_report_tells() -> None:
+    card = "The village says Tam for Wren Mar."
+    block = "npc_met: [Tam, Perran]\nitems_transferred: [{item: key, from: Perran, to: Tam}]"
+    assert "Tam" in names_of_player("Perran puts the key in your hand.", block, card)
+    assert "Tam" not in names_of_player("Perran puts the key in Tam's hand.", block, card)
+    assert "Tam" not in names_of_player("Rain falls on the roof.", block, card)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Chief", "“Chief, come.”"),
+        ("한 도령", '"그렇소, 한 도령."'),
+        ("アカリ", "「ねえ、アカリ！」"),
+        ("Vroni", "„Setz dich, Vroni.“"),
+    ],
+)
+def test_every_language_has_commas(name: str, told: str) -> None:
+    assert is_addressed(name, told)
