@@ -10,7 +10,7 @@ from attrs import define, field
 
 from saga_core.language import all_of, any_of, caseless, fold_name, is_hangul, particle_stems
 from saga_core.naming.cast import CardEntry, entries_of, entry_of
-from saga_core.naming.forms import remarked
+from saga_core.naming.forms import is_title, remarked
 from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
 
@@ -116,6 +116,12 @@ class Evidence:
         near = (each for key in keys_of(name) for each in roles.get(key, ()))
         found = {who for who, about in near if is_entitled(name, who, about)}
         return found.pop() if len(found) == 1 else ""
+
+    def is_family_of_several(self, name: str) -> bool:
+        """Whether the card has two full names in Latin script with this family name."""
+        given = re.compile(rf"(?<![\w’'-])([A-Z][\w’'-]{{0,24}}) {re.escape(name)}(?![\w’'-])")
+        found = set(given.findall(self.card)) if name in self.card else set[str]()
+        return len({each for each in found if not is_title(each)}) > 1
 
     @cached_property
     def _described(self) -> tuple[tuple[str, frozenset[str]], ...]:

@@ -203,6 +203,16 @@ def contradicts(one: list[str], other: list[str]) -> bool:
     return len(left) > 1 and len(right) > 1 and left[0] == right[0] and left[-1] != right[-1]
 
 
+def is_relative(one: list[str], known: list[list[str]]) -> bool:
+    """Whether a full name has the family name of somebody ``known`` by full names, and none of her given names: Lucien
+    Aubry is not Madeleine Aubry, though she is called Aubry too."""
+    mine = _full(one)
+    theirs = [full for each in known if len(full := _full(each)) > 1 and full[-1] == mine[-1:][0]] if mine else []
+    if len(mine) < 2 or not theirs:
+        return False
+    return mine[0] not in {word for each in known for word in each[:-1] or each}
+
+
 def _full(words: list[str]) -> list[str]:
     """The words of a name in Latin script without titles, epithets and particles; empty for other scripts."""
     plain = [word for word in untitled(words[: len(words) - len(_epithet(words))]) if word not in _BETWEEN]

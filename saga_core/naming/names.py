@@ -35,6 +35,7 @@ from saga_core.naming.forms import (
     fold,
     forms,
     indefinite,
+    is_relative,
     is_title,
     known_as,
     mistyped,
@@ -561,6 +562,8 @@ class Names:
             fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             if len(untitled(words)) == 1 and untitled(words) != words:
                 fits = {id_ for id_ in fits if not self._is_dead_of_family(id_, words)}
+                if self.evidence.is_family_of_several(untitled(form.split(" "))[-1]):
+                    fits = {id_ for id_ in fits if id_ in self.state.whereabouts or id_ in self._fresh}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
             fits = entitled or fits  # of two Lacombes the inspector
@@ -571,7 +574,10 @@ class Names:
     def is_other(self, id_: str, words: list[str]) -> bool:
         """Whether ``words`` contradict a full name of the character: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
-        return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
+        if known is None:
+            return False
+        called = [words_of(name) for name in known.names]
+        return any(contradicts(words, each) for each in called) or is_relative(words, called)
 
     def _is_dead_of_family(self, id_: str, words: list[str]) -> bool:
         """Whether a character is dead, and known by more than the family name: then Mrs. Rusk is another."""

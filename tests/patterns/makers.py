@@ -49,6 +49,7 @@ def call_all() -> None:
     tokens._runs()
     tokens._picking()
     texts._usual()
+    evidence.Evidence(card="Mara Rudd and Tom Rudd").is_family_of_several("Rudd")
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
     curated.without_remark((StoryPart("scene", 1, 2, "Tom left."),), Unnoted(1, "Tom left."))
