@@ -8,7 +8,20 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from saga_core.language import DEFAULT, Texts, language_of, match_name, match_text
-from saga_core.model import ALIVE, CHAPTER, DEAD, SCENE, Entity, StoryPart, Turn, TurnKind, WorldState, deltas, fold
+from saga_core.model import (
+    ALIVE,
+    CHAPTER,
+    DEAD,
+    SCENE,
+    Entity,
+    StoryPart,
+    Turn,
+    TurnKind,
+    WorldState,
+    deltas,
+    fold,
+    redirected,
+)
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
@@ -80,7 +93,11 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
     def fact(text: str, weight: int, *names: str) -> Fact:
         return Fact(depth, text, weight, turn, names)
 
-    for event in step.turn.delta.events:
+    for each in step.turn.delta.events:
+        event = redirected(each, after.merged)
+        ids = (getattr(event, part, None) for part in ("who", "owner", "item", "giver", "receiver"))
+        if any(isinstance(id_, str) and id_ not in after.entities for id_ in ids):
+            continue  # a reading of the card took it for another
         if isinstance(event, deltas.StatusChanged):
             name = after.name(event.who)
             if event.status == DEAD:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.model import deltas as deltas
-from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO
+from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO, redirected
 from saga_core.model.deltas import (
     Event,
     Fact,
@@ -164,6 +164,7 @@ __all__ = [
     "node_of",
     "of_card",
     "read_nodes",
+    "redirected",
     "segments",
     "sharing",
     "undoings",

@@ -562,10 +562,10 @@ class Names:
             fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             if len(untitled(words)) == 1 and untitled(words) != words:
                 fits = {id_ for id_ in fits if not self._is_dead_of_family(id_, words)}
-                if self.evidence.is_family_of_several(untitled(form.split(" "))[-1]):
-                    fits = {id_ for id_ in fits if id_ in self.state.whereabouts or id_ in self._fresh}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
+            if not entitled and titles and self.evidence.is_family_of_several(untitled(form.split(" "))[-1]):
+                fits = {id_ for id_ in fits if id_ in self.state.whereabouts or id_ in self._fresh}
             fits = entitled or fits  # of two Lacombes the inspector
             if fits:
                 return self._one_of(self._not_beside(sorted(fits), name), form)
