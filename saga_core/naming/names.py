@@ -138,12 +138,6 @@ def _is_inflected(one: str, other: str) -> bool:
     return _LEAST_STEM <= len(short) < len(long) <= len(short) + 2 and short.isalpha() and long.startswith(short)
 
 
-def same_thing(one: str, other: str) -> bool:
-    """Whether two names of things have the same words, and nothing that tells two of a kind apart."""
-    words = words_of_thing(one)
-    return bool(words) and words == words_of_thing(other) and not told_apart(one, other)
-
-
 def _joined(name: str) -> str:
     return re.sub(r"[\s·・-]+", "", _CLOTHES.sub("", clean_name(name))).casefold()
 
@@ -312,6 +306,8 @@ class Names:
 
     _spelled: dict[Kind, dict[tuple[int, str], list[str]]] = field(factory=dict)
     """For each kind, the keys of ``_index`` grouped by ``spelling``. Filled lazily."""
+    _things: dict[frozenset[str], list[tuple[str, str]]] = field(factory=dict)
+    """The words of a thing -> the names with these words, each with its id. Filled lazily."""
     _is_traced: bool = False
     _fresh: dict[str, Entity] = field(factory=dict)
     """Entities that this object introduced."""
@@ -354,8 +350,17 @@ class Names:
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
-        same = {each.id for each in self._every(Kind.ITEM) if any(same_thing(name, known) for known in each.names)}
+        if not self._things:
+            for entity in self._every(Kind.ITEM):
+                self._note_thing(entity)
+        called = self._things.get(words_of_thing(name), ())
+        same = {id_ for known, id_ in called if not told_apart(name, known)}
         return same.pop() if len(same) == 1 else None
+
+    def _note_thing(self, entity: Entity) -> None:
+        for known in entity.names:
+            if words := words_of_thing(known):
+                self._things.setdefault(words, []).append((known, entity.id))
 
     def held_by(self, owner: str, name: str) -> str | None:
         """The id of a thing that ``owner`` has: the one called ``name``, or the only one with a similar name."""
@@ -621,6 +626,8 @@ class Names:
                 note(self._index, kind, (folded_once(each),), found)
             self._fresh[found] = Entity(found, kind, name, tuple(aliases))
             self._note_traces(self._fresh[found])
+            if kind is Kind.ITEM and self._things:
+                self._note_thing(self._fresh[found])
         elif found in self._strangers:
             del self._strangers[found]
             self.introduced.append(Introduced(found, kind, name, (), attributes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from enum import Enum
 from typing import Any
 
@@ -26,6 +27,7 @@ from saga_core.state_block.fields import (
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.records import (
+    MAX_ENTRIES,
     read_company,
     read_destination,
     read_items,
@@ -115,6 +117,8 @@ class _Findings:
     """The readable fields whose only value is a placeholder of the form."""
     others: list[tuple[str, str]] = Factory(list)
     unsaid: int = 0
+    counted: Counter[str] = Factory(Counter[str])
+    """How many values were read of each tracker."""
 
     def problem(self, text: str) -> None:
         if len(self.problems) < _MAX_PROBLEMS:
@@ -126,11 +130,21 @@ class _Findings:
         self.problem(f"{field.name}: {why}")
         self.invalid[field.name] = None
 
+    def too_many(self, field: Field) -> None:
+        """Say once that a field has more values than a list may have, because it is repeated."""
+        why = f"more than {MAX_ENTRIES} entries; the first {MAX_ENTRIES} count"
+        if f"{field.name}: {why}" not in self.problems:
+            self.bad(field, why)
+
     def count(self, field: Field, subject: str, values: tuple[str, ...]) -> None:
         """Keep what the block says of a tracker."""
         self.readable.add(field.name)
         if any(values):
-            self.values["counts"] = (*self.values.get("counts", ()), CountReport(field.name, values, subject))
+            self.counted[field.name] += 1
+            if self.counted[field.name] > MAX_ENTRIES:
+                self.too_many(field)
+            else:
+                self.values["counts"] = (*self.values.get("counts", ()), CountReport(field.name, values, subject))
 
     def other(self, key: str, node: Node) -> None:
         """Keep a key that is no field and no tracker."""
@@ -152,7 +166,10 @@ class _Findings:
         if not value and value is not False and value != 0:
             return
         if isinstance(value, tuple):
-            self.values[field.name] = (earlier or ()) + value
+            every = (earlier or ()) + value
+            if len(every) > MAX_ENTRIES:
+                self.too_many(field)
+            self.values[field.name] = every[:MAX_ENTRIES]
         elif earlier is None and field.name not in self.invalid:
             self.values[field.name] = value
         elif earlier != value:

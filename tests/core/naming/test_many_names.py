@@ -45,3 +45,18 @@ def test_a_title_still_finds_who_alone_shares_a_word_with_it() -> None:
     known = {f"c{number}": Entity(f"c{number}", Kind.CHARACTER, english(dice)) for number in range(500)}
     known["v"] = Entity("v", Kind.CHARACTER, "Lucan Vey")
     assert Names(WorldState(turn="t", player="c0", entities=known)).find(Kind.CHARACTER, "Captain Vey") == "v"
+
+
+def test_no_known_thing_is_compared_with_one_that_shares_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Counter[str]()
+    for name in ("told_apart", "words_of_thing"):
+        real = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *given, _name=name, _real=real: (asked.update([_name]), _real(*given))[1]
+        )
+    known = {f"i{number}": Entity(f"i{number}", Kind.ITEM, f"relic {number}") for number in range(2_000)}
+    names = Names(WorldState(turn="t", player="p", entities=known))
+    for number in range(100):
+        assert names.ensure(Kind.ITEM, f"trophy {number}") == names.ensure(Kind.ITEM, f"the trophies {number}")
+    assert names.find(Kind.ITEM, "the relics 7") == "i7"
+    assert asked.total() <= 2_000 + 100 * 10, asked

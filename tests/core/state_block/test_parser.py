@@ -22,6 +22,7 @@ from saga_core.state_block import (
     read_reply,
     render_block,
 )
+from saga_core.trackers import Tracker, Trackers
 from tests.core.state_block.written_fields import fields as block_fields
 
 OK, PARTIAL, FALLBACK = BlockStatus.OK, BlockStatus.PARTIAL, BlockStatus.FALLBACK
@@ -245,6 +246,24 @@ def test_too_many_entries_are_bounded() -> None:
     assert len(parsed.fields.items_gained) == 100
     assert parsed.fields.items_gained[-1] == ItemAmount("검99번")
     assert (parsed.status, parsed.invalid) == (PARTIAL, ("items_gained",))
+
+
+IN_LINES = "\n".join(f"items_gained: [i{n}]" for n in range(2_000))
+IN_DATA = "{" + ", ".join(f'"items_gained": ["i{n}"]' for n in range(2_000)) + "}"
+
+
+@pytest.mark.parametrize("body", [IN_LINES, IN_DATA], ids=["lines", "data"])
+def test_a_repeated_field_has_no_more_entries_than_a_list(body: str) -> None:
+    parsed = parse_block(body)
+    assert len(parsed.fields.items_gained) == 100
+    assert parsed.problems == ("items_gained: more than 100 entries; the first 100 count",)
+
+
+def test_a_repeated_tracker_has_no_more_entries_than_a_list() -> None:
+    own = Trackers((Tracker(name="mana"), Tracker(name="luck")))
+    parsed = parse_block("\n".join(f"mana: {{m{n}: 1}}\nluck: {{m{n}: 1}}" for n in range(150)), own=own)
+    assert len(parsed.fields.counts) == 200
+    assert parsed.invalid == ("mana", "luck")
 
 
 def test_a_body_that_is_too_long_is_cut() -> None:
