@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from saga_core.dice import roll_dice
 from saga_core.errors import BadInput
+from saga_core.language import without_signs
 from saga_core.play import PendingTurn
 from saga_core.tool_calls import GatheredCall
 from saga_server.tools.catalog import RECALL, ROLL
@@ -95,6 +96,7 @@ def _fitting(turns: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     for turn in turns:
         if left <= 0:
             break
-        found.append({"turn": turn["depth"], "text": turn["text"][:left]})
-        left -= len(turn["text"])
+        text = without_signs(turn["text"])
+        found.append({"turn": turn["depth"], "text": text[:left]})
+        left -= len(text)
     return found
