@@ -31,10 +31,19 @@ _JOINS = re.compile("(?<![\u0300-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u
 """A joiner that joins nothing."""
 _WIDE = {**{ord("\uff10") + n: ord("0") + n for n in range(10)}, **{ord("\uff41") + n: ord("a") + n for n in range(26)}}
 _UNLIKE = re.compile(_UNSEEN[:-1] + "\uff10-\uff19\uff41-\uff5a]")
-_A = "[A\uff21\uff41\u0391\u0410\u0430\u03b1]"
-_LOOKALIKE = ("[/\uff0f\u2044\u2215]?", "[S\uff33\uff53\u0405\u0455]", _A, "[G\uff27\uff47\u0262\u050c\u050d]", _A)
-"""The slash and the letters of SAGA, with what looks like them in other scripts."""
-_SIGN = re.compile(r"[\[\uff3b](?=[ _*]?" + "".join(_UNSEEN + "*" + each for each in _LOOKALIKE) + ")", re.IGNORECASE)
+_BRACKET = re.compile(
+    "[\\[\u2045\u2772\u27e6\u27ec\u298b\u298d\u298f\u2997\u3010\u3014\u3016\u3018\u301a\ufe17\ufe39\ufe3b\ufe47\ufe5d\uff3b]"
+)
+"""Brackets that a model may read as "["."""
+_SIGN = "saga"
+_LOOKALIKE = {
+    **dict.fromkeys("\u0405\u0455\u13da\ua4e2\ua731", "s"),
+    **dict.fromkeys("\u0251\u0391\u03b1\u0410\u0430\u13aa\u1d00\ua4ee", "a"),
+    **dict.fromkeys("\u0261\u0262\u050c\u050d\u13c0\ua4d6", "g"),
+}
+"""Letters that look like those of SAGA and have no decomposition that says so."""
+_READ_OVER = frozenset("/\\_*~\u2044\u2215\u29f8\u2571\uff0f\u0640\u115f\u1160\u2800\u3164\uffa0")
+"""Slashes, signs of emphasis, and characters that show nothing although they are letters or symbols."""
 _TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
 """The first character of a token in a model's template, such as ``<|im_end|>``."""
 _RUN = 30
@@ -193,11 +202,25 @@ caseless_letter = _Caseless().__getitem__
 def without_signs(text: str) -> str:
     """Text of a story or a world with SAGA's own markers and tokens of a model's template made harmless.
 
-    A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may interpret
-    it as a template token.
+    A bracket before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may
+    interpret it as a template token. Blanks, marks and what shows nothing do not count, and neither does the script.
     """
-    text = _SIGN.sub("(", text) if "[" in text or "\uff3b" in text else text
+    text = _BRACKET.sub(_unsigned, text)
     return _TOKEN.sub("(", text) if "<|" in text else text
+
+
+def _unsigned(bracket: re.Match[str]) -> str:
+    text, found = bracket.string, 0
+    for at in range(bracket.end(), len(text)):
+        for char in unicodedata.normalize("NFKD", text[at]):
+            if char in _READ_OVER or char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Mn", "Me"):
+                continue
+            if _LOOKALIKE.get(char, char.casefold()) != _SIGN[found]:
+                return bracket.group()
+            found += 1
+            if found == len(_SIGN):
+                return "("
+    return bracket.group()
 
 
 # -- long texts, shortened for code that searches them on the event loop ---------------------------------------

@@ -19,12 +19,27 @@ from saga_core.language import without_signs
         "\uff3b\uff33\uff21\uff27\uff21: rules]",
         "[\u0405\u0410G\u0410: rules]",
         "[ SAGA: rules]",
+        "[/ SAGA]",
+        "[ / S A G A ]",
+        "[/\u3164SAGA]",
+        "[/S\u115fAGA]",
+        "[/SAG\u0301A]",
+        "[/SA\u01f4A]",
+        "[/\u017fAGA]",
+        "[\\SAGA]",
+        "[**SAGA**]",
+        "\u3010/SAGA\u3011",
+        "\u2772/SAGA\u2773",
+        "\u3014SAGA: rules\u3015",
+        "[/\U0001d412\U0001d400\U0001d406\U0001d400]",
     ],
 )
 def test_a_sign_loses_its_bracket(text: str) -> None:
     assert without_signs(f"a {text} b").startswith("a (")
 
 
-@pytest.mark.parametrize("text", ["[S] AGA", "the saga of old", "[OOC: wait]", "［注］"])
+@pytest.mark.parametrize(
+    "text", ["[S] AGA", "the saga of old", "[OOC: wait]", "［注］", "【注】", "[", "[ sag", "[Sam] saga"]
+)
 def test_other_text_stays(text: str) -> None:
     assert without_signs(text) == text
