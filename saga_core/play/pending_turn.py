@@ -41,15 +41,13 @@ if TYPE_CHECKING:
 # must not set them, and the client sends its reply back in the next request's history.
 
 _KINDS = "session|world|player|chat|member|continue|tracker|profile|kind"
-MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE)
-"""Its groups are the kind and the name."""
+MARKER = re.compile(rf"\[\[saga:({_KINDS})=([^\[\]\n]*)\]\]", re.IGNORECASE | re.ASCII)
+"""Its groups are the kind and the name. No other letter counts as an s (U+017F) or a k (U+212A)."""
 
 _BEGINS = "[[saga:"
-_OPENING = re.compile(r"(?<!\[)\[+(?=\[saga:)", re.IGNORECASE)
-_LONGEST_MARKER = 300
-"""Most characters that are held back while a marker may be coming."""
+_OPENING = re.compile(r"(?<!\[)\[+(?=\[saga:)", re.IGNORECASE | re.ASCII)
 _MOST_HELD = 2_000
-"""Most characters that are held back while markers inside each other may be coming."""
+"""Most characters that are held back while a marker, or markers inside each other, may be coming."""
 _NESTED = 8
 """How many markers inside each other are removed one by one."""
 
@@ -106,7 +104,7 @@ def _open(text: str) -> int:
 
 
 def _may_become(tail: str) -> bool:
-    if len(tail) > _LONGEST_MARKER or "\n" in tail:
+    if "\n" in tail:
         return False
     begun = tail[: len(_BEGINS)].lower()
     if not _BEGINS.startswith(begun):
@@ -306,11 +304,14 @@ class Reply:
         return self._with_carried(self._flush())
 
     def _flush(self) -> str:
-        """End what hides parts of the text, for what follows to begin anew. Returns the text that was held back."""
-        shown = self._rest()
+        """End what hides parts of the text, for what follows to begin anew. Returns the text that was held back.
+
+        A marker may go on behind a call, so what may become one is still held back.
+        """
+        shown = self._rest(goes_on=True)
         if self._resumes:
             shown = self._resumed(shown)
-        shown = self.limits.feed(self._markers.feed(shown) + self._markers.finish())
+        shown = self.limits.feed(self._markers.feed(shown))
         self._filter = BlockFilter()
         self._shown.append(shown)
         return shown
@@ -383,10 +384,10 @@ class Reply:
             self._shown.append(shown)
         return self._with_carried(shown)
 
-    def _rest(self) -> str:
+    def _rest(self, goes_on: bool = False) -> str:
         """End what filters the model's text, and return what it held back."""
         text = "" if self.unrepeated is None else self.unrepeated.finish()
-        rest = self._given.feed(text) + self._given.finish()
+        rest = self._given.feed(text) + ("" if goes_on else self._given.finish())
         return (self._filter.feed(rest) if rest else "") + self._filter.finish()
 
     @property

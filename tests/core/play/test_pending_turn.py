@@ -69,6 +69,14 @@ def test_what_was_held_back_and_is_no_block_is_shown_at_the_end() -> None:
     assert reply.feed("He writes ``") + reply.finish() == "He writes ``"
 
 
+def test_no_marker_comes_about_around_a_call_of_the_clients() -> None:
+    reply = Reply("t")
+    shown = reply.feed("They go [[saga:kind=")
+    shown += reply.extra({"tool_calls": [{"id": "c1", "function": {"name": "look"}}]})[0]
+    shown += reply.feed("ephemeral]]on.") + reply.finish()
+    assert shown == reply.text == "They go on."
+
+
 def test_the_story_is_composed_and_without_thoughts() -> None:
     reply = Reply("t1")
     reply.feed("<think>He may run.</think>\nHe runs. \u1112\u1161\u11ab")

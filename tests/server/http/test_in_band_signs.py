@@ -138,12 +138,21 @@ async def test_whose_markers_count_can_be_set(serve: Serve, markers: str, system
         ("[[saga:session=va [[saga:player=a]] ult]]", ""),
         (f"{'[[saga:player=' * 3}a{']]' * 3}.", "."),
         (f"[[saga:session={'x' * 400}", f"[[saga:session={'x' * 400}"),
+        (f"[[saga:session={' ' * 400}x]].", "."),
+        ("[[\u017faga:session=x]]", "[[\u017faga:session=x]]"),
     ],
 )
 def test_the_filter_takes_markers_out_however_the_text_is_cut(text: str, shown: str, size: int) -> None:
     marks = MarkerFilter()
     found = "".join(marks.feed(text[at : at + size]) for at in range(0, len(text), size)) + marks.finish()
     assert found == shown
+
+
+@pytest.mark.parametrize("letter", ["\u017f", "\u212a", "\u0130", "\uff53"])
+def test_only_plain_letters_make_a_marker(letter: str) -> None:
+    """Another letter that counts as one of them would not be held back in a stream, and then be read as a marker."""
+    for at, plain in enumerate(sign := "[[saga:kind=x]]"):
+        assert not plain.isalpha() or not MARKER.search(f"{sign[:at]}{letter}{sign[at + 1 :]}") or at == 12
 
 
 @pytest.mark.parametrize("depth", [20, 400])
