@@ -159,7 +159,8 @@ def _from_own_text(
         return not is_told and is_addressed(name, prose)
 
     for pair in pairs:
-        new = [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
+        new = [each for each in pair if fold_name(each) not in met and _has_given_name(each, names)]
+        new = new or [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
         new = new or [each for each in pair[1:] if fold_name(each) not in met and is_called(each)]
         new = new or [
             each
@@ -173,6 +174,15 @@ def _from_own_text(
         if fold_name(others[0]) in known or (new[0] == pair[1] and mentions(narration, others[0])):
             found[new[0]] = strangers.get(fold_name(new[0]), "")
     return found
+
+
+def _has_given_name(name: str, names: Sequence[str]) -> bool:
+    """Whether a name has the given name of one of ``names``: sior Marco, of Marco Venier; 단이, of 윤단."""
+    if caseless(name):
+        givens = [whole[1:] for whole in names if caseless(whole) and len(whole) in (2, 3)]
+        return any(is_form_of(name, given) and name != given for given in givens)
+    words = set(map(fold_name, name.split(" ")))
+    return any(len(given) > 2 and fold_name(given) in words for given in (each.split(" ")[0] for each in names))
 
 
 def lists_player(state: WorldState) -> bool:

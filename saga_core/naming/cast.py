@@ -117,17 +117,18 @@ def _part_of(folded: str, whole: str) -> bool:
 
 
 def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sentence: bool = False) -> bool:
-    """Whether ``name`` stands where the card is about the person with these ``names``: in a line that begins with one,
-    or in a sentence that has one and says what somebody is called (or ``in_any_sentence`` that has one). False if it
-    belongs to an entry of another person.
+    """Whether ``name`` stands where the card is about the person with these ``names``: in a line or sentence that
+    begins with one, or in a sentence that has one and says what somebody is called (or ``in_any_sentence`` that has
+    one). False if it belongs to an entry of another person.
     """
-    own, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1), in_any_sentence)
+    own, naming, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1))
     entry = entry_of(card, name)
     if entry is not None and any(_begins_with(entry.head, each) for each in names):
         return True
     if any(mentions(line, bare(name)) for line in own):  # "engineer of the Second Helping", for the engineer
-        return entry is None or any(entry.text in line for line in own)
-    return entry is None and any(mentions(sentence, name) for sentence in others)
+        is_hers = entry is None or any(entry.text in line for line in own)
+        return is_hers or any(mentions(sentence, name) for sentence in others)
+    return entry is None and any(mentions(each, name) for each in (others if in_any_sentence else naming))
 
 
 def _begins_with(head: str, name: str) -> bool:
@@ -136,21 +137,25 @@ def _begins_with(head: str, name: str) -> bool:
     return bool(is_subject) or fold(head) == fold(name)
 
 
+def _is_about(text: str, name: str) -> bool:
+    """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
+    return text.startswith(name) and not text[len(name) :].startswith(("的", "の", "의", "'s", "’s"))
+
+
 @lru_cache(maxsize=64)
-def _about(card: str, names: tuple[str, ...], in_any_sentence: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines that begin with one of the names, and the other sentences that have one and a word for calling."""
+def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The lines and sentences that begin with one of the names, those of the other sentences with one that have a word
+    for calling, and all of these."""
     own, others = list[str](), list[str]()
     for line in card.split("\n"):
         if line.lstrip(_OPENING).startswith(names):
             own.append(line)
         elif any(name in line for name in names):
-            sentences = (each.group() for each in _SENTENCE.finditer(line))
-            others += [
-                each
-                for each in sentences
-                if any(name in each for name in names) and (in_any_sentence or _words("naming").search(each))
-            ]
-    return tuple(own), tuple(others)
+            sentences = [each.group().strip() for each in _SENTENCE.finditer(line)]
+            parts_of = (part.strip(_OPENING) for each in sentences for part in re.split(r"[:：]", each))
+            own += [part for part in parts_of if any(_is_about(part, name) for name in names)]
+            others += [each for each in sentences if any(name in each for name in names)]
+    return tuple(own), tuple(each for each in others if _words("naming").search(each)), tuple(others)
 
 
 @lru_cache(maxsize=16)

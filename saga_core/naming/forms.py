@@ -22,7 +22,7 @@ from saga_core.language import (
 
 _QUOTES = dict.fromkeys(map(ord, "'‘\"“”「」『』《》〈〉"))
 _LISTED = re.compile(r"[,，、]")
-_ARTICLE = re.compile(r"(?:the|an?|der|die|das|den|dem|le|la|les|el|los|las) (?=.)", re.I)
+_ARTICLE = re.compile(r"(?:the|an?|der|die|das|den|dem|le|la|les|el|los|las|il|lo|gli|os) (?=.)", re.I)
 _COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
