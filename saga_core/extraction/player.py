@@ -180,7 +180,7 @@ def _has_given_name(name: str, names: Sequence[str]) -> bool:
     """Whether a name has the given name of one of ``names``: sior Marco, of Marco Venier; 단이, of 윤단."""
     if caseless(name):
         givens = [whole[1:] for whole in names if caseless(whole) and len(whole) in (2, 3)]
-        return any(is_form_of(name, given) and name != given for given in givens)
+        return any(name == f"{given}이" or (name != given and is_form_of(name, given)) for given in givens)
     words = set(map(fold_name, name.split(" ")))
     return any(len(given) > 2 and fold_name(given) in words for given in (each.split(" ")[0] for each in names))
 
