@@ -221,6 +221,7 @@ class FenceFilter:
         self._drafts = self._sure_drafts = 0
         # The visible text of a reply that begins with an element or a token, and where in it blocks stood.
         self._lead: list[str] | None = []
+        self._led = 0
         self._places: list[int] = []
 
     @property
@@ -428,7 +429,7 @@ class FenceFilter:
         body = strip_info("".join(self._body))
         self._blocks.append(RawBlock(body, closed, self._thinking, open=open_))
         if self._lead:
-            self._places.append(sum(map(len, self._lead)))
+            self._places.append(self._led)
         self._body = []
         self._in_block = self._line_start = False
         self._tail = ""
@@ -453,6 +454,7 @@ class FenceFilter:
     def _note_lead(self, text: str) -> None:
         if self._lead is not None and (self._lead or text[:1] in _LEADS):
             self._lead.append(text)
+            self._led += len(text)
         else:
             self._lead = None
 

@@ -24,7 +24,7 @@ _ROWS = 2
 """The least rows of a board."""
 _MACRO = re.compile(r"\{\{[^{}\n]{1,400}\}\}")
 """A frontend's macro, which it evaluates and does not send back."""
-_TOKENS = re.compile(r"\s*(?:<\|[^\W\d][\w ]{0,40}\|?>\s*|<[^\W\d]\w{0,40}\|>\s*)+(?!assistant\b)")
+_TOKENS = re.compile(r"(?:<\|[^\W\d][\w ]{0,40}\|?>\s*|<[^\W\d]\w{0,40}\|>\s*)+(?!assistant\b)")
 """Special tokens of a model's template, which servers may leave in a reply."""
 CHANNEL, _ANSWER = "analysis", "assistantfinal"
 """The names of OpenAI's channels, where a server drops the tokens around them."""
@@ -82,7 +82,7 @@ def end_of_tokens(text: str) -> int:
     """Where the story begins in a reply that begins with a token, a thought, and further tokens; 0 if it does not."""
     if text.startswith(CHANNEL):
         return text.find(_ANSWER) + len(_ANSWER) if _ANSWER in text else 0
-    first = _TOKENS.match(text)
+    first = _TOKENS.match(text, len(text) - len(text.lstrip()))
     if first is None:
         return 0
     for run in _TOKENS.finditer(text, first.end()):

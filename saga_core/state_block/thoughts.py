@@ -7,7 +7,8 @@ import re
 from saga_core.state_block.fences import THINK_END, THINK_TAG, ends_mark
 from saga_core.state_block.prose import CHANNEL, end_of_tokens
 
-_LAST_TOKENS = re.compile(r"(?:\s*<\|?[^\W\d][\w ]{0,40}\|>)+\s*$")
+_LAST_TOKEN = re.compile(r"<\|?[^\W\d][\w ]{0,40}\|>\Z")
+_LONGEST_TOKEN = 44
 
 
 def without_thoughts(text: str) -> str:
@@ -20,7 +21,7 @@ def without_thoughts(text: str) -> str:
     if not ends_mark(text) and not text.startswith(CHANNEL):
         return text
     if (end := end_of_tokens(text)) and THINK_TAG.match(text.lstrip()) is None:
-        text = _LAST_TOKENS.sub("", text[end:])
+        text = _without_last_tokens(text[end:])
     kept: list[str] = []
     start, thought, found = 0, -1, False
     for tag in THINK_TAG.finditer(text):
@@ -44,3 +45,10 @@ def thinks_only(text: str) -> bool:
     start = len(text) - len(text.lstrip())
     opened = THINK_TAG.match(text, start)
     return opened is not None and not opened["end"] and THINK_END.search(text, start) is None
+
+
+def _without_last_tokens(text: str) -> str:
+    left = text.rstrip()
+    while found := _LAST_TOKEN.search(left, max(0, len(left) - _LONGEST_TOKEN)):
+        left = left[: found.start()].rstrip()
+    return left if left != text.rstrip() else text
