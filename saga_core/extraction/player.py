@@ -8,7 +8,7 @@ from functools import cache
 
 from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
-from saga_core.language import caseless, every, fold_name, mentions, speeches, without_speech
+from saga_core.language import all_of, caseless, every, fold_name, mentions, speeches, without_speech
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
 from saga_core.state_block import BlockFields
@@ -180,7 +180,8 @@ def _has_given_name(name: str, names: Sequence[str]) -> bool:
     """Whether a name has the given name of one of ``names``: sior Marco, of Marco Venier; 단이, of 윤단."""
     if caseless(name):
         givens = [whole[1:] for whole in names if caseless(whole) and len(whole) in (2, 3)]
-        return any(name == f"{given}이" or (name != given and is_form_of(name, given)) for given in givens)
+        fond = [given + end for given in givens for end in all_of(lambda each: each.names.endearments)]
+        return name in fond or any(name != given and is_form_of(name, given) for given in givens)
     words = set(map(fold_name, name.split(" ")))
     return any(len(given) > 2 and fold_name(given) in words for given in (each.split(" ")[0] for each in names))
 

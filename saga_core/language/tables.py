@@ -339,6 +339,10 @@ class NameWords(Table):
     title_suffixes: Words = _NO_WORDS
     appositions: Words = _NO_WORDS
     """What may stand between a title and the name after it, with no space: ``の`` in ``座長の夏目源治郎``."""
+    possessives: Words = _NO_WORDS
+    """What makes another's of a name before it: ``的`` in ``林晚晴的二姨``."""
+    endearments: Words = _NO_WORDS
+    """What is attached to a given name of one syllable: ``이`` in ``단이``."""
     honorifics: Phrases = ()
     """Honorifics attached to a name of at least two letters."""
     many: Words = _NO_WORDS

@@ -21,7 +21,7 @@ from itertools import pairwise, takewhile
 
 from attrs import evolve, frozen
 
-from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_kana, mentions
+from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_hangul, is_kana, mentions
 from saga_core.naming.forms import bare, fold, forms, is_title, parts
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
@@ -128,7 +128,23 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
     if any(mentions(line, bare(name)) for line in own):  # "engineer of the Second Helping", for the engineer
         is_hers = entry is None or any(entry.text in line for line in own)
         return is_hers or any(mentions(sentence, name) for sentence in others)
-    return entry is None and any(mentions(each, name) for each in (others if in_any_sentence else naming))
+    if entry is not None:
+        return False
+    return any(_has(each, name) for each in naming) or (
+        in_any_sentence and any(mentions(each, name) for each in others)
+    )
+
+
+def _has(text: str, name: str) -> bool:
+    """Whether a text that says what somebody is called has a name, in Korean with an ending of a syllable or two behind
+    it: 한 서리라 부른다."""
+    if mentions(text, name):
+        return True
+    at = text.find(name)
+    if at < 0 or not is_hangul(name[-1]) or text[at - 1 : at].isalnum():
+        return False
+    tail = "".join(takewhile(str.isalnum, text[at + len(name) :]))
+    return len(tail) < 3
 
 
 def _begins_with(head: str, name: str) -> bool:
@@ -139,7 +155,7 @@ def _begins_with(head: str, name: str) -> bool:
 
 def _is_about(text: str, name: str) -> bool:
     """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
-    return text.startswith(name) and not text[len(name) :].startswith(("的", "の", "의", "'s", "’s"))
+    return text.startswith(name) and not text[len(name) :].startswith(_possessives())
 
 
 @lru_cache(maxsize=64)
@@ -451,6 +467,11 @@ def _called() -> tuple[re.Pattern[str], ...]:
 
 def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+@cache
+def _possessives() -> tuple[str, ...]:
+    return tuple(all_of(lambda each: each.names.possessives))
 
 
 @cache
