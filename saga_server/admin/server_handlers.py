@@ -208,4 +208,5 @@ async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
         found.append(answers.Examination(fault is None, f"world {name}", str(fault) if fault else "can be read"))
     found += [answers.Examination(False, f"door {name}", why) for name, why in request.app[DOORS].failed.items()]
     found += [answers.Examination(False, name, why) for name, why in saga.counters.degraded.items()]
-    return answers.Examined(all(each.good for each in found), found)
+    mask = request.app[CURRENT].mask
+    return answers.Examined(all(each.good for each in found), [evolve(each, text=mask(each.text)) for each in found])

@@ -25,7 +25,8 @@ from saga_core.world import WorldLibrary, default_roots
 from saga_server.counted import counted
 from saga_server.doctor.installed import installed
 from saga_server.http import Doors
-from saga_server.process import address_of, ask, check_listening
+from saga_server.process import Mask, address_of, ask, check_listening
+from saga_server.process.logs import secrets_of
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
 
@@ -63,8 +64,9 @@ class DoctorReport:
 
 
 async def examine(config: Config, say: Say) -> bool:
-    """Report each check with ``say``. Returns whether all is well."""
-    report = DoctorReport(say)
+    """Report each check with ``say``, without secrets. Returns whether all is well."""
+    mask = Mask.of(secrets_of(config))
+    report = DoctorReport(lambda text: say(mask(text)))
     report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
     _settings(config, report)
     _doors(report)

@@ -10,10 +10,11 @@ import logging
 import os
 import re
 import time
+from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from attrs import asdict, evolve, frozen
 from pythonjsonlogger.json import JsonFormatter
@@ -32,9 +33,17 @@ _SHORTEST = 6
 _OURS = ("saga", "saga_core", "saga_backends", "saga_server")
 _SECRET_NAME = re.compile(r"key|token|secret|password", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[^\s\"',;]{8,}")
-_KEY = re.compile(r"\b(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|saga_[A-Za-z0-9_-]{40,})")
+_BASIC = re.compile(r"(?i)\b(basic\s+)(?=\S*[\d=])[a-z0-9+/_-]{8,}={0,2}")
+_NAMED = re.compile(r"(?i)(x-(?:goog-)?api-key[\"']?\s*[:=]\s*[\"']?)[^\s\"',;]+")
+_KEY = re.compile(
+    r"saga_[A-Za-z0-9_-]{40,}"
+    r"|(?:(?<=%[0-9A-Fa-f]{2})|(?<![A-Za-z0-9]))(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16})"
+)
 _QUOTED = re.compile(re.escape(QUOTES) + ".*")
-_IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
+_IN_URL = re.compile(r"(\w{1,20}://[^/\s:]{0,100}:)(?!\d{1,5}/)[^\s\"'<>]{1,300}(?=@)")
+"""A password may hold "/" and "@" itself, so it ends at the last "@". A port before a path is none."""
+_ALONE = re.compile(r"(\w{1,20}://)[^/\s:@]{1,300}(?=@)")
+_IN_ENCODED_URL = re.compile(r"(?i)(\w{1,20}%3A%2F%2F)[^\s\"'<>]{1,300}(?=%40)")
 
 
 @frozen
@@ -47,18 +56,28 @@ class Mask:
     @classmethod
     def of(cls, secrets: Iterable[str]) -> Mask:
         """Build one for ``secrets``. Those with fewer than six characters could be ordinary words, and are ignored."""
-        return cls(tuple(sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)))
+        known = {form for each in secrets if len(each) >= _SHORTEST for form in _spelled(each)}
+        return cls(tuple(sorted(known, key=len, reverse=True)))
 
     def __call__(self, text: str) -> str:
         """Return the text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
-        text = _BEARER.sub(rf"\1{HIDDEN}", text)
-        return _IN_URL.sub(rf"\1{HIDDEN}", _KEY.sub(HIDDEN, text))
+        for pattern in (_BEARER, _BASIC, _NAMED, _IN_URL, _ALONE, _IN_ENCODED_URL):
+            text = pattern.sub(rf"\1{HIDDEN}", text)
+        return _KEY.sub(HIDDEN, text)
 
     def for_log(self, text: str) -> str:
         """Return the text without secrets, and without text of a story that an error quotes."""
         return _QUOTED.sub("", self(text))
+
+
+def _spelled(secret: str) -> set[str]:
+    """Return a secret as written, percent-decoded, percent-encoded and in base64."""
+    plain = unquote(secret)
+    encoded = b64encode(plain.encode("utf-8", "replace")).decode()
+    forms = {secret, plain, quote(plain, safe="", errors="replace"), quote(plain, errors="replace"), encoded}
+    return {each for each in forms if len(each) >= _SHORTEST}
 
 
 class TextFormatter(logging.Formatter):
@@ -132,7 +151,9 @@ def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list
     storage = config.storage
     stores: tuple[StoreConfig, ...] = (storage.state, storage.graph, storage.vector, storage.cache)
     addresses = [storage.url, *(store.url for store in stores), *(each.base_url for each in config.providers.values())]
-    keys += [urlsplit(address).password for address in addresses if address]
+    for parts in (urlsplit(address) for address in addresses if address):
+        if parts.password:
+            keys += [parts.password, f"{unquote(parts.username or '')}:{unquote(parts.password)}"]  # as sent in Basic
     for options in (*(store.options for store in stores), config.recall.options, config.curator.options):
         keys += [value for name, value in options.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
     return [*config.server.api_keys, *config.server.chat_keys, *(key for key in keys if key)]

@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from saga_core.config import load_config
-from saga_core.errors import ConfigError
+from saga_core.errors import ConfigError, StoreError
+from saga_server.doctor import examination
 from saga_server.process.logs import formatter, secrets_of
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -48,6 +49,28 @@ async def test_a_password_in_an_address(serve: Serve, upstream: Upstream, caplog
     ours = [record for record in caplog.records if record.name.startswith("saga")]
     forms = [formatter("json", secrets_of(config, {})), formatter("text", secrets_of(config, {}))]
     assert ours and not [line for record in ours for form in forms if "geheim" in (line := form.format(record))]
+
+
+async def test_what_doctor_finds_shows_none(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = "geheim-chat refused by http://saga:geheim-door@127.0.0.1/"
+
+    async def broken(*_: object, **__: object) -> None:
+        raise StoreError(found)
+
+    async def reported(config: object, report: examination.DoctorReport) -> None:
+        report.check(False, found)
+
+    async with serve(server={"api_keys": ["geheim-admin"], "chat_keys": ["geheim-chat"]}) as client:
+        client.key = "geheim-admin"
+        monkeypatch.setattr(type(client.server.saga.stores.state), "check", broken)
+        answer = await client.post("/api/doctor")
+        config = client.server.config
+    assert answer.status == 200 and b"refused by" in answer.raw and b"geheim" not in answer.raw
+    lines: list[str] = []
+    for part in ("_stores", "_curator", "_providers"):
+        monkeypatch.setattr(examination, part, reported)
+    assert not await examination.examine(config, lines.append)
+    assert any("refused by" in line for line in lines) and "geheim" not in "".join(lines)
 
 
 @pytest.mark.parametrize(

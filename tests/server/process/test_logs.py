@@ -137,6 +137,42 @@ def test_a_text_line_for_people(lines: Any) -> None:
     assert second.endswith("DEBUG   saga.said: [private] geheim")
 
 
+OURS = "saga_" + "Ab1-" * 10
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"k%3D{OURS}", OURS),
+        (f"token{OURS}", OURS),
+        ("key%3Dsk-abcdefghijklmnop1234", "abcdefghijklmnop"),
+        ("x_sk-abcdefghijklmnop1234", "abcdefghijklmnop"),
+        ("p%2Bwd%2FK3y refused", "wd%2FK3y"),
+        ("p+wd/K3y refused", "wd/K3y"),
+        ("cCt3ZC9LM3k= refused", "cCt3ZC9LM3k"),
+        ("pa/ss@word9 refused", "word9"),
+        ("http://user:hun/ter2pass@host/v1", "ter2"),
+        ("http://user:p@ss@host/v1", "ss@"),
+        ("http://me@mail.com:pwpw@host", "pwpw"),
+        ("http%3A%2F%2Fuser%3Apwpw%40host", "pwpw"),
+        ("https://ghp_Token99@host/v1", "Token99"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpw"),
+        ("x-api-key: onlyletters", "onlyletters"),
+        ("hf_abcdefghijklmnopqrstuv", "abcdefgh"),
+    ],
+)
+def test_a_secret_is_taken_out_in_every_spelling(text: str, secret: str) -> None:
+    mask = Mask.of(["p+wd/K3y", "pa%2Fss%40word9"])
+    assert secret not in mask(text) and "(key)" in mask(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["http://host:8080/v1?to=me@mail.com", "see http://host/a or me@mail.com", "risk-free"]
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert Mask.of(())(text) == text
+
+
 def test_what_looks_like_a_secret_is_taken_out() -> None:
     mask = Mask.of(["open-sesame", "ab"])
     for text in (
@@ -168,7 +204,8 @@ def test_secrets_are_looked_for_everywhere() -> None:
         environ={},
     )
     found = set(secrets_of(config, {"ANTHROPIC_API_KEY": "env-key"}))
-    assert found == {"admin-key", "chat-key", "pass-word", "pass-of-all", "embed-key", "open-key", "env-key"}
+    basic = ("saga:pass-word", "saga:pass-of-all")
+    assert found == {"admin-key", "chat-key", "pass-word", "pass-of-all", *basic, "embed-key", "open-key", "env-key"}
 
 
 def test_json_lines_are_lines_of_json() -> None:
