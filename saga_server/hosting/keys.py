@@ -119,6 +119,8 @@ class Keyring:
     _unreadable: bool = field(default=False, init=False)
     known: bool = field(default=False, init=False)
     """Whether the store was read at least once."""
+    _latest: float = field(default=0.0, init=False)
+    """The latest time seen: a key whose time is over stays refused if the clock is set back."""
 
     @property
     def any(self) -> bool:
@@ -127,13 +129,17 @@ class Keyring:
 
     def find(self, key: str) -> KeyRecord | None:
         """Return the record of a key that is valid now. Hashes are compared in constant time."""
-        digest, found = digest_of(key), None
+        digest, found, now = digest_of(key), None, self._now()
         for record in self._by_prefix.get(key[:SHOWN], ()):
             same = hmac.compare_digest(digest, record.digest)
-            before = hmac.compare_digest(digest, record.former_digest) and self.clock.now() < record.former_until
+            before = hmac.compare_digest(digest, record.former_digest) and now < record.former_until
             if same or before:
                 found = record
         return found
+
+    def _now(self) -> float:
+        self._latest = max(self._latest, self.clock.now())
+        return self._latest
 
     def owned_by(self, owner: str) -> KeyRecord | None:
         """Return the key of an owner, unless it was revoked."""
@@ -263,7 +269,7 @@ class Keyring:
                 digest=digest_of(key),
                 former_prefix=before.prefix if grace else "",
                 former_digest=before.digest if grace else "",
-                former_until=self.clock.now() + grace if grace else 0.0,
+                former_until=self._now() + grace if grace else 0.0,
             )
 
         return await self._write(change), key
