@@ -16,7 +16,8 @@ MEMBERS = 20_000
 MEMBER = 256 << 20
 TOTAL = 1 << 30
 _RATIO, _RATIO_FROM = 200, 16 << 20
-"""Highest compression ratio, checked from this unpacked size in bytes on. No chat tool's file compresses better."""
+"""Highest compression ratio of all members read, checked from this unpacked size in bytes on. No chat tool's file
+compresses better."""
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
 _LONGEST = 120, 235
@@ -31,6 +32,8 @@ class Archive:
     _zip: zipfile.ZipFile
     names: tuple[str, ...]
     _left: int = field(default=TOTAL)
+    _packed: int = field(default=0, init=False)
+    """The packed size of the members that were read."""
 
     def read(self, name: str) -> bytes:
         """Read a member. Raises ``Unreadable`` if it is encrypted, damaged or too large."""
@@ -40,8 +43,9 @@ class Archive:
             raise Unreadable(f"{name}: is encrypted; unpack the archive first")
         if info.file_size > most:
             raise Unreadable(f"{name}: is {info.file_size >> 20} MB unpacked; {most >> 20} MB are left for it")
-        if info.file_size > _RATIO_FROM and info.file_size > _RATIO * max(1, info.compress_size):
-            raise Unreadable(f"{name}: unpacks to {info.file_size // max(1, info.compress_size)} times its size")
+        unpacked, packed = TOTAL - self._left + info.file_size, self._packed + max(1, info.compress_size)
+        if unpacked > _RATIO_FROM and unpacked > _RATIO * packed:
+            raise Unreadable(f"{name}: with it, the archive unpacks to {unpacked // packed} times its size")
         try:
             with self._zip.open(info) as file:
                 raw = file.read(most + 1)
@@ -50,6 +54,7 @@ class Archive:
         if len(raw) > most:
             raise Unreadable(f"{name}: is larger than the archive says, and than {most >> 20} MB")
         self._left -= len(raw)
+        self._packed = packed
         return raw
 
 

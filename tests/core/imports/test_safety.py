@@ -32,6 +32,12 @@ def refused(raw: bytes) -> str:
     return " ".join(each.why for each in reading.refused)
 
 
+def test_a_zip_bomb_of_small_files_is_not_unpacked() -> None:
+    page = b'{"a": "' + b"0" * (9 << 20) + b'"}'
+    reading = read_file("x", samples.zipped({f"{number}.json": page for number in range(4)}))
+    assert any("times its size" in each.why for each in reading.refused)
+
+
 def test_a_zip_bomb_is_not_unpacked() -> None:
     bomb = samples.zipped({"card.json": b"0" * (64 << 20)})
     assert len(bomb) < 1 << 20
