@@ -47,8 +47,8 @@ class UnknownWorld(BadInput):
         self.known: tuple[str, ...] = tuple(known)
         listed = ", ".join(self.known) or "none (add a folder with WORLD.md, CHARACTERS.md, LOREBOOK.md)"
         text = f'there is no world "{name}"; choose one of: {listed}'
-        self.in_short = text
-        """The message without the problems of other worlds, which quote from their files."""
+        self.in_short = f'there is no world "{name}"'
+        """The message without the names and the problems of other worlds."""
         for error in broken:
             text += f"\nnot readable: {error.problems[0]}"
         super().__init__(text)

@@ -51,6 +51,8 @@ async def test_what_is_wrong_with_a_world_is_for_administrators(two: tuple[Clien
         full, short = await tell(admin), await tell(player)
         assert (full.status, short.status) == (400, 400)
         assert SECRET in full.error["message"] and SECRET not in short.raw.decode()
+        names = [name for name in admin.server.saga.worlds.names() if name != world]
+        assert names and not [name for name in names if name in short.error["message"]]
     marked = await player.chat(words(f"[[saga:world={world}]] hello"))
     assert SECRET not in str(dict(marked.headers)) + marked.raw.decode()
 
