@@ -39,19 +39,21 @@ from saga_core.state_block.prose import CHANNEL, end_of_thoughts
 FENCE_CHARS = "`~"
 MIN_FENCE = 3
 BLANKS = " \t\u00a0\u3000"
+_UNSEEN = f"{BLANKS}\u00ad\u115f\u200b\u2060\u3164\ufeff"
+"""Blanks, and other characters that show nothing, which may stand beside the word of a fence."""
 NEWLINES = "\r\n"
 QUOTE_MARK = ">"
 
 _COLONS = ":："
 OPENERS = ("state", *sorted(all_of(lambda each: each.block.openers)))
-_WORDS = frozenset(unicodedata.normalize(form, opener) for opener in OPENERS for form in ("NFC", "NFD"))
+_WORDS = frozenset(unicodedata.normalize(form, opener).casefold() for opener in OPENERS for form in ("NFC", "NFD"))
 _BEGINNINGS = frozenset(word[:length] for word in _WORDS for length in range(1, len(word) + 1))
-_WORD_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
+_WORD_ENDS = frozenset(_UNSEEN + NEWLINES + _COLONS)
 _SPECIAL = FENCE_CHARS + BLANKS + NEWLINES
-_INFO_TAIL = re.compile(rf"[{BLANKS}]*[{_COLONS}]?[{BLANKS}]*(?:\r\n|[\r\n])?")
+_INFO_TAIL = re.compile(rf"[{_UNSEEN}]*[{_COLONS}]?[{_UNSEEN}]*(?:\r\n|[\r\n])?")
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 
-BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
+BLANK_SPAN = re.compile(rf"[{_UNSEEN}]+")
 SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
 # Words and the white space between them. A word that begins with a quote mark is excluded: it may be part of a gap.
 TEXT_SPAN = re.compile(rf"[^{_SPECIAL}]+(?:[{BLANKS}{NEWLINES}]+[^{_SPECIAL}{QUOTE_MARK}][^{_SPECIAL}]*)*")
@@ -91,7 +93,7 @@ def may_begin_mark(text: str) -> bool:
 
 _FENCES = tuple(char * MIN_FENCE for char in FENCE_CHARS)
 _MAY_OPEN = re.compile(
-    f"[{FENCE_CHARS}]{{{MIN_FENCE}}}[{BLANKS}]*+[{''.join(sorted({word[0] for word in _WORDS}))}]", re.IGNORECASE
+    f"[{FENCE_CHARS}]{{{MIN_FENCE}}}[{_UNSEEN}]*+[{''.join(sorted({word[0] for word in _WORDS}))}]", re.IGNORECASE
 )
 
 
@@ -102,12 +104,12 @@ def may_open(text: str) -> bool:
 
 def begins_word(text: str) -> bool:
     """Whether ``text`` is the beginning of the word that makes a fence an opener."""
-    return text.lower() in _BEGINNINGS
+    return text.casefold() in _BEGINNINGS
 
 
 def is_word(text: str) -> bool:
     """Whether ``text`` is the complete word."""
-    return text.lower() in _WORDS
+    return text.casefold() in _WORDS
 
 
 def ends_word(char: str) -> bool:

@@ -25,9 +25,15 @@ from saga_core.state_block.unfenced import WHITE, ReportFilter, may_hold_report
 # writes itself, wherever it stands; what follows an echo in a line begins a line of its own, so that the halves around
 # it cannot become a sign. A closing sign alone is hidden where a line begins.
 
-_HEAD = re.compile(r"\[ ?(?:(?P<closes>/) ?SAGA ?\]|SAGA ?[:：](?P<title>[^\]\n]{0,200})\])")
-_BEGUN = re.compile(r"\[ ?/? ?(?:S(?:A(?:G(?:A ?(?:[:：][^\]\n]{0,200})?)?)?)?)?")
-_END = re.compile(r"\[ ?/ ?SAGA ?\]|\n[ \t]*\n")
+_GAP = "[ \u00ad\u115f\u200b\u2060\u3164\ufeff]{0,3}"
+"""Between the characters of a sign: a blank, and what shows nothing."""
+_NAME = _GAP.join(("[S\u017f]", "A", "G", "A"))
+_HEAD = re.compile(rf"\[{_GAP}(?:(?P<closes>/){_GAP}{_NAME}{_GAP}\]|{_NAME}{_GAP}[:：](?P<title>[^\]\n]{{0,200}})\])")
+_BEGUN = re.compile(
+    rf"\[{_GAP}/?{_GAP}(?:[S\u017f]{_GAP}(?:A{_GAP}(?:G{_GAP}(?:A{_GAP}(?:[:：][^\]\n]{{0,200}})?)?)?)?)?"
+)
+_END = re.compile(rf"\[{_GAP}/{_GAP}{_NAME}{_GAP}\]|\n[ \t]*\n")
+_UNSEEN = re.compile("[\u00ad\u115f\u200b\u2060\u3164\ufeff]")
 _REACH = 32
 """Characters within which the end of an echo lies."""
 _SIGN = re.compile(r"[\[#]")
@@ -59,7 +65,7 @@ def _signs() -> frozenset[str]:
 
 
 def _plain(title: str) -> str:
-    return "".join(title.split()).casefold()
+    return "".join(_UNSEEN.sub("", title).split()).casefold()
 
 
 def _head(text: str, at: int, begins_line: bool) -> re.Match[str] | None:
@@ -72,9 +78,11 @@ def _head(text: str, at: int, begins_line: bool) -> re.Match[str] | None:
 
 def _begins_sign(text: str) -> bool:
     """Whether a text that ends with the reply is more than half of a sign of SAGA."""
-    name, colon, title = text.lstrip("[/ ").replace("：", ":").partition(":")
+    name, colon, title = _UNSEEN.sub("", text).lstrip("[/ ").replace("：", ":").partition(":")
     begun = _plain(title)
-    return name.strip() == "SAGA" and (not colon or any(each.startswith(begun) for each in _signs()))
+    return name.strip().replace("\u017f", "S") == "SAGA" and (
+        not colon or any(each.startswith(begun) for each in _signs())
+    )
 
 
 def _is_title(line: str) -> bool:

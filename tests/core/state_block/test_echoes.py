@@ -22,6 +22,11 @@ STORY = "서린은 강가의 물레방앗간으로 걸어간다."
         (f"{STORY}\n\n{ECHO}\n\n{STORY}", f"{STORY}\n\n{STORY}"),
         (f"[SAGA: what is true now]\nPlace: mill\n\n{STORY}", STORY),
         ("[SAGA: what is true now]\nPlace: mill", ""),
+        ("[\u017fAGA: what is true now]\nPlace: mill", ""),
+        (f"[SAGA\u200b: what is\u200b true now]\nPlace: mill\n[/\u3164SAGA]{STORY}", STORY),
+        (f"{STORY}\n\n```\u200bstate\nmood: calm\n```", STORY),
+        (f"{STORY}\n\n```state\u200b\nmood: calm\n```", STORY),
+        (f"{STORY}\n\n```\u017ftate\nmood: calm\n```", STORY),
         (f"[/SAGA]\n\n{STORY}", STORY),
         (f"[ SAGA: rules ]\nText between\n[/ SAGA]\n{STORY}", STORY),
         (f"{STORY} [[saga:session=other]] {STORY}", f"{STORY} [[saga:session=other]] {STORY}"),
@@ -63,7 +68,25 @@ def test_an_echo_is_hidden_and_the_story_is_not(reply: str, shown: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from([ECHO, STORY, "[SAGA: rules]", "[/SAGA]", "[", "]", "\n\n", "SAGA", " x ", *PAGE])),
+    st.lists(
+        st.sampled_from(
+            [
+                ECHO,
+                STORY,
+                "[SAGA: rules]",
+                "[/SAGA]",
+                "[",
+                "]",
+                "\n\n",
+                "SAGA",
+                "\u200b",
+                "[\u017fAGA: rules]",
+                "[/\u200b",
+                " x ",
+                *PAGE,
+            ]
+        )
+    ),
     st.data(),
 )
 def test_how_a_reply_is_split_does_not_matter(parts: list[str], data: st.DataObject) -> None:
