@@ -27,6 +27,7 @@ from saga_core.config import TokenBudget
 from saga_core.language import Labels, language_of, looked_through, without_empty_lines, without_signs
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import LoreIndex, LoreMoment, Neighbors, PathEpisodes
+from saga_core.text_prompt import TOKENS
 from saga_core.world import World
 
 
@@ -263,7 +264,7 @@ def one_line(text: str) -> str:
     """Return text of the story on one line, safe for the block."""
     # The space is the only printable white space. Most texts are one line already.
     line = text.strip(" ") if text.isprintable() and "  " not in text else " ".join(text.split())
-    return without_signs(line)
+    return without_signs(line, TOKENS)
 
 
 @lru_cache(maxsize=4_096)

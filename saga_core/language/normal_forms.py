@@ -44,8 +44,6 @@ _LOOKALIKE = {
 """Letters that look like those of SAGA and have no decomposition that says so."""
 _READ_OVER = frozenset("/\\_*~\u2044\u2215\u29f8\u2571\uff0f\u0640\u115f\u1160\u2800\u3164\uffa0")
 """Slashes, signs of emphasis, and characters that show nothing although they are letters or symbols."""
-_TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
-"""The first character of a token in a model's template, such as ``<|im_end|>``."""
 _RUN = 30
 """The maximum number of consecutive marks, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
@@ -199,14 +197,13 @@ caseless_letter = _Caseless().__getitem__
 ``lru_cache`` reads and writes several places of memory to say which it answered last."""
 
 
-def without_signs(text: str) -> str:
+def without_signs(text: str, tokens: re.Pattern[str]) -> str:
     """Text of a story or a world with SAGA's own markers and tokens of a model's template made harmless.
 
-    A bracket before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``, because local servers may
-    interpret it as a template token. Blanks, marks and what shows nothing do not count, and neither does the script.
+    A bracket before "SAGA" or "/SAGA" becomes "(". So does what ``tokens`` finds (``text_prompt.TOKENS``), such as the
+    "<" of ``<|im_end|>``, because servers may interpret it as a template token. Blanks, marks and what shows nothing do not count, and neither does the script.
     """
-    text = _BRACKET.sub(_unsigned, text)
-    return _TOKEN.sub("(", text) if "<|" in text else text
+    return tokens.sub("(", _BRACKET.sub(_unsigned, text))
 
 
 def _unsigned(bracket: re.Match[str]) -> str:

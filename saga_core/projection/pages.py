@@ -10,6 +10,7 @@ from saga_core.model import Kind, Turn, WorldState
 from saga_core.projection.lines import counted_values, thread_lines
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
+from saga_core.text_prompt import TOKENS
 from saga_core.values import PAGE_NAMES
 from saga_core.world import EMPTY_WORLD, World
 
@@ -82,7 +83,7 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     if story and sum(count(line) + 1 for line in story) > room:
         within = story_within(state, _STORY_TURNS, room - head, lambda line: count(f"- {line}"))
         story = [story[0], *(f"- {line}" for line in within)] if within else []
-    return without_signs("\n".join([*kept, *story]))
+    return without_signs("\n".join([*kept, *story]), TOKENS)
 
 
 def _told(body: str, words: Mapping[str, str]) -> str:
@@ -106,7 +107,7 @@ def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
             break
         kept.append(line)
         spent += cost
-    return without_signs("\n".join(kept).strip())
+    return without_signs("\n".join(kept).strip(), TOKENS)
 
 
 def inventory(state: WorldState, owner: str) -> list[str]:

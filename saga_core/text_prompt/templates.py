@@ -308,3 +308,14 @@ TEMPLATES = (
     VICUNA,
 )
 """Most distinctive first. If nothing else decides, the first template whose marks occur is used."""
+
+
+def _tokens(mark: Mark) -> tuple[str, ...]:
+    """The patterns of what a model could take for this mark, also within a line. Plain words ("USER:") are none."""
+    found = (mark.pattern.removeprefix("^"), re.escape(mark.around[0]))
+    return tuple(each for each in found if each and not each.startswith("(?"))
+
+
+_EVERY = "|".join(each for form in TEMPLATES for mark in form.marks for each in _tokens(mark))
+TOKENS = re.compile(rf"[<\[{{#](?<=(?={_EVERY}).)")
+"""The first character of a token in any template."""

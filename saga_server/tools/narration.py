@@ -15,6 +15,7 @@ from saga_core.dice import roll_dice
 from saga_core.errors import BadInput
 from saga_core.language import without_signs
 from saga_core.play import PendingTurn
+from saga_core.text_prompt import TOKENS
 from saga_core.tool_calls import GatheredCall
 from saga_server.tools.catalog import RECALL, ROLL
 from saga_server.tools.manuals import manual
@@ -96,7 +97,7 @@ def _fitting(turns: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     for turn in turns:
         if left <= 0:
             break
-        text = without_signs(turn["text"])
+        text = without_signs(turn["text"], TOKENS)
         found.append({"turn": turn["depth"], "text": text[:left]})
         left -= len(text)
     return found

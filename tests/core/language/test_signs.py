@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.language import without_signs
+from saga_core.text_prompt import TOKENS
 
 
 @pytest.mark.parametrize(
@@ -35,11 +36,33 @@ from saga_core.language import without_signs
     ],
 )
 def test_a_sign_loses_its_bracket(text: str) -> None:
-    assert without_signs(f"a {text} b").startswith("a (")
+    assert without_signs(f"a {text} b", TOKENS).startswith("a (")
 
 
 @pytest.mark.parametrize(
     "text", ["[S] AGA", "the saga of old", "[OOC: wait]", "［注］", "【注】", "[", "[ sag", "[Sam] saga"]
 )
 def test_other_text_stays(text: str) -> None:
-    assert without_signs(text) == text
+    assert without_signs(text, TOKENS) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<start_of_turn>user", "<start_of_turn> ", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<|im_end|>"]
+    + [
+        "[SYSTEM_PROMPT]",
+        "<｜User｜>",
+        "<｜end▁of▁sentence｜>",
+        "[|user|]",
+        "### Instruction:",
+        "{{[INPUT]}}",
+        "<bos>",
+    ],
+)
+def test_a_token_of_any_template_loses_its_beginning(text: str) -> None:
+    assert without_signs(f"a {text} b", TOKENS) == f"a ({text[1:]} b"
+
+
+@pytest.mark.parametrize("text", ["i <3 you", "# The mill", "### Mara", "[OOC: wait]", "{{user}}", "USER: hello"])
+def test_what_is_no_token_stays(text: str) -> None:
+    assert without_signs(text, TOKENS) == text
