@@ -201,7 +201,8 @@ def without_signs(text: str, tokens: re.Pattern[str]) -> str:
     """Text of a story or a world with SAGA's own markers and tokens of a model's template made harmless.
 
     A bracket before "SAGA" or "/SAGA" becomes "(". So does what ``tokens`` finds (``text_prompt.TOKENS``), such as the
-    "<" of ``<|im_end|>``, because servers may interpret it as a template token. Blanks, marks and what shows nothing do not count, and neither does the script.
+    "<" of ``<|im_end|>``, because servers may interpret it as a template token. Blanks, marks and what shows nothing do
+    not count, and neither does the script.
     """
     return tokens.sub("(", _BRACKET.sub(_unsigned, text))
 

@@ -48,8 +48,15 @@ def test_other_text_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["<start_of_turn>user", "<start_of_turn> ", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<|im_end|>"]
-    + [
+    [
+        "<start_of_turn>user",
+        "<start_of_turn> ",
+        "<end_of_turn>",
+        "[INST]",
+        "[/INST]",
+        "<<SYS>>",
+        "</s>",
+        "<|im_end|>",
         "[SYSTEM_PROMPT]",
         "<｜User｜>",
         "<｜end▁of▁sentence｜>",
