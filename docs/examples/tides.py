@@ -56,7 +56,7 @@ class Causeways:
         """A line when a causeway is under water; nothing when the tide is not known."""
         if "tides" in given.missing or not any("high" in piece.text for piece in given.pieces["tides"]):
             return []
-        here = scene.entity(scene.state.location)
+        here = scene.state.entities.get(scene.state.location or "")
         if here is None or "causeway" not in here.name.casefold():
             return []
         return [Piece(self.name, "causeway", Section.RELATED, f"{here.name}: under water, no way across", 5.0)]

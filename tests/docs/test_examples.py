@@ -62,6 +62,12 @@ def test_the_pages_show_python() -> None:
     assert python_blocks()
 
 
+def test_both_sources_of_the_tides_are_told(tmp_path: Path) -> None:
+    shown = run(ROOT / "docs" / "examples" / "tides.py", tmp_path)
+    assert "Gull Causeway: under water" in shown
+    assert "The tide is high." in shown
+
+
 def test_the_embedded_engine_forgets_what_was_deleted(tmp_path: Path) -> None:
     shown = run(ROOT / "docs" / "examples" / "embed.py", tmp_path)
     health = [int(found) for found in re.findall(r"HP (\d+)/100", shown)]
