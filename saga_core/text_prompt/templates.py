@@ -312,7 +312,9 @@ TEMPLATES = (
 
 def _tokens(mark: Mark) -> tuple[str, ...]:
     """The patterns of what a model could take for this mark, also within a line. Plain words ("USER:") are none."""
-    found = (mark.pattern.removeprefix("^"), re.escape(mark.around[0]))
+    before, after = map(re.escape, mark.around)
+    named = before if before.endswith(">") else before and rf"{before}\w{{1,40}}{after}"
+    found = (mark.pattern.removeprefix("^"), named)
     return tuple(each for each in found if each and not each.startswith("(?"))
 
 

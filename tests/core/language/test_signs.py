@@ -57,6 +57,7 @@ def test_other_text_stays(text: str) -> None:
         "<<SYS>>",
         "</s>",
         "<|im_end|>",
+        "<|eom_id|>",
         "[SYSTEM_PROMPT]",
         "<｜User｜>",
         "<｜end▁of▁sentence｜>",
@@ -70,6 +71,8 @@ def test_a_token_of_any_template_loses_its_beginning(text: str) -> None:
     assert without_signs(f"a {text} b", TOKENS) == f"a ({text[1:]} b"
 
 
-@pytest.mark.parametrize("text", ["i <3 you", "# The mill", "### Mara", "[OOC: wait]", "{{user}}", "USER: hello"])
+@pytest.mark.parametrize(
+    "text", ["i <3 you", "1 <| 2", "[| ]", "# The mill", "### Mara", "[OOC: wait]", "{{user}}", "USER: hello"]
+)
 def test_what_is_no_token_stays(text: str) -> None:
     assert without_signs(text, TOKENS) == text
