@@ -25,8 +25,7 @@ from saga_core.world import WorldLibrary, default_roots
 from saga_server.counted import counted
 from saga_server.doctor.installed import installed
 from saga_server.http import Doors
-from saga_server.process import Mask, address_of, ask, check_listening
-from saga_server.process.logs import secrets_of
+from saga_server.process import Mask, address_of, ask, check_listening, secrets_of
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from saga_server.process.event_loop import LoopGuard, run_watched, running_watch
     from saga_server.process.helper import Helper, TooMuch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
-    from saga_server.process.logs import PRIVATE, LogTail, Mask, log_errors_only, set_up_logging
+    from saga_server.process.logs import PRIVATE, LogTail, Mask, log_errors_only, secrets_of, set_up_logging
     from saga_server.process.metrics import ADJUSTABLE, LoopMetrics, Metrics
     from saga_server.process.readiness import Readiness
     from saga_server.process.running_server import (
@@ -37,7 +37,7 @@ _PLACES = {
     "event_loop": "LoopGuard run_watched running_watch",
     "helper": "Helper TooMuch",
     "listening": "BACKLOG CannotListen check_listening is_loopback open_sockets",
-    "logs": "LogTail Mask PRIVATE log_errors_only set_up_logging",
+    "logs": "LogTail Mask PRIVATE log_errors_only secrets_of set_up_logging",
     "metrics": "ADJUSTABLE LoopMetrics Metrics",
     "readiness": "Readiness",
     "running_server": "NOBODY NotAnswered READY READY_AT STOPPING address_of ask authorization call_api "
@@ -83,6 +83,7 @@ __all__ = [
     "put_off",
     "run_watched",
     "running_watch",
+    "secrets_of",
     "set_up_logging",
     "settle",
     "tell_manager",

@@ -93,8 +93,8 @@ def shown(raw: bytes) -> str:
     return "".join(texts(each) for each in events if each.get("type") in (None, *_DELTAS))
 
 
-_OPENS = re.compile(r"`+(?:s|st|sta|stat|state)?\Z")
-"""What may yet become a block's opener, and did not."""
+_OPENS = re.compile(r"`+(?:s|st|sta|stat|state)?\[?\Z|\[\Z")
+"""What may yet become a block's opener or a marker, and did not."""
 _DELTAS = ("content_block_delta", "response.output_text.delta")
 
 
