@@ -74,8 +74,8 @@ def player_events(
     by bearing out one of ``claims``, the names that the player's own words may have given the character. The other
     names that it bears out become other names of the character. A report bears out a name if somebody owns or does
     something under it who was never company: neither before nor in this report. So it does with names that stand in the
-    text about the player in ``card``, the client's description. ``prose`` is the reply. And so it does with a name
-    by which the reply addresses somebody, and tells of nobody.
+    text about the player in ``card``, the client's description, and with a name by which the reply, ``prose``,
+    addresses somebody without telling of its bearer.
     """
     player = state.entities.get(state.player)
     if player is None:
@@ -89,7 +89,7 @@ def player_events(
     head = the_player(state, name, sure=sure)
     if any(isinstance(event, deltas.Played) for event in head):
         return head  # the words may have been another character's
-    borne_out |= _from_own_text(fields, state, (name, *player.names), card, prose)
+    borne_out |= _from_dealings(fields, state, (name, *player.names), card, prose)
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
     called = set(map(fold_name, (*player.names, *others)))
     company = (*(fields.present or ()), *fields.npc_met)
@@ -129,15 +129,16 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
     return found
 
 
-def _from_own_text(
+def _from_dealings(
     fields: BlockFields, state: WorldState, names: Sequence[str], card: str, prose: str
 ) -> dict[str, str]:
-    """The names in the text about the player under which a report has somebody deal with those who are here: "Joss", of
-    "nobody has ever called her anything but Joss".
+    """The player's other names under which a report has somebody deal with those who are here.
 
-    A report that calls the player by a known name means others by these names. Two of them in one event are two people.
-    Who is listed as company is none of them, unless the narrator lists the player too, or has never named the player
-    and does not tell of them: who says "you" names the player in speech and in the report alone.
+    Such a name has the player's given name, or stands in the text about her ("nobody has ever called her anything but
+    Joss"), or the reply addresses somebody by it and tells of nobody. A report that calls the player by a known name
+    means others by these names. Two of them in one event are two people. Who is listed as company is none of them,
+    unless the narrator lists the player too, or has never named the player and does not tell of them: who says "you"
+    names the player in speech and in the report alone.
     """
     pairs = list(dealing(fields))
     own = set(map(fold_name, names))
@@ -147,31 +148,34 @@ def _from_own_text(
     listed = set(map(fold_name, (*(fields.present or ()), *fields.npc_met)))
     is_listed = bool(listed & own) or lists_player(state)
     narration = without_speech(prose)
-    untold = {name for name in listed - set(strangers) if prose and not mentions(narration, name)}
-    # Where the narration tells of nobody who is listed, it shows nothing.
-    is_open = is_listed or not _is_named(state)
-    untold = untold if is_open and len(untold) < len(listed - set(strangers)) else set()
+    here = listed - set(strangers)
+    untold = {each for each in here if not mentions(narration, each)}
+    if not prose or len(untold) == len(here) or not (is_listed or not _is_named(state)):
+        untold = set()  # where the narration tells of nobody who is listed, it shows nothing
     met = known - listed if is_listed else known - untold
-    found: dict[str, str] = {}
 
     def is_called(name: str) -> bool:
         is_told = mentions(narration, name) or any(fold_name(name) in each for each in listed - untold)
         return not is_told and is_addressed(name, prose)
 
-    for pair in pairs:
-        new = [each for each in pair if fold_name(each) not in met and _has_given_name(each, names)]
-        new = new or [each for each in pair if fold_name(each) not in met and stands_in_text_of(card, each, names)]
-        new = new or [each for each in pair[1:] if fold_name(each) not in met and is_called(each)]
-        new = new or [
-            each
-            for each in pair
-            if fold_name(each) in untold and stands_in_text_of(card, each, names, in_any_sentence=True)
-        ]
-        others = [each for each in pair if each not in new]
-        if len(new) != 1 or not others:
+    found: dict[str, str] = {}
+    for one, other in pairs:
+        free = [each for each in (one, other) if fold_name(each) not in met]
+        new = (
+            [each for each in free if _has_given_name(each, names)]
+            or [each for each in free if stands_in_text_of(card, each, names)]
+            or [each for each in free if each == other and is_called(each)]
+            or [
+                each
+                for each in free
+                if fold_name(each) in untold and stands_in_text_of(card, each, names, in_any_sentence=True)
+            ]
+        )
+        if len(new) != 1 or one == other:
             continue
+        partner = other if new == [one] else one
         # The speaker of a group chat may be listed nowhere.
-        if fold_name(others[0]) in known or (new[0] == pair[1] and mentions(narration, others[0])):
+        if fold_name(partner) in known or (partner == one and mentions(narration, partner)):
             found[new[0]] = strangers.get(fold_name(new[0]), "")
     return found
 

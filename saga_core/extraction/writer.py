@@ -298,12 +298,13 @@ class _Reports:
             is_enough = self._count(owner, thing) >= passed + quantity
             is_sure = is_sure or (passed == quantity and not is_enough and item.name in passed_on)
             lost.append(((owner, thing, quantity), passed, is_enough))
-        habit = self.state.entities.get(self.state.player)
-        repeats = is_sure or (habit is not None and bool(habit.get(REPEATED)))
-        if is_sure and not (habit is not None and habit.get(REPEATED)):
+        player = self.state.entities.get(self.state.player)
+        is_habit = player is not None and bool(player.get(REPEATED))
+        if is_sure and not is_habit:
             yield deltas.AttributeSet(self.state.player, REPEATED, 1)
         for (owner, thing, quantity), passed, is_enough in lost:
-            if not passed or (is_enough and not (repeats and passed == quantity)):
+            is_repeated = passed == quantity and (is_sure or is_habit)
+            if not passed or (is_enough and not is_repeated):
                 yield deltas.ItemLost(owner, thing, quantity)
 
     def _gains(self) -> Iterator[_Owned]:

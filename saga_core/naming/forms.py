@@ -209,10 +209,8 @@ def is_relative(one: list[str], known: list[list[str]]) -> bool:
     """Whether a full name has the family name of somebody ``known`` by full names, and none of her given names: Lucien
     Aubry is not Madeleine Aubry, though she is called Aubry too."""
     mine = _full(one)
-    theirs = [full for each in known if len(full := _full(each)) > 1 and full[-1] == mine[-1:][0]] if mine else []
-    if len(mine) < 2 or not theirs:
-        return False
-    return mine[0] not in {word for each in known for word in each[:-1] or each}
+    is_family = len(mine) > 1 and any(len(full := _full(each)) > 1 and full[-1] == mine[-1] for each in known)
+    return is_family and mine[0] not in {word for each in known for word in each[:-1] or each}
 
 
 def _full(words: list[str]) -> list[str]:
