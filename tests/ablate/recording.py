@@ -37,7 +37,8 @@ class Reading:
 
         reading = BlockFilter()
         visible = reading.feed(self.text) + reading.finish()
-        found = read_ended(Hidden(visible, reading.raw_blocks), whole=self.finish == "stop")
+        hidden = Hidden(visible, reading.raw_blocks)
+        found = read_ended(hidden, whole=self.finish == "stop", own=self.given["state"].trackers)
         return visible == self.visible and read_delta(found, **self.given) == self.delta
 
 
@@ -51,8 +52,8 @@ def noted_readings() -> Iterator[list[Reading]]:
     read, made = pending_turn.Reply.reading, recording.read_delta
 
     @functools.wraps(read)
-    def reading(reply: Any, finish: str) -> Any:
-        answer = read(reply, finish)
+    def reading(reply: Any, finish: str, *counted: Any) -> Any:
+        answer = read(reply, finish, *counted)
         latest.update(text=reply.raw, finish=finish, visible=reply.text)
         return answer
 
