@@ -22,45 +22,36 @@ from saga_core.imports import (
     OWN_TOOL,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
     Lorebook,
     Record,
+    fates,
     mapped,
     read_time,
     stem,
 )
 from saga_core.world import LoreRule
 
-ENTRY: dict[str, Fate] = {
-    "name": KEPT,
-    "entry": KEPT,
-    "keywords": KEPT,
-    "weight": mapped("read as the order"),
-    "priority": KEPT,
-    "enabled": KEPT,
-    "id": OWN_EDITOR,
-    "constant": KEPT,
-    "comment": mapped("a note"),
-    "secondaryKeys": KEPT,
-    "selective": KEPT,
-    "position": PLACE,
-    "probability": KEPT,
-}
-CHAT: dict[str, Fate] = {"name": KEPT, "messages": KEPT}
-MESSAGE: dict[str, Fate] = {
-    "msg": KEPT,
-    "userId": mapped("it tells the player's messages from others"),
-    "characterId": mapped("it tells the player's messages from others"),
-    "handle": mapped("the speaker"),
-    "name": mapped("the speaker, where there is no handle"),
-    "createdAt": KEPT,
-    "updatedAt": FILE_DATE,
-    "_id": OWN_TOOL,
-    "kind": OWN_TOOL,
-}
+ENTRY = fates(
+    (KEPT, "name entry keywords priority enabled constant secondaryKeys selective probability"),
+    (mapped("read as the order"), "weight"),
+    (OWN_EDITOR, "id"),
+    (mapped("a note"), "comment"),
+    (PLACE, "position"),
+)
+CHAT = fates(
+    (KEPT, "name messages"),
+)
+MESSAGE = fates(
+    (KEPT, "msg createdAt"),
+    (mapped("it tells the player's messages from others"), "userId characterId"),
+    (mapped("the speaker"), "handle"),
+    (mapped("the speaker, where there is no handle"), "name"),
+    (FILE_DATE, "updatedAt"),
+    (OWN_TOOL, "_id kind"),
+)
 
 
 class Agnai:
@@ -85,8 +76,7 @@ def _is_chat(file: ForeignFile) -> bool:
 def _book(file: ForeignFile) -> Lorebook:
     losses, items = file.losses, []
     book = Fields(file.fields, losses)
-    for where, each in entries_of(file.fields, losses):
-        entry = Fields(each, losses, where)
+    for entry in entries_of(file.fields, losses):
         entry.account(ENTRY)
         rule = LoreRule(
             keys=keys_of(key_texts(entry, "keywords")),

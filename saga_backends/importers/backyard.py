@@ -17,7 +17,6 @@ from saga_core.imports import (
     Card,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
@@ -26,6 +25,7 @@ from saga_core.imports import (
     Record,
     Unreadable,
     decode,
+    fates,
     mapped,
     plain_files,
     read_json,
@@ -33,33 +33,27 @@ from saga_core.imports import (
 )
 from saga_core.world import LoreRule
 
-CHARACTER: dict[str, Fate] = {
-    "displayName": KEPT,
-    "name": mapped("the character's name where there is no displayName"),
-    "persona": mapped("the card's description"),
-    "loreItems": KEPT,
-    "images": mapped("files beside the world; nobody opens them"),
-    "id": OWN_TOOL,
-    "schemaVersion": OWN_TOOL,
-    "createdAt": FILE_DATE,
-    "updatedAt": FILE_DATE,
-}
-SCENARIO: dict[str, Fate] = {
-    "title": KEPT,
-    "narrative": mapped("the card's scenario, if it is the first"),
-    "firstMessages": mapped("the world's greetings"),
-    "exampleMessages": mapped("the card's example dialogue, if it is the first"),
-    "messages": KEPT,
-    "formattingInstructions": SENT_AGAIN,
-    "schemaVersion": OWN_TOOL,
-}
-MESSAGE: dict[str, Fate] = {
-    "type": KEPT,
-    "text": KEPT,
-    "createdAt": KEPT,
-    "outputs": mapped("the last is the reply; the others stand beside it"),
-    "updatedAt": FILE_DATE,
-}
+CHARACTER = fates(
+    (KEPT, "displayName loreItems"),
+    (mapped("the character's name where there is no displayName"), "name"),
+    (mapped("the card's description"), "persona"),
+    (mapped("files beside the world; nobody opens them"), "images"),
+    (OWN_TOOL, "id schemaVersion"),
+    (FILE_DATE, "createdAt updatedAt"),
+)
+SCENARIO = fates(
+    (KEPT, "title messages"),
+    (mapped("the card's scenario, if it is the first"), "narrative"),
+    (mapped("the world's greetings"), "firstMessages"),
+    (mapped("the card's example dialogue, if it is the first"), "exampleMessages"),
+    (SENT_AGAIN, "formattingInstructions"),
+    (OWN_TOOL, "schemaVersion"),
+)
+MESSAGE = fates(
+    (KEPT, "type text createdAt"),
+    (mapped("the last is the reply; the others stand beside it"), "outputs"),
+    (FILE_DATE, "updatedAt"),
+)
 
 
 class Backyard:
@@ -131,8 +125,7 @@ def _card(told: Fields) -> Card:
 
 def _lorebook(rows: list[Any], losses: Losses) -> Lorebook:
     items = []
-    for where, each in entries_of({"entries": rows}, losses):
-        entry = Fields(each, losses, where)
+    for entry in entries_of({"entries": rows}, losses):
         rule = LoreRule(keys=keys_of(entry.texts("key", split=True)))
         items.append(item_of(entry, "", entry.text("value"), False, rule))
     return Lorebook(items=tuple(items))

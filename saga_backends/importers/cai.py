@@ -9,18 +9,24 @@ from saga_core.imports import (
     OWN_TOOL,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
     Record,
+    fates,
     mapped,
     stem,
     with_messages,
 )
 
-HISTORY: dict[str, Fate] = {"histories": KEPT, "info": OWN_TOOL}
-MESSAGE: dict[str, Fate] = {"src": mapped("who speaks, and whether it is the player"), "text": KEPT}
+HISTORY = fates(
+    (KEPT, "histories"),
+    (OWN_TOOL, "info"),
+)
+MESSAGE = fates(
+    (mapped("who speaks, and whether it is the player"), "src"),
+    (KEPT, "text"),
+)
 
 
 class CaiTools:

@@ -12,23 +12,19 @@ from saga_core.imports import (
     SENT_AGAIN,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
     Record,
+    fates,
     stem,
 )
 
-STORY: dict[str, Fate] = {
-    "prompt": KEPT,
-    "actions": KEPT,
-    "memory": SENT_AGAIN,
-    "authorsnote": SENT_AGAIN,
-    "worldinfo": SENT_AGAIN,
-    "savedsettings": OWN_TOOL,
-    "gamestarted": OWN_TOOL,
-}
+STORY = fates(
+    (KEPT, "prompt actions"),
+    (SENT_AGAIN, "memory authorsnote worldinfo"),
+    (OWN_TOOL, "savedsettings gamestarted"),
+)
 Role = Literal["user", "assistant"]
 _ADVENTURE, _CHAT, _INSTRUCT = 2, 3, 4
 """Values of ``savedsettings.opmode``."""

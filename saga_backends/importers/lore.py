@@ -10,15 +10,13 @@ from typing import Any
 
 from attrs import evolve
 
-from saga_core.imports import Fate, Fields, LoreItem, Losses, Unreadable, dropped, mapped
+from saga_core.imports import KEPT, Fields, LoreItem, Losses, Unreadable, dropped, fates, mapped
 from saga_core.world import LoreRule, as_pattern, is_pattern
 
 ENTRIES = 50_000
 """Most entries of a lorebook."""
 ANY = -999_999_999
 """The least number that an order or a priority may be."""
-PLACE = mapped("kept for export; SAGA tells all lore in one place, before the player's words")
-"""Most entries of a lorebook."""
 PLACE = mapped("kept for export; SAGA tells all lore in one place, before the player's words")
 
 _NOT_HERE = "SAGA's prompt has no such place; the entry is told among the lore"
@@ -41,31 +39,24 @@ _FLAGS: dict[str, dict[str, Any]] = {
     "unrecursive": {"no_recursion_from": True},
     "no_recursive_search": {"no_recursion_into": True},
 }
-_LISTS = {"additional_keys": "additional_keys", "exclude_keys": "exclude_keys"}
+_LISTS = ("additional_keys", "exclude_keys")
 _COUNTED = dropped("it counts a text without messages; SAGA's chats have messages")
 
-DECORATORS: dict[str, Fate] = {
-    **dict.fromkeys(_NUMBERS, Fate("kept")),
-    **dict.fromkeys(_FLAGS, Fate("kept")),
-    **dict.fromkeys(_LISTS, Fate("kept")),
-    "role": Fate("kept"),
-    "depth": mapped(f"kept for export; {_NOT_HERE}"),
-    "reverse_depth": mapped(_NOT_HERE),
-    "instruct_depth": _COUNTED,
-    "reverse_instruct_depth": _COUNTED,
-    "instruct_scan_depth": _COUNTED,
-    "position": mapped("after_desc and before_desc are kept for export; SAGA tells the entry among the lore"),
-    "is_greeting": dropped("SAGA does not tell which greeting a chat began with"),
-    "ignore_on_max_context": mapped("made the first to go when there is no room"),
-    "exclude_keys_all": dropped("SAGA has no rule that wants all of several excluding keys"),
-    "is_user_icon": dropped("a picture of the player says nothing to a narrator"),
-    "disable_ui_prompt": dropped("prompts of the frontend are the frontend's"),
-    "inject_at": dropped("SAGA writes nothing into the frontend's own texts"),
-    "inject_lore": dropped("SAGA writes nothing into other entries"),
-    "inject_replace": dropped("SAGA writes nothing into the frontend's own texts"),
-    "inject_prepend": dropped("SAGA writes nothing into the frontend's own texts"),
-    "end": mapped(f"the last place of the chat, kept for export; {_NOT_HERE}"),
-}
+DECORATORS = fates(
+    (KEPT, " ".join((*_NUMBERS, *_FLAGS, *_LISTS, "role"))),
+    (mapped(f"kept for export; {_NOT_HERE}"), "depth"),
+    (mapped(_NOT_HERE), "reverse_depth"),
+    (_COUNTED, "instruct_depth reverse_instruct_depth instruct_scan_depth"),
+    (mapped("after_desc and before_desc are kept for export; SAGA tells the entry among the lore"), "position"),
+    (dropped("SAGA does not tell which greeting a chat began with"), "is_greeting"),
+    (mapped("made the first to go when there is no room"), "ignore_on_max_context"),
+    (dropped("SAGA has no rule that wants all of several excluding keys"), "exclude_keys_all"),
+    (dropped("a picture of the player says nothing to a narrator"), "is_user_icon"),
+    (dropped("prompts of the frontend are the frontend's"), "disable_ui_prompt"),
+    (dropped("SAGA writes nothing into the frontend's own texts"), "inject_at inject_replace inject_prepend"),
+    (dropped("SAGA writes nothing into other entries"), "inject_lore"),
+    (mapped(f"the last place of the chat, kept for export; {_NOT_HERE}"), "end"),
+)
 """The fate of each decorator."""
 
 _POSITIONS = {"before_desc": "", "after_desc": "after_char"}
@@ -128,7 +119,7 @@ def _changes(name: str, value: str, rule: LoreRule, patterns: bool) -> dict[str,
         return _FLAGS[name]
     if name in _LISTS:
         keys = [each.strip() for each in value.split(",") if each.strip()]
-        return {_LISTS[name]: tuple(_pattern(key) if patterns else key for key in keys)} if keys else None
+        return {name: tuple(_pattern(key) if patterns else key for key in keys)} if keys else None
     if name in _NUMBERS:
         own = _NUMBERS[name]
         if not value.isdecimal() or len(value) > 9:
@@ -153,8 +144,8 @@ def _pattern(key: str) -> str:
 # -- entries -----------------------------------------------------------------------------------------------------
 
 
-def entries_of(plain: Mapping[str, Any], losses: Losses) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of a book, each with its place in words. Raises ``Unreadable`` for more than 50,000."""
+def entries_of(plain: Mapping[str, Any], losses: Losses) -> Iterable[Fields]:
+    """Yield the entries of a book. Raises ``Unreadable`` for more than 50,000."""
     rows = plain.get("entries")
     if isinstance(rows, dict):
         named = [(f"entry {key}", each) for key, each in rows.items()]
@@ -168,7 +159,7 @@ def entries_of(plain: Mapping[str, Any], losses: Losses) -> Iterable[tuple[str, 
         raise Unreadable(f"the lorebook has {len(named):,} entries; at most {ENTRIES:,} are taken: split it")
     for where, each in named:
         if isinstance(each, dict):
-            yield where, each
+            yield Fields(each, losses, where)
         else:
             losses.add("entries", "dropped", "is no object", where)
 

@@ -9,32 +9,26 @@ from saga_core.imports import (
     KEPT,
     OWN_EDITOR,
     OWN_TOOL,
-    Fate,
-    Fields,
     Fit,
     ForeignFile,
     Lorebook,
     Record,
     dropped,
+    fates,
     mapped,
 )
 from saga_core.world import LoreRule
 
-ENTRY: dict[str, Fate] = {
-    "id": OWN_EDITOR,
-    "text": KEPT,
-    "displayName": KEPT,
-    "keys": KEPT,
-    "searchRange": dropped("it counts letters of a text; SAGA looks through messages"),
-    "enabled": KEPT,
-    "forceActivation": KEPT,
-    "keyRelative": PLACE,
-    "nonStoryActivatable": mapped("entries open one another in mode keep"),
-    "category": mapped("a note"),
-    "loreBiasGroups": dropped("SAGA does not change the model's odds of words"),
-    "contextConfig": mapped("budgetPriority is the order; the other fields place the text, which SAGA does itself"),
-    "lastUpdatedAt": OWN_EDITOR,
-}
+ENTRY = fates(
+    (OWN_EDITOR, "id lastUpdatedAt"),
+    (KEPT, "text displayName keys enabled forceActivation"),
+    (dropped("it counts letters of a text; SAGA looks through messages"), "searchRange"),
+    (PLACE, "keyRelative"),
+    (mapped("entries open one another in mode keep"), "nonStoryActivatable"),
+    (mapped("a note"), "category"),
+    (dropped("SAGA does not change the model's odds of words"), "loreBiasGroups"),
+    (mapped("budgetPriority is the order; the other fields place the text, which SAGA does itself"), "contextConfig"),
+)
 
 
 class NovelAi:
@@ -51,8 +45,7 @@ class NovelAi:
     def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
         """See ``Importer.read``."""
         losses, items = file.losses, []
-        for where, each in entries_of(file.fields, losses):
-            entry = Fields(each, losses, where)
+        for entry in entries_of(file.fields, losses):
             entry.account(ENTRY)
             rule = LoreRule(
                 keys=keys_of(key_texts(entry, "keys")),

@@ -11,24 +11,22 @@ from saga_core.imports import (
     KEPT,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
     Record,
     dropped,
+    fates,
     read_time,
     stem,
     tidy,
 )
 
-LOG: dict[str, Fate] = {
-    "internal": KEPT,
-    "data_visible": KEPT,
-    "visible": dropped("the texts as they were shown; the prompt has internal"),
-    "data": dropped("the texts before they were shown; those in data_visible count"),
-    "metadata": KEPT,
-}
+LOG = fates(
+    (KEPT, "internal data_visible metadata"),
+    (dropped("the texts as they were shown; the prompt has internal"), "visible"),
+    (dropped("the texts before they were shown; those in data_visible count"), "data"),
+)
 _BEGIN = "<|BEGIN-VISIBLE-CHAT|>"
 
 

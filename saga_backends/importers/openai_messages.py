@@ -9,18 +9,21 @@ from saga_core.imports import (
     KEPT,
     Chat,
     ChatMessage,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
     Record,
     check_amount,
+    fates,
     mapped,
     stem,
     tidy,
 )
 
-MESSAGE: dict[str, Fate] = {"role": KEPT, "content": KEPT, "name": mapped("the speaker")}
+MESSAGE = fates(
+    (KEPT, "role content"),
+    (mapped("the speaker"), "name"),
+)
 
 
 class OpenAiMessages:

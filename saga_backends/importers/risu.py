@@ -21,7 +21,6 @@ from saga_core.imports import (
     Chat,
     ChatMessage,
     ChatSummary,
-    Fate,
     Fields,
     Fit,
     ForeignFile,
@@ -30,6 +29,7 @@ from saga_core.imports import (
     Record,
     Unreadable,
     dropped,
+    fates,
     mapped,
     read_time,
     stem,
@@ -37,80 +37,53 @@ from saga_core.imports import (
 )
 from saga_core.world import LoreRule
 
-ENTRY: dict[str, Fate] = {
-    "key": KEPT,
-    "secondkey": KEPT,
-    "insertorder": KEPT,
-    "comment": KEPT,
-    "content": KEPT,
-    "mode": mapped("constant is kept; folder and child only order the tool's editor"),
-    "alwaysActive": KEPT,
-    "selective": KEPT,
-    "activationPercent": KEPT,
-    "useRegex": KEPT,
-    "bookVersion": OWN_EDITOR,
-    "id": OWN_EDITOR,
-    "folder": mapped("the entry's group of texts in the editor; a note"),
-    "extentions": KEPT,
-    "loreCache": OWN_TOOL,
-}
-MODULE: dict[str, Fate] = {
-    "name": KEPT,
-    "lorebook": KEPT,
-    "description": dropped("a note of the module's author"),
-    "id": OWN_TOOL,
-    "namespace": OWN_TOOL,
-    **dict.fromkeys(
-        ("regex", "trigger", "cjs", "assets", "backgroundEmbedding", "customModuleToggle", "lowLevelAccess"),
+ENTRY = fates(
+    (KEPT, "key secondkey insertorder comment content alwaysActive selective activationPercent useRegex extentions"),
+    (mapped("constant is kept; folder and child only order the tool's editor"), "mode"),
+    (OWN_EDITOR, "bookVersion id"),
+    (mapped("the entry's group of texts in the editor; a note"), "folder"),
+    (OWN_TOOL, "loreCache"),
+)
+MODULE = fates(
+    (KEPT, "name lorebook"),
+    (dropped("a note of the module's author"), "description"),
+    (OWN_TOOL, "id namespace"),
+    (
         dropped("SAGA runs no scripts and shows no pictures of other tools"),
+        "regex trigger cjs assets backgroundEmbedding customModuleToggle lowLevelAccess",
     ),
-}
+)
 _SUMMARY_OF_THE_TOOL = dropped("a summary of the tool; saga backfill finds out what happened")
-CHAT: dict[str, Fate] = {
-    "message": KEPT,
-    "name": KEPT,
-    "note": SENT_AGAIN,
-    "localLore": dropped("lore of one chat: export it as a lorebook and import that"),
-    "fmIndex": dropped("the greeting is not in a RisuAI chat; SAGA learns it from the next request"),
-    "id": OWN_TOOL,
-    "hypaV2Data": _SUMMARY_OF_THE_TOOL,
-    "hypaV3Data": mapped("its summaries are the story so far, at the turns of their messages"),
-    "supaMemoryData": _SUMMARY_OF_THE_TOOL,
-    "scriptstate": dropped("variables of scripts say nothing to SAGA"),
-    "modules": SENT_AGAIN,
-    "bindedPersona": FROM_NEXT_REQUEST,
-    "folderId": OWN_TOOL,
-    "lastDate": OWN_TOOL,
-    "bookmarks": OWN_TOOL,
-    "bookmarkNames": OWN_TOOL,
-    "lastMemory": OWN_TOOL,
-    "suggestMessages": OWN_TOOL,
-    "isStreaming": OWN_TOOL,
-    "sdData": OWN_TOOL,
-}
-MESSAGE: dict[str, Fate] = {
-    "role": KEPT,
-    "data": KEPT,
-    "saying": mapped("the speaker, where there is no name"),
-    "chatId": mapped("by it a summary finds its messages"),
-    "time": KEPT,
-    "generationInfo": MEASURED,
-    "promptInfo": MEASURED,
-    "name": KEPT,
-    "otherUser": OWN_TOOL,
-    "disabled": mapped("a message left out of prompts is a turn like any other; it happened"),
-    "isComment": dropped("a comment is no turn of the story"),
-    "swipes": mapped("replies beside the one that was taken"),
-    "swipeId": KEPT,
-}
-MEMORY: dict[str, Fate] = {"summaries": KEPT}
-SUMMARY: dict[str, Fate] = {
-    "text": KEPT,
-    "chatMemos": mapped("the turns that these messages belong to"),
-    "isImportant": dropped("SAGA tells every part of the story"),
-    "categoryId": OWN_TOOL,
-    "tags": OWN_TOOL,
-}
+CHAT = fates(
+    (KEPT, "message name"),
+    (SENT_AGAIN, "note modules"),
+    (dropped("lore of one chat: export it as a lorebook and import that"), "localLore"),
+    (dropped("the greeting is not in a RisuAI chat; SAGA learns it from the next request"), "fmIndex"),
+    (OWN_TOOL, "id folderId lastDate bookmarks bookmarkNames lastMemory suggestMessages isStreaming sdData"),
+    (_SUMMARY_OF_THE_TOOL, "hypaV2Data supaMemoryData"),
+    (mapped("its summaries are the story so far, at the turns of their messages"), "hypaV3Data"),
+    (dropped("variables of scripts say nothing to SAGA"), "scriptstate"),
+    (FROM_NEXT_REQUEST, "bindedPersona"),
+)
+MESSAGE = fates(
+    (KEPT, "role data time name swipeId"),
+    (mapped("the speaker, where there is no name"), "saying"),
+    (mapped("by it a summary finds its messages"), "chatId"),
+    (MEASURED, "generationInfo promptInfo"),
+    (OWN_TOOL, "otherUser"),
+    (mapped("a message left out of prompts is a turn like any other; it happened"), "disabled"),
+    (dropped("a comment is no turn of the story"), "isComment"),
+    (mapped("replies beside the one that was taken"), "swipes"),
+)
+MEMORY = fates(
+    (KEPT, "summaries"),
+)
+SUMMARY = fates(
+    (KEPT, "text"),
+    (mapped("the turns that these messages belong to"), "chatMemos"),
+    (dropped("SAGA tells every part of the story"), "isImportant"),
+    (OWN_TOOL, "categoryId tags"),
+)
 _OF_MODULES = frozenset({"regex", "trigger", "cjs", "namespace", "customModuleToggle", "backgroundEmbedding"})
 """Fields beside a lorebook that only a module has."""
 _IN_PAGE = re.compile(r"""class=["']?idat["']?[^>]{0,200}>""")
@@ -158,8 +131,7 @@ class RisuAi:
 def lorebook(rows: Any, losses: Losses, name: str = "") -> Lorebook:
     """Read the entries of an export or a module."""
     items = []
-    for where, each in entries_of({"entries": rows}, losses):
-        entry = Fields(each, losses, where)
+    for entry in entries_of({"entries": rows}, losses):
         entry.account(ENTRY, _UNSAID)
         if entry.text("mode") == "folder" or entry.text("key").startswith(_FOLDER):
             continue

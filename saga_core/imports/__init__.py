@@ -19,6 +19,7 @@ from saga_core.imports.fields import (
     Fate,
     Fields,
     dropped,
+    fates,
     mapped,
     read_time,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "check_amount",
     "decode",
     "dropped",
+    "fates",
     "importers",
     "mapped",
     "plain_files",

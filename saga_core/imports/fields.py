@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from attrs import frozen
 
@@ -27,7 +27,7 @@ _LATEST = 253_402_300_799
 class Fate:
     """What becomes of a field: ``kept``, ``mapped`` or ``dropped``, and how or why."""
 
-    verdict: str
+    verdict: Verdict | Literal["kept"]
     why: str = ""
 
 
@@ -45,6 +45,13 @@ def dropped(why: str) -> Fate:
 
 
 Fates = Mapping[str, Fate]
+
+
+def fates(*groups: tuple[Fate, str]) -> dict[str, Fate]:
+    """Return the fate of each field, from the names of the fields that share one, with blanks between them."""
+    return {name: fate for fate, names in groups for name in names.split()}
+
+
 OWN_TOOL = dropped("it has a meaning in its own tool alone")
 OWN_EDITOR = dropped("it orders the tool's own editor")
 SENT_AGAIN = dropped("the frontend goes on sending it")
@@ -74,10 +81,8 @@ class Fields:
             fate = fates.get(name)
             if fate is None:
                 self._lose(tidy(str(name))[:_SHOWN], "dropped", "SAGA does not know this field")
-            elif fate.verdict == "mapped":
-                self._lose(name, "mapped", fate.why)
-            elif fate.verdict == "dropped":
-                self._lose(name, "dropped", fate.why)
+            elif fate.verdict != "kept":
+                self._lose(name, fate.verdict, fate.why)
 
     def _lose(self, name: str, verdict: Verdict, why: str) -> None:
         self.losses.add(self.prefix + name, verdict, why, self.where)
@@ -114,48 +119,38 @@ class Fields:
                 self._lose(name, "dropped", f"holds {_kind(each)} where a text should be")
         return tuple(found)
 
-    def flag(self, *names: str) -> bool | None:
-        """The first of these fields that is a boolean, or a number as boolean; None if there is none."""
-        for name in names:
-            value = self.plain.get(name)
-            if value is None:
-                continue
-            if isinstance(value, bool):
-                return value
-            if isinstance(value, int | float):
-                return bool(value)
-            self._lose(name, "dropped", f"is {_kind(value)} where yes or no should be")
+    def flag(self, name: str) -> bool | None:
+        """The field if it is a boolean, or a number as boolean; otherwise None."""
+        value = self.plain.get(name)
+        if value is None or isinstance(value, int | float):
+            return None if value is None else bool(value)
+        self._lose(name, "dropped", f"is {_kind(value)} where yes or no should be")
         return None
 
-    def whole(self, *names: str, least: int = 0, most: int = 999_999_999) -> int | None:
-        """The first of these fields that is a number, rounded and limited to its bounds; None if there is none."""
-        for name in names:
-            value = self.plain.get(name)
-            if value is None:
-                continue
-            if type(value) is int and least <= value <= most:
-                return value
-            if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 12:
-                value = int(value)
-            if isinstance(value, bool) or value == "":
-                continue
-            if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
-                self._lose(name, "dropped", f"is {_kind(value)} where a number should be")
-                continue
-            near = min(max(round(value), least), most)
-            if near != value:
-                self._lose(name, "mapped", f"made a whole number from {least} to {most}")
-            return near
-        return None
+    def whole(self, name: str, *, least: int = 0, most: int = 999_999_999) -> int | None:
+        """The field if it is a number, rounded and limited to its bounds; otherwise None."""
+        value = self.plain.get(name)
+        if type(value) is int and least <= value <= most:
+            return value
+        if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 12:
+            value = int(value)
+        if value is None or isinstance(value, bool) or value == "":
+            return None
+        if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
+            self._lose(name, "dropped", f"is {_kind(value)} where a number should be")
+            return None
+        near = min(max(round(value), least), most)
+        if near != value:
+            self._lose(name, "mapped", f"made a whole number from {least} to {most}")
+        return near
 
-    def inner(self, *names: str) -> Fields:
-        """The first of these fields that is an object; an empty one if there is none."""
-        for name in names:
-            value = self.plain.get(name)
-            if isinstance(value, dict):
-                return Fields(value, self.losses, self.where, f"{self.prefix}{name}.")
-            if value not in (None, "", []):
-                self._lose(name, "dropped", f"is {_kind(value)} where an object should be")
+    def inner(self, name: str) -> Fields:
+        """The field if it is an object; otherwise an empty one."""
+        value = self.plain.get(name)
+        if isinstance(value, dict):
+            return Fields(value, self.losses, self.where, f"{self.prefix}{name}.")
+        if value not in (None, "", []):
+            self._lose(name, "dropped", f"is {_kind(value)} where an object should be")
         return Fields({}, self.losses, self.where, self.prefix)
 
     def rows(self, name: str) -> list[Any]:

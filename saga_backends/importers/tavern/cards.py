@@ -14,68 +14,44 @@ from saga_core.imports import (
     SCRIPT,
     Asset,
     Card,
-    Fate,
     Fields,
     Lorebook,
     Losses,
     dropped,
+    fates,
     mapped,
 )
 
 _FRONTEND = mapped("kept in CHARACTERS.md for the author; the frontend sends it with every request")
 
-CARD: dict[str, Fate] = {
-    "name": KEPT,
-    "description": _FRONTEND,
-    "personality": _FRONTEND,
-    "scenario": _FRONTEND,
-    "first_mes": mapped("the world's greeting"),
-    "mes_example": _FRONTEND,
-    "creator_notes": mapped("kept in CHARACTERS.md"),
-    "system_prompt": _FRONTEND,
-    "post_history_instructions": _FRONTEND,
-    "alternate_greetings": mapped("the world's other greetings"),
-    "tags": mapped("kept in CHARACTERS.md"),
-    "creator": mapped("kept in CHARACTERS.md"),
-    "character_version": mapped("kept in CHARACTERS.md"),
-    "extensions": KEPT,
-    "character_book": KEPT,
-    "assets": mapped("files beside the world; nobody opens them"),
-    "nickname": mapped("the character's other name, and what {{char}} stands for"),
-    "creator_notes_multilingual": dropped("the notes in creator_notes are kept"),
-    "source": mapped("kept in CHARACTERS.md"),
-    "group_only_greetings": mapped("the world's other greetings"),
-    "creation_date": FILE_DATE,
-    "modification_date": FILE_DATE,
-    "avatar": dropped("the picture itself is kept as a file"),
-}
-EXTENSIONS: dict[str, Fate] = {
-    "talkativeness": OWN_TOOL,
-    "fav": OWN_TOOL,
-    "world": mapped("the linked lorebook is joined with the card, if it is imported too"),
-    "depth_prompt": _FRONTEND,
-    "regex_scripts": SCRIPT,
-    "risuai": SCRIPT,
-}
-V1: dict[str, Fate] = {
-    **CARD,
-    "char_name": KEPT,
-    "char_persona": _FRONTEND,
-    "char_greeting": mapped("the world's greeting"),
-    "world_scenario": _FRONTEND,
-    "example_dialogue": _FRONTEND,
-    "avatar": dropped("the picture itself is kept as a file"),
-    "chat": OWN_TOOL,
-    "create_date": FILE_DATE,
-    "metadata": OWN_TOOL,
-    "spec": KEPT,
-    "spec_version": KEPT,
-    "data": KEPT,
-    "talkativeness": OWN_TOOL,
-    "fav": OWN_TOOL,
-    "creatorcomment": dropped("the notes in creator_notes are kept"),
-    "json_data": dropped("a copy of the card"),
-}
+CARD = fates(
+    (KEPT, "name extensions character_book"),
+    (_FRONTEND, "description personality scenario mes_example system_prompt post_history_instructions"),
+    (mapped("the world's greeting"), "first_mes"),
+    (mapped("kept in CHARACTERS.md"), "creator_notes tags creator character_version source"),
+    (mapped("the world's other greetings"), "alternate_greetings group_only_greetings"),
+    (mapped("files beside the world; nobody opens them"), "assets"),
+    (mapped("the character's other name, and what {{char}} stands for"), "nickname"),
+    (dropped("the notes in creator_notes are kept"), "creator_notes_multilingual"),
+    (FILE_DATE, "creation_date modification_date"),
+    (dropped("the picture itself is kept as a file"), "avatar"),
+)
+EXTENSIONS = fates(
+    (OWN_TOOL, "talkativeness fav"),
+    (mapped("the linked lorebook is joined with the card, if it is imported too"), "world"),
+    (_FRONTEND, "depth_prompt"),
+    (SCRIPT, "regex_scripts risuai"),
+)
+V1 = CARD | fates(
+    (KEPT, "char_name spec spec_version data"),
+    (_FRONTEND, "char_persona world_scenario example_dialogue"),
+    (mapped("the world's greeting"), "char_greeting"),
+    (dropped("the picture itself is kept as a file"), "avatar"),
+    (OWN_TOOL, "chat metadata talkativeness fav"),
+    (FILE_DATE, "create_date"),
+    (dropped("the notes in creator_notes are kept"), "creatorcomment"),
+    (dropped("a copy of the card"), "json_data"),
+)
 _UNSAID: dict[str, Any] = {"talkativeness": "0.5"}
 _OLD_NAMES = {
     "char_name": "name",

@@ -14,132 +14,78 @@ from saga_core.imports import (
     OWN_EDITOR,
     OWN_TOOL,
     SCRIPT,
-    Fate,
     Fields,
     Lorebook,
     LoreItem,
     Losses,
     dropped,
+    fates,
     mapped,
 )
 from saga_core.world import LoreRule
 
 _VECTOR = mapped("in mode saga every entry is found by its meaning as well")
 _SCAN = dropped("SAGA looks through the chat alone, not through the card's fields")
-BOOK: dict[str, Fate] = {
-    "name": KEPT,
-    "description": mapped("a note to authors in LOREBOOK.md"),
-    "scan_depth": mapped("given to each entry without one of its own"),
-    "token_budget": mapped("token_budget.lorebook_max of SAGA's settings holds for all lore together"),
-    "recursive_scanning": mapped("given to each entry"),
-    "extensions": OWN_TOOL,
-    "entries": KEPT,
-    "spec": KEPT,
-    "data": KEPT,
-    "originalData": dropped("it is the card's book that the file was made from; the entries themselves count"),
-}
-ENTRY_V2: dict[str, Fate] = {
-    "keys": KEPT,
-    "secondary_keys": KEPT,
-    "content": KEPT,
-    "extensions": KEPT,
-    "enabled": KEPT,
-    "insertion_order": KEPT,
-    "case_sensitive": KEPT,
-    "name": KEPT,
-    "priority": KEPT,
-    "id": OWN_EDITOR,
-    "comment": mapped("the entry's title where it has no name, else a note"),
-    "selective": KEPT,
-    "constant": KEPT,
-    "position": PLACE,
-    "use_regex": mapped("a key that is a pattern stands between slashes"),
-    "selectiveLogic": KEPT,
-}
-ENTRY_EXTENSIONS: dict[str, Fate] = {
-    "position": PLACE,
-    "depth": PLACE,
-    "role": PLACE,
-    "probability": KEPT,
-    "useProbability": KEPT,
-    "selectiveLogic": KEPT,
-    "group": KEPT,
-    "group_override": KEPT,
-    "group_weight": KEPT,
-    "use_group_scoring": KEPT,
-    "exclude_recursion": KEPT,
-    "prevent_recursion": KEPT,
-    "delay_until_recursion": KEPT,
-    "scan_depth": KEPT,
-    "case_sensitive": KEPT,
-    "match_whole_words": KEPT,
-    "sticky": KEPT,
-    "cooldown": KEPT,
-    "delay": KEPT,
-    "triggers": KEPT,
-    "ignore_budget": KEPT,
-    "character_filter": mapped("names are kept; tags are not, for a chat does not tell SAGA a card's tags"),
-    "automation_id": SCRIPT,
-    "vectorized": _VECTOR,
-    "outlet_name": dropped("an outlet is told only where a prompt asks for it; SAGA's has none"),
-    "display_index": OWN_EDITOR,
-    "addMemo": OWN_EDITOR,
-    "match_persona_description": _SCAN,
-    "match_character_description": _SCAN,
-    "match_character_personality": _SCAN,
-    "match_character_depth_prompt": _SCAN,
-    "match_scenario": _SCAN,
-    "match_creator_notes": _SCAN,
-    "weight": dropped("relevance decides, or the order"),
-    "linked": OWN_EDITOR,
-    "excludeRecursion": KEPT,
-    "preventRecursion": KEPT,
-}
-WORLD_INFO: dict[str, Fate] = {
-    "uid": OWN_EDITOR,
-    "key": KEPT,
-    "keysecondary": KEPT,
-    "comment": KEPT,
-    "content": KEPT,
-    "constant": KEPT,
-    "vectorized": _VECTOR,
-    "selective": KEPT,
-    "selectiveLogic": KEPT,
-    "addMemo": OWN_EDITOR,
-    "order": KEPT,
-    "position": PLACE,
-    "disable": KEPT,
-    "excludeRecursion": KEPT,
-    "preventRecursion": KEPT,
-    "delayUntilRecursion": KEPT,
-    "probability": KEPT,
-    "useProbability": KEPT,
-    "depth": PLACE,
-    "group": KEPT,
-    "groupOverride": KEPT,
-    "groupWeight": KEPT,
-    "scanDepth": KEPT,
-    "caseSensitive": KEPT,
-    "matchWholeWords": KEPT,
-    "useGroupScoring": KEPT,
-    "automationId": SCRIPT,
-    "role": PLACE,
-    "sticky": KEPT,
-    "cooldown": KEPT,
-    "delay": KEPT,
-    "displayIndex": OWN_EDITOR,
-    "ignoreBudget": KEPT,
-    "outletName": ENTRY_EXTENSIONS["outlet_name"],
-    "matchPersonaDescription": _SCAN,
-    "matchCharacterDescription": _SCAN,
-    "matchCharacterPersonality": _SCAN,
-    "matchCharacterDepthPrompt": _SCAN,
-    "matchScenario": _SCAN,
-    "matchCreatorNotes": _SCAN,
-    "triggers": KEPT,
-    "characterFilter": ENTRY_EXTENSIONS["character_filter"],
-    "extensions": OWN_TOOL,
-}
+BOOK = fates(
+    (KEPT, "name entries spec data"),
+    (mapped("a note to authors in LOREBOOK.md"), "description"),
+    (mapped("given to each entry without one of its own"), "scan_depth"),
+    (mapped("token_budget.lorebook_max of SAGA's settings holds for all lore together"), "token_budget"),
+    (mapped("given to each entry"), "recursive_scanning"),
+    (OWN_TOOL, "extensions"),
+    (dropped("it is the card's book that the file was made from; the entries themselves count"), "originalData"),
+)
+ENTRY_V2 = fates(
+    (
+        KEPT,
+        "keys secondary_keys content extensions enabled insertion_order case_sensitive name priority "
+        "selective constant selectiveLogic",
+    ),
+    (OWN_EDITOR, "id"),
+    (mapped("the entry's title where it has no name, else a note"), "comment"),
+    (PLACE, "position"),
+    (mapped("a key that is a pattern stands between slashes"), "use_regex"),
+)
+ENTRY_EXTENSIONS = fates(
+    (PLACE, "position depth role"),
+    (
+        KEPT,
+        "probability useProbability selectiveLogic group group_override group_weight use_group_scoring "
+        "exclude_recursion prevent_recursion delay_until_recursion scan_depth case_sensitive "
+        "match_whole_words sticky cooldown delay triggers ignore_budget excludeRecursion preventRecursion",
+    ),
+    (mapped("names are kept; tags are not, for a chat does not tell SAGA a card's tags"), "character_filter"),
+    (SCRIPT, "automation_id"),
+    (_VECTOR, "vectorized"),
+    (dropped("an outlet is told only where a prompt asks for it; SAGA's has none"), "outlet_name"),
+    (OWN_EDITOR, "display_index addMemo linked"),
+    (
+        _SCAN,
+        "match_persona_description match_character_description match_character_personality "
+        "match_character_depth_prompt match_scenario match_creator_notes",
+    ),
+    (dropped("relevance decides, or the order"), "weight"),
+)
+WORLD_INFO = fates(
+    (OWN_EDITOR, "uid addMemo displayIndex"),
+    (
+        KEPT,
+        "key keysecondary comment content constant selective selectiveLogic order disable excludeRecursion "
+        "preventRecursion delayUntilRecursion probability useProbability group groupOverride groupWeight "
+        "scanDepth caseSensitive matchWholeWords useGroupScoring sticky cooldown delay ignoreBudget triggers",
+    ),
+    (_VECTOR, "vectorized"),
+    (PLACE, "position depth role"),
+    (SCRIPT, "automationId"),
+    (ENTRY_EXTENSIONS["outlet_name"], "outletName"),
+    (
+        _SCAN,
+        "matchPersonaDescription matchCharacterDescription matchCharacterPersonality "
+        "matchCharacterDepthPrompt matchScenario matchCreatorNotes",
+    ),
+    (ENTRY_EXTENSIONS["character_filter"], "characterFilter"),
+    (OWN_TOOL, "extensions"),
+)
 
 LOGICS = ("and_any", "not_all", "not_any", "and_all")
 POSITIONS = (
@@ -167,7 +113,7 @@ def world_info(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
     """Read SillyTavern's World Info, where ``entries`` is an object of entries by number."""
     book = Fields(plain, losses)
     book.account(BOOK)
-    items = [_entry(Fields(each, losses, where), "key") for where, each in entries_of(plain, losses)]
+    items = [_entry(entry, "key") for entry in entries_of(plain, losses)]
     return Lorebook(
         name=book.text("name"),
         description=book.text("description"),
@@ -185,8 +131,8 @@ def character_book(plain: Mapping[str, Any], losses: Losses, names: Iterable[str
     book.account(BOOK)
     scan_depth, recursive = book.whole("scan_depth"), book.flag("recursive_scanning")
     items = []
-    for where, each in entries_of(plain, losses):
-        item = _entry(Fields(each, losses, where), "keys")
+    for entry in entries_of(plain, losses):
+        item = _entry(entry, "keys")
         rule = item.rule
         if rule.scan_depth is None and scan_depth is not None:
             rule = evolve(rule, scan_depth=scan_depth)

@@ -10,37 +10,27 @@ from saga_core.imports import (
     FROM_NEXT_REQUEST,
     KEPT,
     OWN_TOOL,
-    Fate,
     Fields,
     Group,
     Losses,
     Persona,
+    fates,
     mapped,
     tidy,
 )
 
-PERSONAS: dict[str, Fate] = {
-    "personas": mapped("the player's name in chats that name the persona"),
-    "persona_descriptions": FROM_NEXT_REQUEST,
-    "default_persona": OWN_TOOL,
-}
-GROUP: dict[str, Fate] = {
-    "name": KEPT,
-    "chats": KEPT,
-    "members": mapped("who speaks in a chat, its messages tell"),
-    "past_metadata": mapped("which chat an older one was branched off from"),
-    "chat_metadata": mapped("which chat an older one was branched off from"),
-    "id": OWN_TOOL,
-    "chat_id": OWN_TOOL,
-    "avatar_url": OWN_TOOL,
-    "allow_self_responses": OWN_TOOL,
-    "activation_strategy": OWN_TOOL,
-    "generation_mode": OWN_TOOL,
-    "disabled_members": OWN_TOOL,
-    "fav": OWN_TOOL,
-    "date_added": FILE_DATE,
-    "create_date": FILE_DATE,
-}
+PERSONAS = fates(
+    (mapped("the player's name in chats that name the persona"), "personas"),
+    (FROM_NEXT_REQUEST, "persona_descriptions"),
+    (OWN_TOOL, "default_persona"),
+)
+GROUP = fates(
+    (KEPT, "name chats"),
+    (mapped("who speaks in a chat, its messages tell"), "members"),
+    (mapped("which chat an older one was branched off from"), "past_metadata chat_metadata"),
+    (OWN_TOOL, "id chat_id avatar_url allow_self_responses activation_strategy generation_mode disabled_members fav"),
+    (FILE_DATE, "date_added create_date"),
+)
 
 
 def personas(plain: Mapping[str, Any], losses: Losses) -> Iterator[Persona]:
