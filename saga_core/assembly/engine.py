@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from attrs import field, frozen
 
 from saga_core.assembly.curators import Reviewers, open_curators
-from saga_core.assembly.foundations import Foundations, lay_foundations
+from saga_core.assembly.foundations import Foundations, lay_foundations, made
 from saga_core.assembly.host import Host, ResidentScopes, hosting_of, share
 from saga_core.assembly.parts import OpenArguments, Parts
 from saga_core.capabilities import Capability
@@ -147,130 +147,82 @@ async def _open_journal(
 
 async def _build(base: Foundations) -> Parts:
     """Build all parts."""
-    config, stores, clock, counters = base.settings.config, base.stores, base.opening.clock, base.counters
-    rights, admission = base.host.rights, base.host.admission
+    config, stores, rights = base.settings.config, base.stores, base.rights
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
-    bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, clock, counters)
+    bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, base.clock, base.counters)
     reviewers = await open_curators(
-        config, stores, counters, base.opening.curator, base.foreground, bills, base.opening.reviewer
+        config, stores, base.counters, base.opening.curator, base.foreground, bills, base.opening.reviewer
     )
     learning = await _learning(base, bills)
     reader = await _reader(base, learning.sources)
     extraction = _extraction(base, bills)
-    silent = MissingReports(counters, extraction.reader)
-    forgetting = ForgettingJob(reviewers.curators, stores.state, counters)
-    reviews = _reviews(base, reviewers, learning, extraction, forgetting)
-    vectors = VectorsJob(
-        projector=base.projector, journal=base.journal, live=base.live, locks=base.locks, counters=counters
+    silent = MissingReports(base.counters, extraction.reader)
+    forgetting = ForgettingJob(reviewers.curators, stores.state, base.counters)
+    reviews = made(
+        ReviewsJob,
+        base,
+        curators=(*reviewers.curators, *learning.learners),
+        extraction=extraction,
+        interval=config.curator.interval,
+        blocks=config.curator.memory_block_schema,
+        stand_ins=reviewers.stand_ins,
+        remote=forgetting,
+        paces=learning.paces,
+        asking=_asking(config, reviewers),
+        count=stores.counter.count,
     )
+    vectors = made(VectorsJob, base)
     matcher = Matcher(base.journal, base.live.tree, rights.ask_elsewhere if rights is not None else None)
-    memories = PromptMemories(stores.state, counters)
-    prompting = Prompting(
-        settings=base.settings,
+    memories = PromptMemories(stores.state, base.counters)
+    prompting = made(
+        Prompting,
+        base,
         models=NarratorModels(base.settings, memories),
         memories=memories,
         texts=PrefixTexts(config.token_budget, stores.counter, memories),
-        ledger=base.ledger,
         perspectives=Perspectives(),
         counter=stores.counter,
-        counters=counters,
     )
-    sessions = Sessions(
-        settings=base.settings,
-        worlds=worlds,
-        directory=base.directory,
-        live=base.live,
-        journal=base.journal,
-        ledger=base.ledger,
-        projector=base.projector,
-        supervisor=base.supervisor,
-        letting_go=reviews.letting_go,
-        silent=silent,
-        ids=base.ids,
-        clock=clock,
-        counters=counters,
-    )
+    sessions = made(Sessions, base, worlds=worlds, letting_go=reviews.letting_go, silent=silent)
     cards, doubts = _asking_jobs(base, bills, extraction)
-    personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
-    collection = CollectionJob(sessions.collect, _emptying(stores, clock), clock, counters)
+    personas = made(PersonasJob, base)
+    collection = CollectionJob(sessions.collect, _emptying(stores, base.clock), base.clock, base.counters)
     # Ordered by dependency.
     for job in (base.views, extraction, cards, personas, doubts, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     if rights is not None:
         rights.listen(_listener(base, memories, silent))
-    return Parts(
-        settings=base.settings,
-        stores=stores,
+    return made(
+        Parts,
+        base,
         worlds=worlds,
-        journal=base.journal,
-        counters=counters,
-        live=base.live,
         reader=reader,
         prompting=prompting,
         matcher=matcher,
-        supervisor=base.supervisor,
-        projector=base.projector,
-        clock=clock,
-        ids=base.ids,
-        rights=rights,
-        admission=admission,
         play=_play(base, worlds, matcher, reader, prompting, contexts, silent, TurnJobs(base.views, extraction, cards)),
         sessions=sessions,
-        timelines=Timelines(
-            sessions=sessions,
-            directory=base.directory,
-            live=base.live,
-            journal=base.journal,
-            projector=base.projector,
-            locks=base.locks,
-            letting_go=reviews.letting_go,
-            contexts=contexts,
-            clock=clock,
-            counters=counters,
-        ),
-        views=Views(
-            directory=base.directory,
-            live=base.live,
-            journal=base.journal,
+        timelines=made(Timelines, base, sessions=sessions, letting_go=reviews.letting_go, contexts=contexts),
+        views=made(
+            Views,
+            base,
             graph_store=stores.graph,
             cache=stores.cache,
-            projector=base.projector,
-            supervisor=base.supervisor,
             reader=reader,
             contexts=contexts,
-            shared=base.shared,
             front=prompting.pages_at,
-            settings=base.settings,
             authored=prompting.texts.of_world,
         ),
-        memory=Memory(
-            directory=base.directory,
-            live=base.live,
-            shared=base.shared,
-            supervisor=base.supervisor,
-            ids=base.ids,
-            clock=clock,
-            counters=counters,
-        ),
+        memory=made(Memory, base),
         maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts),
-        background=Background(
-            supervisor=base.supervisor,
-            foreground=base.foreground,
-            directory=base.directory,
-            journal=base.journal,
-            views=base.views,
+        background=made(
+            Background,
+            base,
             extraction=extraction,
             reviews=reviews,
             vectors=vectors,
             forgetting=forgetting,
             silent=silent,
-            backfill=Backfill(
-                settings=base.settings,
-                directory=base.directory,
-                supervisor=base.supervisor,
-                extraction=extraction,
-                ledger=base.ledger,
-            ),
+            backfill=made(Backfill, base, extraction=extraction),
         ),
     )
 
@@ -330,68 +282,34 @@ def _play(
     work: TurnJobs,
 ) -> Play:
     """Build the part that begins turns."""
-    clock, counters, open_calls = base.opening.clock, base.counters, OpenCalls()
-    rights, admission = base.host.rights, base.host.admission
-    return Play(
-        settings=base.settings,
+    open_calls = OpenCalls()
+    return made(
+        Play,
+        base,
         worlds=worlds,
-        places=Places(
-            settings=base.settings,
-            directory=base.directory,
-            live=base.live,
-            journal=base.journal,
-            locks=base.locks,
-            matcher=matcher,
-            ids=base.ids,
-            clock=clock,
-            counters=counters,
-            open_calls=open_calls,
-            room=base.views.room,
-            rights=rights,
-            admission=admission,
-        ),
-        reading=ContextReading(
-            settings=base.settings,
-            reader=reader,
-            graph=base.stores.graph,
-            projector=base.projector,
-            supervisor=base.supervisor,
-            shared=base.shared,
-            others=OtherSessions(settings=base.settings, journal=base.journal, live=base.live, counters=counters),
-            counters=counters,
-        ),
+        places=made(Places, base, matcher=matcher, open_calls=open_calls, room=base.views.room),
+        reading=made(ContextReading, base, reader=reader, graph=base.stores.graph, others=made(OtherSessions, base)),
         prompting=prompting,
-        recorder=Recorder(
-            live=base.live,
-            journal=base.journal,
-            locks=base.locks,
+        recorder=made(
+            Recorder,
+            base,
             memories=prompting.memories,
-            bills=TurnBills(
+            bills=made(
+                TurnBills,
+                base,
                 models=prompting.models,
                 memories=prompting.memories,
-                ledger=base.ledger,
                 counter=base.stores.counter,
-                clock=clock,
-                counters=counters,
             ),
             work=work,
             silent=silent,
-            ids=base.ids,
-            clock=clock,
-            counters=counters,
             open_calls=open_calls,
         ),
         contexts=contexts,
         work=work,
         silent=silent,
         perspectives=prompting.perspectives,
-        shared_worlds=SharedWorlds(base.stores.state, base.ids, counters),
-        foreground=base.foreground,
-        locks=base.locks,
-        ids=base.ids,
-        clock=clock,
-        counters=counters,
-        rights=rights,
+        shared_worlds=SharedWorlds(base.stores.state, base.ids, base.counters),
     )
 
 
@@ -408,7 +326,7 @@ async def _reader(base: Foundations, more: Sequence[ContextSource]) -> ContextRe
     return default_reader(
         config,
         base.stores.counter,
-        clock=base.opening.clock,
+        clock=base.clock,
         vectors=base.stores.vector,
         embedder=base.stores.embedder,
         guests=guests,
@@ -433,7 +351,7 @@ async def _learning(base: Foundations, bills: BackgroundBills) -> Learning:
 
     strategies = await open_strategies(config)
     models = Models(config, base.opening.curator, base.opening.extractor)
-    learners = make_learners(strategies, models, base.stores, base.counters, base.foreground, bills, base.opening.clock)
+    learners = make_learners(strategies, models, base.stores, base.counters, base.foreground, bills, base.clock)
     return Learning(learners, paces_of(config), source_of(strategies))
 
 
@@ -455,18 +373,13 @@ def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
             # A model of the player's own is a small one, as far as anybody knows.
             brief=automatic and config.extraction.automatic == "local",
         )
-    return ExtractionJob(
+    return made(
+        ExtractionJob,
+        base,
         extractor=extractor,
         automatic=automatic,
         asks=config.extraction.review == "ask",
         at_head=automatic and config.extraction.automatic == "local",
-        live=base.live,
-        journal=base.journal,
-        views=base.views,
-        supervisor=base.supervisor,
-        foreground=base.foreground,
-        ids=base.ids,
-        counters=base.counters,
         bills=bills,
     )
 
@@ -480,44 +393,14 @@ def _asking_jobs(base: Foundations, bills: BackgroundBills, extraction: Extracti
 
         card_reader = CardReader.of(extractor) if asks.cards else None
         name_reader = OnePersonReader.of(extractor) if asks.names else None
-    asking = Asking(
+    asking = made(
+        Asking,
+        base,
         upstream=extractor.chat.name if extractor is not None else "",
         model=extractor.model if extractor is not None else "",
-        live=base.live,
-        supervisor=base.supervisor,
-        views=base.views,
-        foreground=base.foreground,
-        ids=base.ids,
-        counters=base.counters,
         bills=bills,
     )
     return CardsJob(reader=card_reader, asking=asking), DoubtsJob(reader=name_reader, asking=asking)
-
-
-def _reviews(
-    base: Foundations, reviewers: Reviewers, learning: Learning, extraction: ExtractionJob, forgetting: ForgettingJob
-) -> ReviewsJob:
-    """Build the job for reviews by curators and memory strategies."""
-    config = base.settings.config
-    return ReviewsJob(
-        curators=(*reviewers.curators, *learning.learners),
-        live=base.live,
-        views=base.views,
-        extraction=extraction,
-        supervisor=base.supervisor,
-        foreground=base.foreground,
-        ids=base.ids,
-        clock=base.opening.clock,
-        counters=base.counters,
-        interval=config.curator.interval,
-        blocks=config.curator.memory_block_schema,
-        stand_ins=reviewers.stand_ins,
-        remote=forgetting,
-        paces=learning.paces,
-        asking=_asking(config, reviewers),
-        shared=base.shared,
-        count=base.stores.counter.count,
-    )
 
 
 def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
@@ -541,7 +424,7 @@ def _maintenance(
     prompting: Prompting,
     contexts: RecentContexts,
 ) -> Maintenance:
-    rights, admission = base.host.rights, base.host.admission
+    rights, admission = base.rights, base.admission
 
     def forget_resident() -> None:
         contexts.clear()
@@ -551,18 +434,10 @@ def _maintenance(
         await base.supervisor.drain(seconds, base.views, vectors)
 
     return Maintenance(
-        Tools(
-            settings=base.settings,
-            stores=base.stores,
-            journal=base.journal,
+        made(
+            Tools,
+            base,
             worlds=sessions.worlds,
-            directory=base.directory,
-            live=base.live,
-            projector=base.projector,
-            supervisor=base.supervisor,
-            ids=base.ids,
-            clock=base.opening.clock,
-            counters=base.counters,
             queued=base.views.queued,
             finish_views=finish_views,
             delete=sessions.delete,

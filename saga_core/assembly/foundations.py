@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
+from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import AttrsInstance, fields, frozen
 
 from saga_core.assembly.host import Host, forget_unshared, hold_lore
 from saga_core.assembly.parts import OpenArguments
 from saga_core.background import Foreground, SessionLocks, Supervisor
 from saga_core.config import Settings
 from saga_core.counters import Counters
+from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.jobs import ViewsJob
 from saga_core.journal import Journal, Ledger
 from saga_core.modules import open_modules
+from saga_core.ports import Clock
 from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories
 from saga_core.storage import Stores
 from saga_core.views import Projector
 
-log = logging.getLogger("saga")
+T = TypeVar("T", bound=AttrsInstance)
 
 
 @frozen(eq=False, kw_only=True)
@@ -33,6 +35,9 @@ class Foundations:
     journal: Journal
     counters: Counters
     host: Host
+    rights: WriteRights | None
+    admission: Admission | None
+    clock: Clock
     ids: IdSource
     locks: SessionLocks
     foreground: Foreground
@@ -43,6 +48,15 @@ class Foundations:
     views: ViewsJob
     directory: SessionDirectory
     shared: SharedMemories
+
+
+_NAMES = frozenset(each.name for each in fields(Foundations))
+
+
+def made(kind: type[T], base: Foundations, **more: Any) -> T:
+    """Build a part of the engine. Of its fields, those that ``more`` lacks are taken from ``base``, by their names."""
+    shared = {each.name for each in fields(kind) if each.init} & _NAMES - more.keys()
+    return kind(**{name: getattr(base, name) for name in shared}, **more)
 
 
 def lay_foundations(
@@ -83,6 +97,9 @@ def lay_foundations(
         journal=journal,
         counters=counters,
         host=host,
+        rights=rights,
+        admission=admission,
+        clock=clock,
         ids=ids,
         locks=locks,
         foreground=foreground,

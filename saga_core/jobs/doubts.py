@@ -8,16 +8,16 @@ where there is no such model, becomes a finding, which the player decides. Until
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from saga_core.background import DONE, Job, Step
+from saga_core.background import DONE, Step
 from saga_core.errors import NotFound, UpstreamError
 from saga_core.jobs.asking import Asking
 from saga_core.jobs.personas import introduced
-from saga_core.journal import PendingWork
+from saga_core.jobs.views import FollowingJob
 from saga_core.language import detect, language_of
 from saga_core.model import ONE, ONE_PERSON, TWO, Delta, Event, Kind, Source, Turn, WorldState, deltas
 from saga_core.model_calls import ModelCallFailed
@@ -58,7 +58,7 @@ class _Looked:
 
 
 @define(eq=False, kw_only=True, slots=False)
-class DoubtsJob(Job):
+class DoubtsJob(FollowingJob):
     """Asks about pairs of characters once their turn is part of the story. Nothing is noted in the journal: after a
     restart the next turn finds the same doubts, but for those that are decided."""
 
@@ -69,10 +69,6 @@ class DoubtsJob(Job):
     reader: OnePersonReader | None
     asking: Asking
     _looked: dict[str, _Looked] = field(factory=dict)
-
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
-        """This job notes nothing in the journal."""
-        return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Look at the turn before the last one, which is part of the story from now on."""

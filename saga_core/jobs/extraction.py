@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.background import DONE, Foreground, Job, Retry, Step, Supervisor, Waiting
+from saga_core.background import DONE, Foreground, Retry, Step, Supervisor, Waiting
 from saga_core.counters import Counters, set_log_context
 from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
-from saga_core.jobs.views import ViewsJob
+from saga_core.jobs.views import FollowingJob, ViewsJob
 from saga_core.journal import Journal, PendingWork
 from saga_core.language import detect
 from saga_core.model import (
@@ -343,7 +343,7 @@ CUT = "block.cut"
 
 
 @define(eq=False, kw_only=True, slots=False)
-class ExtractionJob(Job):
+class ExtractionJob(FollowingJob):
     """Reads turns for all sessions. Without an ``extractor`` it only counts what it would have read."""
 
     kind = "extract"

@@ -9,15 +9,16 @@ ever reveals the name, the blocks do, because they show who hands items to whom.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from saga_core.background import DONE, Job, Step, Supervisor
+from attrs import define, field
+
+from saga_core.background import DONE, Step, Supervisor
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
 from saga_core.extraction import nameless, owners_never_met, player_by_hands, second_person
 from saga_core.ids import IdSource
-from saga_core.jobs.views import ViewsJob
-from saga_core.journal import PendingWork
+from saga_core.jobs.views import FollowingJob, ViewsJob
 from saga_core.model import Delta, Source, WorldState, deltas
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
@@ -27,7 +28,8 @@ _LOOKED_BACK = 16
 """Turns whose blocks are searched for the name that they use for the player."""
 
 
-class PersonasJob(Job):
+@define(eq=False, kw_only=True, slots=False)
+class PersonasJob(FollowingJob):
     """Merges the two if a rendered turn still has both. Nothing is noted in the journal: as long as there are two, the
     next turn finds them."""
 
@@ -35,20 +37,13 @@ class PersonasJob(Job):
     counter = "personas"
     mode = "personas"
 
-    def __init__(
-        self, live: LiveSessions, supervisor: Supervisor, views: ViewsJob, ids: IdSource, counters: Counters
-    ) -> None:
-        self._live = live
-        self._supervisor = supervisor
-        self._views = views
-        self._ids = ids
-        self._counters = counters
-        self._turns: dict[str, str] = {}
-        """Session -> the turn that was rendered last."""
-
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
-        """This job notes nothing in the journal."""
-        return {}
+    live: LiveSessions
+    supervisor: Supervisor
+    views: ViewsJob
+    ids: IdSource
+    counters: Counters
+    _turns: dict[str, str] = field(factory=dict, init=False)
+    """Session -> the turn that was rendered last."""
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Check the last of the turns."""
@@ -64,18 +59,18 @@ class PersonasJob(Job):
             return DONE  # the session was deleted
 
     async def _merged(self, session: str, turn: str) -> Step:
-        live = await self._live.get(session)
+        live = await self.live.get(session)
         if turn not in live.tree.nodes or (second := await _second(live, turn)) is None:
             return DONE
-        async with self._supervisor.exclusive(session, journal=True):
-            live = await self._live.get(session)
+        async with self.supervisor.exclusive(session, journal=True):
+            live = await self.live.get(session)
             if turn not in live.tree.nodes or await _second(live, turn) != second:
                 return DONE
             state = await live.state(turn)
-            first, number = await introduced(live, turn, second), self._ids.new("a")
+            first, number = await introduced(live, turn, second), self.ids.new("a")
             await amend(live, first, Delta((deltas.Merged(second, state.player),), Source.EDIT, id=number), number)
-            self._views.submit(session, [first])
-        self._counters.add("personas.reunited")
+            self.views.submit(session, [first])
+        self.counters.add("personas.reunited")
         log.info("session %s: %r was the player before SAGA knew it; change %s", session, state.name(second), number)
         return Step(done=1)
 

@@ -15,14 +15,14 @@ from contextlib import asynccontextmanager
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
+from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
 from saga_core.errors import LeaseLost, NotFound, SagaError, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
-from saga_core.jobs.views import ViewsJob
+from saga_core.jobs.views import FollowingJob, ViewsJob
 from saga_core.journal import PendingWork
 from saga_core.model import Delta, Review, Source, deltas, held
 from saga_core.ports import Clock
@@ -99,7 +99,7 @@ class _Desk:
 
 
 @define(eq=False, kw_only=True, slots=False)
-class ReviewsJob(Job):
+class ReviewsJob(FollowingJob):
     """Runs the reviews of all sessions."""
 
     kind = "curate"

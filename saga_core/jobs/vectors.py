@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, field
 
-from saga_core.background import DONE, InSections, Job, Retry, SessionLocks, Step, Waiting
+from saga_core.background import DONE, InSections, Retry, SessionLocks, Step, Waiting
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
-from saga_core.journal import Journal, PendingWork, keys
+from saga_core.jobs.views import FollowingJob
+from saga_core.journal import Journal, keys
 from saga_core.model import TurnNode, read_nodes
 from saga_core.recall import episodes_scope, passage_of
 from saga_core.sessions import LiveSession, LiveSessions
@@ -51,7 +52,7 @@ class _Plan:
 
 
 @define(eq=False, kw_only=True, slots=False)
-class VectorsJob(Job):
+class VectorsJob(FollowingJob):
     """Embeds episodes for all sessions, one session after another. Idle for an embedder that captures only spelling."""
 
     kind = "embed"
@@ -79,10 +80,6 @@ class VectorsJob(Job):
     def active(self) -> bool:
         """Whether turns have vectors at all, with this embedder."""
         return self.projector.embedder is not None and self.projector.embedder.semantic
-
-    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
-        """Nothing, because the stores show which turns lack a vector."""
-        return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Submit the new turns."""

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Protocol, runtime_checkable
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
 from saga_core.counters import set_log_context
@@ -31,20 +30,19 @@ _BACKLOG = 512
 """Sessions whose views are due, from which on new sessions wait."""
 
 
-@runtime_checkable
-class Follower(Protocol):
+class FollowingJob(Job):
     """A job that has work once the views of turns are rendered."""
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
-        """The jobs of ``turns`` to note in the journal when the jobs for their views are removed."""
-        ...
+        """The jobs of ``turns`` to note in the journal when the jobs for their views are removed; none by default."""
+        return {}
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Called when the views of ``turns`` are rendered, and the jobs for them are removed.
 
         The root of a session is among them. A turn comes again when its views are rendered again.
         """
-        ...
+        raise NotImplementedError
 
 
 class ViewsJob(Job):
@@ -86,9 +84,9 @@ class ViewsJob(Job):
                     await self._room.wait()
 
     @cached_property
-    def followers(self) -> Sequence[Follower]:
+    def followers(self) -> Sequence[FollowingJob]:
         """The supervisor's other jobs that have work once views are rendered, in their order."""
-        return [job for job in self.scheduler.jobs if isinstance(job, Follower)]
+        return [job for job in self.scheduler.jobs if isinstance(job, FollowingJob)]
 
     def submit(self, session: str, turns: Sequence[str]) -> None:
         """Queue the views of ``turns`` for rendering."""

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.maintenance.backups import BackupCopy, add_to_index, read_index
     from saga_core.maintenance.forget import Gone
-    from saga_core.maintenance.forgotten import OlderCopy, brought_back, note_forgotten
     from saga_core.maintenance.importing import ImportOptions
+    from saga_core.maintenance.lists import (
+        BackupCopy,
+        OlderCopy,
+        add_to_index,
+        brought_back,
+        note_forgotten,
+        read_index,
+    )
     from saga_core.maintenance.maintenance import Maintenance
     from saga_core.maintenance.move import begin_move, catch_up, move_journal
     from saga_core.maintenance.remains import make_whole
@@ -46,13 +52,13 @@ __all__ = [
 # Imported on first use, because a start does not need them.
 __getattr__ = lazy_face(
     {
-        "BackupCopy": "saga_core.maintenance.backups:BackupCopy",
-        "add_to_index": "saga_core.maintenance.backups:add_to_index",
-        "read_index": "saga_core.maintenance.backups:read_index",
+        "BackupCopy": "saga_core.maintenance.lists:BackupCopy",
+        "add_to_index": "saga_core.maintenance.lists:add_to_index",
+        "read_index": "saga_core.maintenance.lists:read_index",
         "Gone": "saga_core.maintenance.forget:Gone",
-        "OlderCopy": "saga_core.maintenance.forgotten:OlderCopy",
-        "brought_back": "saga_core.maintenance.forgotten:brought_back",
-        "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
+        "OlderCopy": "saga_core.maintenance.lists:OlderCopy",
+        "brought_back": "saga_core.maintenance.lists:brought_back",
+        "note_forgotten": "saga_core.maintenance.lists:note_forgotten",
         "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
         "make_whole": "saga_core.maintenance.remains:make_whole",
         "begin_move": "saga_core.maintenance.move:begin_move",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from attrs import define, evolve, field, frozen
 
@@ -182,8 +182,9 @@ class _Work:
     linked: set[int] = field(factory=set)
     """The ``id()`` of each lorebook that is part of a card's world."""
 
-    def _add(self, found: Found, thing: ImportedItem) -> None:
-        self.things.append((id(found), thing))
+    def _add(self, found: Found, state: State, title: str = "", **more: Any) -> None:
+        item = ImportedItem(file=found.file, kind=found.kind, title=title or found.title, state=state, **more)
+        self.things.append((id(found), item))
         done, total = len(self.things) + len(self.refused), len(self.reading.found)
         self.tools.counters.emit("importing", done=min(done, total), total=total)
 
@@ -217,17 +218,13 @@ class _Work:
                 session = await import_session(self.tools, file)
             self._add(
                 found,
-                ImportedItem(
-                    file=found.file,
-                    kind=found.kind,
-                    title=session.label or session.id,
-                    state="new",
-                    counts={"turns": len(file.turns) - 1},
-                    world=session.world or None,
-                    session=None if self.how.dry_run else session.id,
-                    label=session.label,
-                    losses=losses.listed(),
-                ),
+                "new",
+                session.label or session.id,
+                counts={"turns": len(file.turns) - 1},
+                world=session.world or None,
+                session=None if self.how.dry_run else session.id,
+                label=session.label,
+                losses=losses.listed(),
             )
 
     # -- worlds --------------------------------------------------------------------------------------------------
@@ -294,25 +291,11 @@ class _Work:
             self.made[name] = world
             for called in plan.world.match:
                 self.names.setdefault(fold_name(called), name)
-            record = found.record
-            self._add(
-                found,
-                ImportedItem(
-                    file=found.file,
-                    kind=found.kind,
-                    title=found.title,
-                    state="new" if known is None else "known",
-                    counts={
-                        "entries": len(world.lore),
-                        "greetings": plan.greetings,
-                        "assets": len(plan.assets),
-                    }
-                    if isinstance(record, Card)
-                    else {"entries": len(world.lore)},
-                    world=name,
-                    losses=(*found.losses, *each.losses),
-                ),
-            )
+            counts = {"entries": len(world.lore)}
+            if isinstance(found.record, Card):
+                counts |= {"greetings": plan.greetings, "assets": len(plan.assets)}
+            state: State = "new" if known is None else "known"
+            self._add(found, state, counts=counts, world=name, losses=(*found.losses, *each.losses))
 
     def _same_card(self, world: World) -> str | None:
         """The name of the world that an earlier import made of this card, if it holds all lore of this one.
@@ -378,17 +361,12 @@ class _Work:
             counts = {"turns": len(story.turns) - story.swipes, "swipes": story.swipes, "branches": len(story.branches)}
             self._add(
                 each,
-                ImportedItem(
-                    file=file,
-                    kind=each.kind,
-                    title=each.title,
-                    state=state,
-                    counts=counts if number == 0 else {},
-                    world=world or None,
-                    session=session,
-                    label=label,
-                    losses=each.losses,
-                ),
+                state,
+                counts=counts if number == 0 else {},
+                world=world or None,
+                session=session,
+                label=label,
+                losses=each.losses,
             )
 
     async def _told(self, story: Story) -> tuple[State, str | None, str, str]:
@@ -431,12 +409,7 @@ class _Work:
         """Report the records of which nothing is made alone: lorebooks in a card's world, personas and groups."""
         for found in self.reading.found:
             if isinstance(found.record, Persona | Group) or id(found) in self.linked:
-                self._add(
-                    found,
-                    ImportedItem(
-                        file=found.file, kind=found.kind, title=found.title, state="read", losses=found.losses
-                    ),
-                )
+                self._add(found, "read", losses=found.losses)
 
 
 def _book(found: Found) -> Lorebook:

@@ -77,7 +77,6 @@ class JournalAudit:
 
     journal: Journal
     session: Session
-    checkpoint_every: int
     findings: list[Discrepancy] = field(factory=list)
     tree: Tree = field(init=False)
     _deltas: dict[str, Delta] = field(factory=dict)
@@ -340,8 +339,7 @@ class _Views:
 
     async def look(self) -> list[Discrepancy]:
         tools = self.tools
-        audit = JournalAudit(tools.journal, self.session, tools.settings.config.session.checkpoint_every)
-        self.findings = await audit.run()
+        self.findings = await JournalAudit(tools.journal, self.session).run()
         try:
             live = await tools.live.get(self.session.id)
         except StoreError:

@@ -20,7 +20,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput, SagaError
 from saga_core.maintenance import read_index
-from saga_core.maintenance.forgotten import read_forgotten
+from saga_core.maintenance.lists import read_forgotten
 from saga_server.admin import back_up, restore
 from tests.core.frontend import Frontend
 from tests.faults.odd import ODD, places

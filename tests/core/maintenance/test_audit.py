@@ -40,7 +40,7 @@ async def live(stage: Stage) -> LiveSession:
 
 async def audited(stage: Stage, live: LiveSession) -> list[str]:
     session = await stage.journal.session(live.session.id)
-    audit = JournalAudit(stage.journal, session, stage.checkpoint_every)
+    audit = JournalAudit(stage.journal, session)
     found = await audit.run()
     await mend(found)
     return [each.what for each in found]

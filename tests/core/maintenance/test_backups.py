@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from saga_core.errors import StoreCorrupt
-from saga_core.maintenance.backups import FILE, BackupCopy, add_to_index, read_index
+from saga_core.maintenance.lists import BackupCopy, add_to_index, read_index
 
+FILE = "backups.json"
 ONE = BackupCopy("/backups/하나.saga", 10.0, 5_000, 2, 40)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from saga_core.errors import StoreCorrupt
-from saga_core.maintenance.forgotten import FILE, OlderCopy, brought_back, note_forgotten, read_forgotten
+from saga_core.maintenance.lists import OlderCopy, brought_back, note_forgotten, read_forgotten
+
+FILE = "forgotten.json"
 
 
 def test_a_copy_brings_back_what_was_forgotten_after_it_was_made(tmp_path: Path) -> None:
