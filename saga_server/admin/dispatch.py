@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from contextlib import suppress
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from attrs import define, evolve, field
+from attrs import define, field
 
 from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError
 from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.admin.read_params import ParamsReader
+from saga_server.admin.read_params import params_of, read_params
 from saga_server.admin.reply import as_json, tag_of, tagged
 from saga_server.http import ACTION, BEARER, KEY_REQUIRED, SAGA, Action, RequestError, choose_engine, saga_id, saga_of
 from saga_server.tenancy import tenancy_of
@@ -43,8 +41,8 @@ ENDLESS = "/api/events"
 @define(eq=False)
 class _Dispatcher:
     router: web.UrlDispatcher = field(factory=web.UrlDispatcher)
-    rows: dict[web.AbstractRoute, Endpoint[Any, Any]] = field(factory=dict)
-    reading: dict[str, Endpoint[Any, Any]] = field(factory=dict)
+    rows: dict[web.AbstractRoute, Endpoint] = field(factory=dict)
+    reading: dict[str, Endpoint] = field(factory=dict)
     """The rows with the method GET, by path."""
     readings: WeakValueDictionary[str, asyncio.Semaphore] = field(
         factory=lambda: WeakValueDictionary[str, asyncio.Semaphore]()
@@ -75,35 +73,35 @@ class _Dispatcher:
                 status=403,
                 kind="permission_error",
             )
-        asked = await _scoped(request, endpoint, await _reader_of(endpoint).read(request, match))
+        given = await _scoped(request, endpoint, await read_params(endpoint, request, match))
         if endpoint.costs:
             await tenancy_of(request.app[SAGA]).admit(request[BEARER].key_id)
         elif endpoint.grows:
             await tenancy_of(request.app[SAGA]).has_room(request[BEARER].key_id)
-        if endpoint.method == "GET" and endpoint.path != ENDLESS and getattr(asked, "session", None) is not None:
+        if endpoint.method == "GET" and endpoint.path != ENDLESS and given.get("session") is not None:
             # Without required keys a client can send any key, so all clients share the places.
             owner = request[BEARER].owner if request[KEY_REQUIRED] else ""
             places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))
             async with places:
-                return await _read(request, endpoint, asked)
+                return await _read(request, endpoint, given)
         condition = request.headers.get("If-Match")
         if condition is None or endpoint.method == "GET":
-            return await _answer(request, endpoint, asked)
+            return await _answer(request, endpoint, given)
         if endpoint.if_match is None:
             raise RequestError(f"If-Match: {endpoint.request} takes no condition; leave it out", param="If-Match")
         lock = self.editing.setdefault(endpoint.if_match.format_map(match), asyncio.Lock())
         async with lock:
             await self._compare(request, self.reading[endpoint.if_match], match, condition)
-            return await _answer(request, endpoint, asked)
+            return await _answer(request, endpoint, given)
 
     async def _compare(
-        self, request: web.Request, source: Endpoint[Any, Any], match: web.UrlMappingMatchInfo, condition: str
+        self, request: web.Request, source: Endpoint, match: web.UrlMappingMatchInfo, condition: str
     ) -> None:
-        asked = source.params(*(match[name] for name in re.findall(r"\{(\w+)\}", source.path)))
         action = request[ACTION]
-        asked = await _scoped(request, source, asked)
+        parts = {each.key: match[each.name] for each in params_of(source.handler) if each.spec.place == "path"}
+        given = await _scoped(request, source, parts)
         request[ACTION] = action
-        answer = await as_json(await source.handler(request, asked))
+        answer = await as_json(await source.handler(request, **given))
         tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
         if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):
             where = source.path.format_map(match)
@@ -111,37 +109,30 @@ class _Dispatcher:
             raise RequestError(message, param="If-Match", status=412, kind="precondition_error")
 
 
-@cache
-def _reader_of(endpoint: Endpoint[Any, Any]) -> ParamsReader[Any]:
-    """Return the reader of an endpoint's parameters. Made at the first request, because all together take 20 ms."""
-    return ParamsReader.of(endpoint)
+async def _scoped(request: web.Request, endpoint: Endpoint, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with the session's name replaced by its id. Also sets ``ACTION``.
 
-
-async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> Any:
-    """Return the parameters, for a player with the session's name replaced by its id. Also sets ``ACTION``.
-
-    Raises ``NotFound`` if the session is not the player's.
+    Raises ``NotFound`` if the session is not the player's. For an administrator, the handler reports what is not found.
     """
-    named = getattr(asked, "session", None)
+    named = given.get("session")
     owner = request[BEARER].scope
     if named is None or endpoint.open:
-        return asked
+        return given
     saga = await choose_engine(request, named, owner)
-    sessions = saga.sessions
     found = saga_id(named)
-    if owner is not None:
-        found = (await sessions.get(named, owner)).id
-        asked = evolve(asked, session=found)
-    elif not found and request[KEY_REQUIRED]:
-        with suppress(SagaError):  # the handler reports it
-            found = (await sessions.get(named)).id
+    try:
+        found = (await saga.sessions.get(named, owner)).id
+        given = {**given, "session": found}
+    except SagaError:
+        if owner is not None:
+            raise
     if saga is request.app[SAGA]:  # the audit log keeps nothing of an ephemeral session
-        request[ACTION] = Action(endpoint.request, found, saga_id(getattr(asked, "turn", None)))
-    return asked
+        request[ACTION] = Action(endpoint.request, found, saga_id(given.get("turn")))
+    return given
 
 
-async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:
-    found = await endpoint.handler(request, asked)
+async def _answer(request: web.Request, endpoint: Endpoint, given: Mapping[str, Any]) -> web.StreamResponse:
+    found = await endpoint.handler(request, **given)
     if isinstance(found, web.StreamResponse):
         return found
     response = await as_json(found, endpoint.status if endpoint.status_of is None else endpoint.status_of(found))
@@ -150,7 +141,7 @@ async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any
     return response
 
 
-async def _read(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:
+async def _read(request: web.Request, endpoint: Endpoint, given: Mapping[str, Any]) -> web.StreamResponse:
     """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile, and after the
     writes that are under way, because an adopted history is in memory before it is recorded: what the journal lacks
     then is not lost."""
@@ -159,17 +150,17 @@ async def _read(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) 
     for _ in range(_REPEATS):
         changes = locks.changes
         try:
-            return await _answer(request, endpoint, asked)
+            return await _answer(request, endpoint, given)
         except (StoreError, NotFound) as error:
             if await locks.changed(changes):
                 continue
             if not waits or not isinstance(error, StoreCorrupt):
                 raise
             waits -= 1
-            session = await saga.sessions.get(asked.session)
+            session = await saga.sessions.get(given["session"])
             async with locks.writing(session.id):
                 pass
-    return await _answer(request, endpoint, asked)
+    return await _answer(request, endpoint, given)
 
 
 async def _unused(request: web.Request) -> web.StreamResponse:

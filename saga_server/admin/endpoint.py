@@ -1,23 +1,20 @@
 """The description of an endpoint: its path, its parameters and its answer.
 
-Parameters are an attrs class whose fields are made with ``in_path``, ``in_query``, ``in_body`` and similar functions.
-The type of a field says what may be given: a text, a whole number, a flag (``1`` or ``0``), one of several words, or
-seconds. Answers are attrs classes of JSON-able fields. These classes have neither ``__eq__`` nor ``__repr__``, because
-the code that attrs generates for both takes 8 KB of memory per class, 1 MB in total.
+Parameters are those of the handler, after the request. Their types are annotated by ``in_path``, ``in_query``,
+``in_body`` and similar functions, and say what may be given: a text, a whole number, a flag (``1`` or ``0``), one of
+several words, or seconds. Answers are attrs classes of JSON-able fields. These classes have neither ``__eq__`` nor
+``__repr__``, because the code that attrs generates for both takes 8 KB of memory per class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Final, Generic, Literal, TypeVar, get_type_hints
+from typing import Any, Final, Literal, get_type_hints
 
 from aiohttp import web
-from attrs import NOTHING, Attribute, field, frozen
+from attrs import Attribute, field, frozen
 
 JSON: Final = "application/json"
-
-P = TypeVar("P")
-A = TypeVar("A")
 
 LEFT_OUT_WHEN_NONE: Final = {"left out when none": True}
 """Metadata of an answer's field that is omitted from the JSON if it is None."""
@@ -34,17 +31,17 @@ _MOST: Final = 2**31
 
 @frozen
 class Spec:
-    """Where a request gives the field of a parameter class, and which values are allowed."""
+    """Where a request gives a parameter, and which values are allowed."""
 
     place: Place
     name: str = ""
-    """The name in the request, if it differs from the field's name."""
+    """The name in the request, if it differs from the handler's."""
     example: str | None = None
     """The value that the list of endpoints shows behind ``?name=``; None if the parameter is not shown."""
     least: int = 0
     most: float = _MOST
     """The upper bound of a number or of seconds; ``least`` is the lower bound of a number."""
-    names: Callable[[], Collection[str]] | None = None
+    names: Callable[[], Collection[str]] = tuple
     """For the place ``fields``: the names of the body's fields that are collected."""
     media: str = JSON
     others: tuple[str, ...] = ()
@@ -56,12 +53,7 @@ class Spec:
 
 
 @frozen
-class NoParams:
-    """The parameters of an endpoint that takes none."""
-
-
-@frozen
-class Endpoint(Generic[P, A]):
+class Endpoint:
     """One endpoint of the admin API.
 
     The routes, the validation, the OpenAPI document and the list in docs/ are generated from it.
@@ -69,11 +61,10 @@ class Endpoint(Generic[P, A]):
 
     method: Method
     path: str
-    handler: Callable[[web.Request, P], Awaitable[A]]
+    handler: Callable[..., Awaitable[Any]]
     """The handler. It may raise ``SagaError``. Its annotations say what it takes and returns."""
     summary: str
-    params: type[P] = field(init=False)
-    answer: type[A] = field(init=False)
+    answer: type[Any] = field(init=False)
     """An attrs class, or ``web.StreamResponse`` if the answer is not a JSON object."""
     tags: tuple[str, ...] = field(kw_only=True)
     reach: Reach = field(kw_only=True)
@@ -84,7 +75,7 @@ class Endpoint(Generic[P, A]):
     grows: bool = field(default=False, kw_only=True)
     """Whether the request adds to the journal, and so is refused to a key whose quota of bytes is used up."""
     status: int = field(default=200, kw_only=True)
-    status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
+    status_of: Callable[[Any], int] | None = field(default=None, kw_only=True)
     """Returns the status of an answer, if it varies."""
     other_status: tuple[int, str] = field(default=(0, ""), kw_only=True)
     """The second possible status, and its description."""
@@ -93,10 +84,6 @@ class Endpoint(Generic[P, A]):
     """Whether unknown query parameters are accepted; probes may send some."""
     if_match: str | None = field(default=None, kw_only=True)
     """For a request that changes something: the path whose ``ETag`` is compared with ``If-Match``."""
-
-    @params.default
-    def _takes(self) -> Any:
-        return next(each for name, each in get_type_hints(self.handler).items() if name not in ("request", "return"))
 
     @answer.default
     def _returns(self) -> Any:
@@ -113,44 +100,36 @@ class Endpoint(Generic[P, A]):
         return f"{self.method} {self.path}"
 
 
-TABLE: Final = web.RequestKey("table", tuple[Endpoint[Any, Any], ...])
+TABLE: Final = web.RequestKey("table", tuple[Endpoint, ...])
 """The table of all endpoints. The dispatcher sets it for the handler that describes the API."""
 
 
-def in_path(name: str = "") -> Any:
-    """Return a field that is a part of the path."""
-    return field(metadata={Spec: Spec("path", name)})
+def in_path(name: str = "") -> Spec:
+    """Annotate a part of the path."""
+    return Spec("path", name)
 
 
-def in_query(
-    default: Any = NOTHING,
-    *,
-    example: str | None = None,
-    least: int = 0,
-    most: float = _MOST,
-) -> Any:
-    """Return a field that is a query parameter. It is required if it has no default."""
-    return field(default=default, metadata={Spec: Spec("query", example=example, least=least, most=most)})
+def in_query(*, name: str = "", example: str | None = None, least: int = 0, most: float = _MOST) -> Spec:
+    """Annotate a query parameter. It is required if it has no default."""
+    return Spec("query", name, example=example, least=least, most=most)
 
 
-def in_body(
-    default: Any = NOTHING, *, name: str = "", remedy: str = "give a text in the body", number: bool = False
-) -> Any:
-    """Return a field that is a text in the JSON object of the body. It is required if it has no default.
+def in_body(*, name: str = "", remedy: str = "give a text in the body", number: bool = False) -> Spec:
+    """Annotate a text in the JSON object of the body. It is required if it has no default.
 
     ``number`` also allows a whole number.
     """
-    return field(default=default, metadata={Spec: Spec("body", name, remedy=remedy, number=number)})
+    return Spec("body", name, remedy=remedy, number=number)
 
 
-def body_fields(names: Callable[[], Collection[str]]) -> Any:
-    """Return a field that collects all fields of the body that are in ``names`` and not null."""
-    return field(factory=dict, metadata={Spec: Spec("fields", names=names)})
+def body_fields(names: Callable[[], Collection[str]]) -> Spec:
+    """Annotate what collects all fields of the body that are in ``names`` and not null."""
+    return Spec("fields", names=names)
 
 
-def upload(media: str, *others: str) -> Any:
-    """Return a field that is the raw body, in one of these media types."""
-    return field(metadata={Spec: Spec("upload", media=media, others=others)})
+def upload(media: str, *others: str) -> Spec:
+    """Annotate the raw body, in one of these media types."""
+    return Spec("upload", media=media, others=others)
 
 
 def may_be_left_out(attribute: Attribute[Any]) -> bool:

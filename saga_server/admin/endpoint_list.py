@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import fields
 
@@ -45,7 +45,7 @@ def with_lists(page: str) -> str:
     return "\n".join(made)
 
 
-def _row(endpoint: Endpoint[Any, Any], meanings: dict[str, str]) -> str:
+def _row(endpoint: Endpoint, meanings: dict[str, str]) -> str:
     meaning = meanings.get(endpoint.request, f"{endpoint.summary}.")
     if not endpoint.path.startswith("/api/"):
         return f"| `{endpoint.request}` | {meaning} |"
@@ -53,12 +53,12 @@ def _row(endpoint: Endpoint[Any, Any], meanings: dict[str, str]) -> str:
     return f"| `{endpoint.request}{_query(endpoint)}` |{fields_cell} {meaning} |"
 
 
-def _query(endpoint: Endpoint[Any, Any]) -> str:
-    shown = [each for each in params_of(endpoint.params) if each.spec.example is not None]
+def _query(endpoint: Endpoint) -> str:
+    shown = [each for each in params_of(endpoint.handler) if each.spec.example is not None]
     return "?" + "&".join(f"{each.name}={each.spec.example}" for each in shown) if shown else ""
 
 
-def _answer(endpoint: Endpoint[Any, Any]) -> str:
+def _answer(endpoint: Endpoint) -> str:
     if endpoint.media != JSON:
         return {JSON_LINES: "JSON lines", ANY_BYTES: "a file", PICTURE: "a picture"}.get(endpoint.media, "")
     return ", ".join(f"`{each.name}`" for each in fields(endpoint.answer))

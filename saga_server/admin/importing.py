@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from aiohttp import MultipartReader, StreamReader, web
 from aiohttp.base_protocol import BaseProtocol
@@ -13,9 +13,10 @@ from attrs import asdict, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE, NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE, in_query
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import MULTIPART, Head, SessionId, Text, Upload, YesOrNo
 from saga_server.http import BEARER, Bearer, saga_of
 
 if TYPE_CHECKING:
@@ -110,30 +111,40 @@ class Backfilled:
     spent: float | None
 
 
-async def import_files(request: web.Request, asked: parameters.Import) -> Imported:
+async def import_files(
+    request: web.Request,
+    file: Upload,
+    dry_run: Annotated[bool, in_query(example="0")] = False,
+    name: Text = None,
+    world: Text = None,
+    lore: Annotated[Literal["auto", "keep", "saga"], in_query(example="auto")] = "auto",
+    tell_card: Annotated[bool, in_query(example="0")] = False,
+    owner: Text = None,
+    edited: Annotated[bool, in_query(example="0")] = False,
+) -> Imported:
     """Import the files of a form, or the body as one file."""
     from saga_core.maintenance import ImportOptions
 
     saga = saga_of(request)
-    if request.content_type == parameters.MULTIPART:
-        files = await _parts(request, asked.file)
+    if request.content_type == MULTIPART:
+        files = await _parts(request, file)
     else:
-        files = [(asked.name or _UNNAMED, asked.file)]
+        files = [(name or _UNNAMED, file)]
     own = request[BEARER]
-    owner = asked.owner if asked.owner is not None else own.owner if own.key else await usual_owner(saga)
+    usual = own.owner if own.key else await usual_owner(saga)
     how = ImportOptions(
-        owner=owner,
-        owner_named=asked.owner is not None,
-        world=asked.world,
-        lore=asked.lore,
-        tell_card=asked.tell_card,
-        dry_run=asked.dry_run,
-        edited=asked.edited,
+        owner=usual if owner is None else owner,
+        owner_named=owner is not None,
+        world=world,
+        lore=lore,
+        tell_card=tell_card,
+        dry_run=dry_run,
+        edited=edited,
     )
     return await to_its_end(request, imported(saga, files, how))
 
 
-async def stop_imports(request: web.Request, asked: NoParams) -> answers.StoppedImports:
+async def stop_imports(request: web.Request) -> answers.StoppedImports:
     """Stop running imports. Each of them finishes the world or session that it is writing."""
     return answers.StoppedImports(saga_of(request).maintenance.stop_imports())
 
@@ -228,16 +239,23 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
     return found
 
 
-async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backfilled:
+async def show_backfill(request: web.Request, session: SessionId, head: Head = None) -> Backfilled:
     """Estimate what reading the rest of a path would cost."""
-    found = await saga_of(request).background.backfill.estimate(asked.session, asked.head)
+    found = await saga_of(request).background.backfill.estimate(session, head)
     return Backfilled(**asdict(found))
 
 
-async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfilled:
+async def backfill(
+    request: web.Request,
+    session: SessionId,
+    head: Head = None,
+    turns: Annotated[int, in_query(example="24", least=1, most=64)] = 24,
+    again: YesOrNo = False,
+    review: Annotated[Literal["auto", "ask"] | None, in_query()] = None,
+) -> Backfilled:
     """Read the next turns of a path."""
     found = saga_of(request).background.backfill
-    if asked.again:
-        await found.again(asked.session, asked.head)
-    step = found.step(asked.session, asked.turns, asked.head, review=asked.review)
+    if again:
+        await found.again(session, head)
+    step = found.step(session, turns, head, review=review)
     return Backfilled(**asdict(await to_its_end(request, step)))

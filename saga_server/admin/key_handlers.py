@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from aiohttp import web
 from attrs import asdict
 
 from saga_core.errors import BadInput, NotSupported
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import in_body, in_query
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import Cursor, MaybeBodyText, Part, Quotas, Text
 from saga_server.http import BEARER, CURRENT, KEY_REQUIRED, SAGA
 from saga_server.tenancy import tenancy_of
 
@@ -31,7 +32,7 @@ async def _access(request: web.Request) -> Access:
     return access
 
 
-async def list_keys(request: web.Request, asked: NoParams) -> answers.AccessKeys:
+async def list_keys(request: web.Request) -> answers.AccessKeys:
     """List all keys, revoked ones too."""
     return await listed_keys(await _access(request))
 
@@ -41,19 +42,23 @@ async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessK
     return answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
 
 
-async def show_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
+async def show_key(request: web.Request, key: Part) -> answers.AccessKey:
     """Return one key with today's use."""
     access = await _access(request)
-    return await with_use(access, access.keys.get(asked.key))
+    return await with_use(access, access.keys.get(key))
 
 
-async def create_key(request: web.Request, asked: parameters.NewKey) -> answers.MadeKey:
+async def create_key(
+    request: web.Request,
+    name: Annotated[str, in_body(remedy="say whose key it is")],
+    quotas: Quotas,
+    role: MaybeBodyText = None,
+    owner: MaybeBodyText = None,
+) -> answers.MadeKey:
     """Make a key. Its secret is shown only in this answer."""
     if not request.app[CURRENT].config.server.api_keys:
         raise NotSupported(NEEDS_KEYS)
-    return await to_its_end(
-        request, created_key(await _access(request), asked.name, asked.role, asked.owner, asked.quotas)
-    )
+    return await to_its_end(request, created_key(await _access(request), name, role, owner, quotas))
 
 
 async def created_key(
@@ -67,10 +72,10 @@ async def created_key(
     return answers.MadeKey(**_about(record), secret=secret)
 
 
-async def change_key(request: web.Request, asked: parameters.KeyChange) -> answers.AccessKey:
+async def change_key(request: web.Request, key: Part, quotas: Quotas, name: MaybeBodyText = None) -> answers.AccessKey:
     """Change the name or the quotas of a key. Fields that are not given stay."""
     access = await _access(request)
-    return await to_its_end(request, changed_key(access, asked.key, asked.name, asked.quotas))
+    return await to_its_end(request, changed_key(access, key, name, quotas))
 
 
 async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> answers.AccessKey:
@@ -81,9 +86,11 @@ async def changed_key(access: Access, key: str, name: str | None, quotas: Mappin
     return await with_use(access, record)
 
 
-async def rotate_key(request: web.Request, asked: parameters.Rotation) -> answers.MadeKey:
+async def rotate_key(
+    request: web.Request, key: Part, grace: Annotated[float, in_query(example="0", most=2_592_000.0)] = 0.0
+) -> answers.MadeKey:
     """Give a key a new secret. It is shown only in this answer."""
-    return await to_its_end(request, rotated_key(await _access(request), asked.key, asked.grace))
+    return await to_its_end(request, rotated_key(await _access(request), key, grace))
 
 
 async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey:
@@ -95,9 +102,9 @@ async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey
     return answers.MadeKey(**_about(record), secret=secret)
 
 
-async def revoke_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
+async def revoke_key(request: web.Request, key: Part) -> answers.AccessKey:
     """Revoke a key. Its owner's sessions stay."""
-    return await to_its_end(request, revoked_key(await _access(request), asked.key))
+    return await to_its_end(request, revoked_key(await _access(request), key))
 
 
 async def revoked_key(access: Access, key: str) -> answers.AccessKey:
@@ -105,7 +112,7 @@ async def revoked_key(access: Access, key: str) -> answers.AccessKey:
     return answers.AccessKey(**_about(await access.keys.revoke(key)))
 
 
-async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
+async def show_me(request: web.Request) -> answers.Me:
     """Describe the caller, with the quotas and the use of its key."""
     bearer = request[BEARER]
     return answers.Me(
@@ -116,11 +123,17 @@ async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
     )
 
 
-async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> answers.Audit:
+async def show_audit(
+    request: web.Request,
+    limit: Annotated[int, in_query(example="100", least=1, most=1_000)] = 100,
+    cursor: Cursor = None,
+    key: Text = None,
+    session: Text = None,
+) -> answers.Audit:
     """Return entries of the audit log, the latest first."""
     access = await _access(request)
     await access.step()  # stores the latest entries, so that they are included
-    return await listed_entries(access, asked.limit, asked.cursor, asked.key, asked.session)
+    return await listed_entries(access, limit, cursor, key, session)
 
 
 async def listed_entries(

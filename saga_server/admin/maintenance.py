@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from aiohttp import web
 from attrs import evolve
@@ -15,9 +15,20 @@ from attrs import evolve
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, SagaError
 from saga_core.world import UnknownWorld
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import in_query
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import (
+    ANY_BYTES,
+    JSON_LINES,
+    Head,
+    OneSession,
+    Part,
+    SessionId,
+    SomeSession,
+    Text,
+    TurnId,
+)
 from saga_server.admin.reply import masked
 from saga_server.http import BEARER, CURRENT, done_by_owner, longest_wait, saga_of
 
@@ -36,52 +47,51 @@ Elsewhere = Callable[[OwnedElsewhere], Awaitable[bool]]
 _LOGS = ("-wal", "-shm")
 
 
-async def verify_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Verdict:
+async def verify_views(request: web.Request, session: SomeSession = None) -> answers.Verdict:
     """Compare every view in every store with the journal."""
-    verdict = await to_its_end(request, saga_of(request).maintenance.verify(asked.session))
+    verdict = await to_its_end(request, saga_of(request).maintenance.verify(session))
     return answers.Verdict(**verdict.plain())
 
 
-async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Repaired:
+async def repair_views(request: web.Request, session: SomeSession = None) -> answers.Repaired:
     """Verify the views, repair the differences that can be repaired, and verify again."""
     maintenance = saga_of(request).maintenance
-    before = await to_its_end(request, maintenance.verify(asked.session))
-    after = await to_its_end(request, maintenance.repair(before, asked.session)) if before.findings else before
+    before = await to_its_end(request, maintenance.verify(session))
+    after = await to_its_end(request, maintenance.repair(before, session)) if before.findings else before
     return answers.Repaired(found=[finding.plain() for finding in before.findings], **after.plain())
 
 
-async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> answers.Verdict:
+async def rebuild_views(request: web.Request, session: OneSession) -> answers.Verdict:
     """Drop every view of a session, render the views again, and compare them with the journal."""
     saga = saga_of(request)
-    session = await saga.sessions.get(asked.session)
-    await to_its_end(request, saga.maintenance.rebuild(session.id))
-    verdict = await to_its_end(request, saga.maintenance.verify(session.id))
+    await to_its_end(request, saga.maintenance.rebuild(session))
+    verdict = await to_its_end(request, saga.maintenance.verify(session))
     return answers.Verdict(**verdict.plain())
 
 
-async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
+async def show_jobs(request: web.Request, session: SomeSession = None) -> answers.Jobs:
     """List pending background work, and the reason why each job is pending."""
-    jobs = await saga_of(request).background.jobs(asked.session)
+    jobs = await saga_of(request).background.jobs(session)
     owner = request[BEARER].scope
-    if owner is not None and asked.session is None:
+    if owner is not None and session is None:
         hers = await saga_of(request).sessions.ids_of(owner)
         jobs = [job for job in jobs if job.session in hers]
     rows = masked([job.plain() for job in jobs], request.app[CURRENT].mask)
     return answers.Jobs(rows, sum(job.stuck for job in jobs))
 
 
-async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answers.Retried:
+async def retry_jobs(request: web.Request, session: SomeSession = None, turn: TurnId = None) -> answers.Retried:
     """Retry jobs now."""
-    if asked.session is None and request[BEARER].scope is not None:
+    if session is None and request[BEARER].scope is not None:
         raise BadInput("session: missing; name one of your sessions")
-    retrying = saga_of(request).background.retry(asked.session, asked.turn)
+    retrying = saga_of(request).background.retry(session, turn)
     return answers.Retried(await to_its_end(request, retrying))
 
 
 # -- backups ---------------------------------------------------------------------------------------------------
 
 
-async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups:
+async def list_backups(request: web.Request) -> answers.Backups:
     """List the backups of this data directory, oldest first."""
     from saga_core.maintenance import read_index
 
@@ -89,7 +99,7 @@ async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups
     return answers.Backups([_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found])
 
 
-async def make_backup(request: web.Request, asked: NoParams) -> answers.Backup:
+async def make_backup(request: web.Request) -> answers.Backup:
     """Copy the journal into the folder ``backups`` of the data directory."""
     from saga_server.admin.backups import back_up
 
@@ -106,10 +116,15 @@ def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answe
 # -- one session -----------------------------------------------------------------------------------------------
 
 
-async def export_one(request: web.Request, asked: parameters.Export) -> web.StreamResponse:
+async def export_one(
+    request: web.Request,
+    session: SessionId,
+    head: Head = None,
+    form: Annotated[Literal["saga", "sillytavern"], in_query(name="format", example="saga")] = "saga",
+) -> web.StreamResponse:
     """Export a session as JSON lines: all of it, or one path as a SillyTavern chat."""
-    raw = await to_its_end(request, exported(saga_of(request), asked.session, asked.format, asked.head))
-    return web.Response(body=raw, content_type=parameters.JSON_LINES, charset="utf-8")
+    raw = await to_its_end(request, exported(saga_of(request), session, form, head))
+    return web.Response(body=raw, content_type=JSON_LINES, charset="utf-8")
 
 
 async def exported(saga: Saga, session: str, form: str = "saga", head: str | None = None) -> bytes:
@@ -123,10 +138,14 @@ async def exported(saga: Saga, session: str, form: str = "saga", head: str | Non
     return b"".join([line async for line in saga.maintenance.export_session(session)])
 
 
-async def export_world(request: web.Request, asked: parameters.ExportWorld) -> web.StreamResponse:
+async def export_world(
+    request: web.Request,
+    world: Part,
+    form: Annotated[Literal["card", "lorebook"], in_query(name="format", example="card")] = "card",
+) -> web.StreamResponse:
     """Export a world as a card or a lorebook."""
-    raw = await asyncio.to_thread(exported_world, saga_of(request), asked.world, asked.format)
-    return web.Response(body=raw, content_type=parameters.ANY_BYTES)
+    raw = await asyncio.to_thread(exported_world, saga_of(request), world, form)
+    return web.Response(body=raw, content_type=ANY_BYTES)
 
 
 def exported_world(saga: Saga, world: str, form: str) -> bytes:
@@ -143,10 +162,15 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
     return json.dumps(plain, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
+async def forget(
+    request: web.Request,
+    session: SomeSession = None,
+    name: Text = None,
+    owner: Text = None,
+) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_by_owner, request)
-    return await to_its_end(request, forgotten(saga_of(request), asked.session, asked.name, asked.owner, elsewhere))
+    return await to_its_end(request, forgotten(saga_of(request), session, name, owner, elsewhere))
 
 
 async def forgotten(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
 from attrs import asdict
@@ -13,9 +13,24 @@ from saga_core.dice import roll_dice
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, listed, world_files
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import in_body, in_query
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import (
+    BodyText,
+    CorrectionFields,
+    Cursor,
+    Limit,
+    MaybeBodyText,
+    OneSession,
+    Part,
+    SessionId,
+    Text,
+    TurnId,
+    TurnInBody,
+    Verdict,
+    YesOrNo,
+)
 from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, CURRENT, saga_of
 
@@ -25,42 +40,54 @@ _LONGEST = 20_000
 SVG = "image/svg+xml"
 
 
-async def show_state(request: web.Request, asked: parameters.AtTurn) -> answers.State:
+async def show_state(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.State:
     """Return the state at a turn."""
-    return answers.State(**await saga_of(request).describe(asked.session, asked.turn))
+    return answers.State(**await saga_of(request).describe(session, turn))
 
 
-async def show_picture(request: web.Request, asked: parameters.Picture) -> web.StreamResponse:
+async def show_picture(
+    request: web.Request, session: SessionId, module: Part, turn: TurnId = None
+) -> web.StreamResponse:
     """Return what a module draws of the state."""
-    drawn = await saga_of(request).views.picture(asked.session, asked.module, asked.turn)
+    drawn = await saga_of(request).views.picture(session, module, turn)
     return web.Response(text=drawn, content_type=SVG, headers={"Content-Security-Policy": "default-src 'none'"})
 
 
-async def show_lines(request: web.Request, asked: parameters.AtTurn) -> answers.Lines:
+async def show_lines(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.Lines:
     """Return the state at a turn as lines of text."""
-    return answers.Lines(**await saga_of(request).memory.lines(asked.session, asked.turn))
+    return answers.Lines(**await saga_of(request).memory.lines(session, turn))
 
 
-async def show_knowledge(request: web.Request, asked: parameters.KnowledgeAt) -> answers.Knowledge:
+async def show_knowledge(
+    request: web.Request,
+    session: SessionId,
+    turn: TurnId = None,
+    about: Annotated[int | None, in_query(example="1")] = None,
+    who: Text = None,
+) -> answers.Knowledge:
     """Return who knows what happened at a turn, or what a character knows."""
     memory = saga_of(request).memory
-    found = await memory.knowledge(asked.session, about=asked.about, who=asked.who, turn=asked.turn)
+    found = await memory.knowledge(session, about=about, who=who, turn=turn)
     return answers.Knowledge(**found)
 
 
-async def show_graph(request: web.Request, asked: parameters.AtTurn) -> answers.Graph:
+async def show_graph(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.Graph:
     """Return the graph at a turn."""
-    return answers.Graph(**await saga_of(request).views.graph(asked.session, asked.turn))
+    return answers.Graph(**await saga_of(request).views.graph(session, turn))
 
 
-async def show_context(request: web.Request, asked: parameters.ContextAt) -> answers.Context:
+async def show_context(
+    request: web.Request, session: SessionId, turn: TurnId = None, text: Text = None
+) -> answers.Context:
     """Explain a turn's context, or the context that a text of the player would get after the turn."""
-    return await _explained(request, asked.session, asked.turn, asked.text)
+    return await _explained(request, session, turn, text)
 
 
-async def try_words(request: web.Request, asked: parameters.TriedWords) -> answers.Context:
+async def try_words(
+    request: web.Request, session: SessionId, text: BodyText, turn: TurnInBody = None
+) -> answers.Context:
     """Explain the context that a text of the player, given in the body, would get after a turn."""
-    return await _explained(request, asked.session, asked.turn, asked.text)
+    return await _explained(request, session, turn, text)
 
 
 async def _explained(request: web.Request, session: str, turn: str | None, text: str | None) -> answers.Context:
@@ -69,14 +96,21 @@ async def _explained(request: web.Request, session: str, turn: str | None, text:
     return answers.Context(**await saga_of(request).views.explain(session, turn, text=text))
 
 
-async def show_untold(request: web.Request, asked: parameters.TextAtTurn) -> answers.ContextLookup:
+async def show_untold(
+    request: web.Request,
+    session: SessionId,
+    text: Annotated[str, in_query(example="TEXT")],
+    turn: TurnId = None,
+) -> answers.ContextLookup:
     """Explain why a turn's context did or did not include a text."""
-    return await _looked_up(request, asked.session, asked.turn, asked.text)
+    return await _looked_up(request, session, turn, text)
 
 
-async def look_up(request: web.Request, asked: parameters.PostedText) -> answers.ContextLookup:
+async def look_up(
+    request: web.Request, session: SessionId, text: BodyText, turn: TurnInBody = None
+) -> answers.ContextLookup:
     """Explain why a turn's context did or did not include a text given in the body."""
-    return await _looked_up(request, asked.session, asked.turn, asked.text)
+    return await _looked_up(request, session, turn, text)
 
 
 async def _looked_up(request: web.Request, session: str, turn: str | None, text: str) -> answers.ContextLookup:
@@ -89,21 +123,21 @@ def _check_length(text: str) -> None:
         raise BadInput(f"text: {len(text):,} characters are too many; give {_LONGEST:,} at most")
 
 
-async def show_lore(request: web.Request, asked: parameters.OfSession) -> answers.Lore:
+async def show_lore(request: web.Request, session: SessionId) -> answers.Lore:
     """Return the lore, and when each entry was told to the narrator."""
-    return answers.Lore(**await saga_of(request).views.lore(asked.session))
+    return answers.Lore(**await saga_of(request).views.lore(session))
 
 
-async def show_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
+async def show_pages(request: web.Request, session: SessionId) -> answers.Pages:
     """Return the four pages."""
-    return _pages(request, *await saga_of(request).views.pages(asked.session))
+    return _pages(request, *await saga_of(request).views.pages(session))
 
 
-async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> answers.Pages:
+async def regenerate_pages(request: web.Request, session: SessionId) -> answers.Pages:
     """Render the pages again."""
     views = saga_of(request).views
-    await to_its_end(request, views.regenerate_pages(asked.session))
-    return _pages(request, *await views.pages(asked.session))
+    await to_its_end(request, views.regenerate_pages(session))
+    return _pages(request, *await views.pages(session))
 
 
 def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> answers.Pages:
@@ -113,113 +147,140 @@ def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> ans
     return answers.Pages(True, pages.watermark, folder, dict(pages.files))
 
 
-async def search(request: web.Request, asked: parameters.Search) -> answers.SearchResults:
+async def search(
+    request: web.Request,
+    q: Annotated[str, in_query(example="TEXT")],
+    session: OneSession,
+    k: Annotated[int, in_query(example="10", least=1, most=1_000)] = 10,
+    turn: Text = None,
+) -> answers.SearchResults:
     """Return the turns that match a search best."""
-    results = await saga_of(request).views.search(asked.q, session_id=asked.session, k=asked.k, turn=asked.turn)
-    return answers.SearchResults(asked.q, asked.session, results)
+    results = await saga_of(request).views.search(q, session_id=session, k=k, turn=turn)
+    return answers.SearchResults(q, session, results)
 
 
-async def show_roll(request: web.Request, asked: parameters.Dice) -> answers.Rolled:
+async def show_roll(request: web.Request, dice: Annotated[str, in_query(example="2d6")]) -> answers.Rolled:
     """Roll dice. Nothing is recorded."""
-    found = roll_dice(asked.dice)
+    found = roll_dice(dice)
     return answers.Rolled(found.dice, found.rolls, found.total)
 
 
-async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> answers.GraphRows:
+async def query_graph(
+    request: web.Request,
+    cypher: Annotated[str, in_query(example="TEXT")],
+    limit: Annotated[int, in_query(example="100", least=1, most=10_000)] = 100,
+    timeout: Annotated[float, in_query(example="5", most=60.0)] = 5.0,
+) -> answers.GraphRows:
     """Run a query in the graph engine's own language. Raises ``NotSupported`` unless ``graph.raw_query`` is set."""
     if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
     views = saga_of(request).views
-    return answers.GraphRows(await views.graph_query(asked.cypher, timeout=asked.timeout, limit=asked.limit))
+    return answers.GraphRows(await views.graph_query(cypher, timeout=timeout, limit=limit))
 
 
 # -- corrections and curation ----------------------------------------------------------------------------------
 
 
-async def show_curation(request: web.Request, asked: parameters.OfSession) -> answers.Curation:
+async def show_curation(request: web.Request, session: SessionId) -> answers.Curation:
     """Return the findings and the reviews of the curators."""
-    return answers.Curation(**await saga_of(request).memory.curated(asked.session))
+    return answers.Curation(**await saga_of(request).memory.curated(session))
 
 
-async def list_entities(request: web.Request, asked: parameters.Listed) -> answers.Entities:
+async def list_entities(
+    request: web.Request, session: SessionId, limit: Limit = None, cursor: Cursor = None
+) -> answers.Entities:
     """List all entities with all their names."""
-    session = await saga_of(request).sessions.get(asked.session)
     memory = saga_of(request).memory
-    rows, after = page_of(await memory.entities(session.id), _id, asked.cursor, asked.limit)
-    return answers.Entities(session.id, rows, await memory.former_names(session.id), after)
+    rows, after = page_of(await memory.entities(session), _id, cursor, limit)
+    return answers.Entities(session, rows, await memory.former_names(session), after)
 
 
-async def show_entity(request: web.Request, asked: parameters.OfEntity) -> answers.Entity:
+async def show_entity(request: web.Request, session: SessionId, entity: Part, turn: TurnId = None) -> answers.Entity:
     """Return everything about one entity."""
-    return answers.Entity(**await saga_of(request).memory.entity(asked.session, asked.entity, asked.turn))
+    return answers.Entity(**await saga_of(request).memory.entity(session, entity, turn))
 
 
-async def list_memories(request: web.Request, asked: parameters.Memories) -> answers.Memories:
+async def list_memories(
+    request: web.Request,
+    session: SessionId,
+    namespace: Annotated[str, in_query(example="/")] = "/",
+    query: Annotated[str, in_query(example="WORDS")] = "",
+    turn: TurnId = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> answers.Memories:
     """List the records that memory strategies learned."""
-    session = await saga_of(request).sessions.get(asked.session)
-    found = await saga_of(request).memory.records(
-        session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
-    )
-    rows, after = page_of(found["memories"], _id, asked.cursor, asked.limit)
+    found = await saga_of(request).memory.records(session, turn=turn, namespace=namespace, query=query)
+    rows, after = page_of(found["memories"], _id, cursor, limit)
     return answers.Memories(**{**found, "memories": rows}, next=after)
 
 
-async def list_changes(request: web.Request, asked: parameters.Listed) -> answers.Changes:
+async def list_changes(
+    request: web.Request, session: SessionId, limit: Limit = None, cursor: Cursor = None
+) -> answers.Changes:
     """List the changes by curators and by people."""
-    session = await saga_of(request).sessions.get(asked.session)
-    changes = await saga_of(request).memory.changes(session.id)
-    return answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
+    changes = await saga_of(request).memory.changes(session)
+    return answers.Changes(session, *page_of(changes, _id, cursor, limit))
 
 
 def _id(row: Mapping[str, Any]) -> str:
     return str(row["id"])
 
 
-async def make_change(request: web.Request, asked: parameters.Correction) -> answers.Changed:
+async def make_change(
+    request: web.Request,
+    session: SessionId,
+    kind: Annotated[str, in_body(remedy="say what kind of correction it is")],
+    fields: CorrectionFields,
+    turn: MaybeBodyText = None,
+    dry_run: YesOrNo = False,
+    within_session: YesOrNo = False,
+) -> answers.Changed:
     """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
-    session = await saga_of(request).sessions.get(asked.session)
     memory = saga_of(request).memory
-    what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
+    what = (session, kind, dict(fields), turn or None)
     effect = await memory.preview(*what)
-    if asked.dry_run:
-        return answers.Changed(session=session.id, change=None, **effect)
-    change = await to_its_end(request, memory.correct(*what, within_session=asked.within_session))
-    return answers.Changed(session=session.id, change=change, **effect)
+    if dry_run:
+        return answers.Changed(session=session, change=None, **effect)
+    change = await to_its_end(request, memory.correct(*what, within_session=within_session))
+    return answers.Changed(session=session, change=change, **effect)
 
 
-async def undo_change(request: web.Request, asked: parameters.Undoing) -> answers.Undone:
+async def undo_change(
+    request: web.Request, session: SessionId, change: Part, within_session: YesOrNo = False
+) -> answers.Undone:
     """Undo a change by a curator or a person."""
-    session = await saga_of(request).sessions.get(asked.session)
-    undoing = saga_of(request).memory.undo(session.id, asked.change, within_session=asked.within_session)
+    undoing = saga_of(request).memory.undo(session, change, within_session=within_session)
     undone_by, turn = await to_its_end(request, undoing)
-    return answers.Undone(session.id, asked.change, undone_by, turn)
+    return answers.Undone(session, change, undone_by, turn)
 
 
-async def decide_change(request: web.Request, asked: parameters.Decision) -> answers.Decided:
+async def decide_change(request: web.Request, session: SessionId, change: Part, verdict: Verdict) -> answers.Decided:
     """Accept or refuse a change that waits for a person."""
-    session = await saga_of(request).sessions.get(asked.session)
-    deciding = saga_of(request).memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
-    return answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
+    deciding = saga_of(request).memory.decide(session, change, accept=_accepts(verdict))
+    return answers.Decided(session, change, verdict, await to_its_end(request, deciding))
 
 
-async def list_standing(request: web.Request, asked: parameters.OfSession) -> answers.Standing:
+async def list_standing(request: web.Request, session: SessionId) -> answers.Standing:
     """List the standing rules of a session."""
-    session = await saga_of(request).sessions.get(asked.session)
-    return answers.Standing(session.id, await saga_of(request).memory.standing(session.id))
+    return answers.Standing(session, await saga_of(request).memory.standing(session))
 
 
-async def decide_always(request: web.Request, asked: parameters.Always) -> answers.StandingRule:
+async def decide_always(
+    request: web.Request,
+    session: SessionId,
+    change: Annotated[str, in_body(remedy="give the id of a change that waits")],
+    verdict: Verdict,
+) -> answers.StandingRule:
     """Make a standing rule that decides all proposals like the given change from now on."""
-    session = await saga_of(request).sessions.get(asked.session)
-    deciding = saga_of(request).memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
-    return answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
+    deciding = saga_of(request).memory.always(session, change, accept=_accepts(verdict))
+    return answers.StandingRule(session=session, **await to_its_end(request, deciding))
 
 
-async def ask_again(request: web.Request, asked: parameters.OfRule) -> answers.StandingRule:
+async def ask_again(request: web.Request, session: SessionId, rule: Part) -> answers.StandingRule:
     """End a standing rule."""
-    session = await saga_of(request).sessions.get(asked.session)
-    ending = saga_of(request).memory.ask_again(session.id, asked.rule)
-    return answers.StandingRule(session=session.id, **await to_its_end(request, ending))
+    ending = saga_of(request).memory.ask_again(session, rule)
+    return answers.StandingRule(session=session, **await to_its_end(request, ending))
 
 
 def _accepts(verdict: str) -> bool:
@@ -231,7 +292,7 @@ def _accepts(verdict: str) -> bool:
 # -- worlds ----------------------------------------------------------------------------------------------------
 
 
-async def show_library(request: web.Request, asked: NoParams) -> answers.Library:
+async def show_library(request: web.Request) -> answers.Library:
     """List the worlds of the library, with the problems in them."""
     found = await asyncio.to_thread(listed, saga_of(request).worlds)
     return answers.Library(
@@ -242,15 +303,21 @@ async def show_library(request: web.Request, asked: NoParams) -> answers.Library
     )
 
 
-async def show_world(request: web.Request, asked: parameters.OfWorld) -> answers.WorldTexts:
+async def show_world(request: web.Request, world: Part) -> answers.WorldTexts:
     """Return the files of a world."""
-    return _world(await asyncio.to_thread(world_files, saga_of(request).worlds, asked.world))
+    return _world(await asyncio.to_thread(world_files, saga_of(request).worlds, world))
 
 
-async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> answers.WorldTexts:
+async def edit_world(
+    request: web.Request,
+    world: Part,
+    file: BodyText,
+    text: BodyText,
+    dry_run: YesOrNo = False,
+) -> answers.WorldTexts:
     """Write a file of a world if the world can be read with it. A dry run only checks that."""
     library = saga_of(request).worlds
-    editing = asyncio.to_thread(edited, library, asked.world, asked.file, asked.text, dry_run=asked.dry_run)
+    editing = asyncio.to_thread(edited, library, world, file, text, dry_run=dry_run)
     return _world(await to_its_end(request, editing))
 
 

@@ -163,7 +163,7 @@ _ERROR = {
 
 
 @cache
-def describe_api(endpoints: tuple[Endpoint[Any, Any], ...]) -> dict[str, Any]:
+def describe_api(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return the OpenAPI document for a table of endpoints."""
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {"Error": _ERROR}
@@ -199,7 +199,7 @@ def _failure(why: str) -> dict[str, Any]:
     return {"description": why, "content": {JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}}
 
 
-def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
     schema: dict[str, Any] = dict(reference(endpoint.answer)) if endpoint.media == JSON else {"type": "string"}
     content = {endpoint.media: {"schema": schema}}
     answers: dict[str, Any] = {str(endpoint.status): {"description": endpoint.summary, "content": content}}
@@ -214,7 +214,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
         "tags": list(endpoint.tags),
         "x-reach": endpoint.reach,
     }
-    params = params_of(endpoint.params)
+    params = params_of(endpoint.handler)
     parameters = [_in_path(each) for each in params if each.spec.place == "path"]
     parameters += [_in_query(each) for each in params if each.spec.place == "query"]
     if endpoint.if_match is not None:
@@ -245,7 +245,7 @@ def _uploaded(media: str) -> dict[str, Any]:
     return {"type": "object", "properties": {"file": files}, "required": ["file"]}
 
 
-def _name(endpoint: Endpoint[Any, Any]) -> str:
+def _name(endpoint: Endpoint) -> str:
     return "_".join((endpoint.method.lower(), *re.findall(r"\w+", endpoint.path.removeprefix("/api"))))
 
 
@@ -263,7 +263,7 @@ def _in_query(param: Param) -> dict[str, Any]:
     return {"name": param.name, "in": "query", "required": param.needed, "schema": query_schema(param)}
 
 
-def document_text(endpoints: tuple[Endpoint[Any, Any], ...]) -> str:
+def document_text(endpoints: tuple[Endpoint, ...]) -> str:
     """Return the text of docs/openapi.json. It has ``*`` as version; a running server gives its own."""
     document = describe_api(endpoints)
     return json.dumps({**document, "info": {**document["info"], "version": "*"}}, ensure_ascii=False, indent=1) + "\n"

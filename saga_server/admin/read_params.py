@@ -1,4 +1,4 @@
-"""Read the parameters of an endpoint from a request, strictly by the types and bounds of their class.
+"""Read the parameters of an endpoint from a request, strictly by the types and bounds in its handler's signature.
 
 Error messages give the field's name, its value and the allowed values.
 """
@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from aiohttp import web
-from attrs import NOTHING, Attribute, fields, frozen
-from cattrs import Converter
-from cattrs.gen import make_dict_structure_fn, override
+from attrs import frozen
 
 from saga_server.admin.endpoint import Endpoint, Spec
 from saga_server.http import BODY, RequestError, read_json
 
-P = TypeVar("P")
-_CONVERTER = Converter(detailed_validation=False)
 _MOST = 10**12
 _LARGE = 1 << 18
 """Size of a body in bytes from which on it is read in a thread."""
@@ -28,28 +26,31 @@ _LARGE = 1 << 18
 
 @frozen
 class Param:
-    """A field of a parameter class."""
+    """A parameter of a handler."""
 
-    attribute: Attribute[Any]
+    key: str
+    """The name in the handler's signature."""
     spec: Spec
     type: Any
     """The type without None: ``str``, ``int``, ``float``, ``bool``, ``bytes``, a ``Literal`` or a mapping."""
+    needed: bool
+    """Whether the parameter is required."""
 
     @property
     def name(self) -> str:
         """The name in the request."""
-        return self.spec.name or self.attribute.name
-
-    @property
-    def needed(self) -> bool:
-        """Whether the parameter is required."""
-        return self.attribute.default is NOTHING
+        return self.spec.name or self.key
 
 
-def params_of(cls: type) -> tuple[Param, ...]:
-    """Return the fields of a parameter class, in order."""
-    hints = get_type_hints(cls)
-    return tuple(Param(each, each.metadata[Spec], _plain(hints[each.name])) for each in fields(cls))
+@cache
+def params_of(handler: Callable[..., Any]) -> tuple[Param, ...]:
+    """Return the parameters of a handler besides the request, in order."""
+    hints = get_type_hints(handler, include_extras=True)
+    found = []
+    for key, parameter in list(signature(handler).parameters.items())[1:]:
+        kind, spec = get_args(hints[key])
+        found.append(Param(key, spec, _plain(kind), parameter.default is Parameter.empty))
+    return tuple(found)
 
 
 def _plain(hint: Any) -> Any:
@@ -59,40 +60,25 @@ def _plain(hint: Any) -> Any:
     return hint
 
 
-@frozen
-class ParamsReader(Generic[P]):
-    """Reads the parameters of one endpoint."""
-
-    any_query: bool
-    cls: type[P]
-    params: tuple[Param, ...]
-    _structure: Callable[[Mapping[str, Any], Any], P]
-
-    @classmethod
-    def of(cls, endpoint: Endpoint[P, Any]) -> ParamsReader[P]:
-        """Make the reader for ``endpoint``."""
-        params = params_of(endpoint.params)
-        return cls(endpoint.any_query, endpoint.params, params, _structure(endpoint.params, params))
-
-    async def read(self, request: web.Request, path: Mapping[str, str]) -> P:
-        """Read the parameters of a request; ``path`` has the parts of its path. Raises ``RequestError``."""
-        given: dict[str, Any] = {}
-        if not self.any_query:
-            _refuse_unknown(request, self.params)
-        raw = request[BODY]
-        large = len(raw) >= _LARGE
-        body = await asyncio.to_thread(_body, raw, self.params) if large else _body(raw, self.params)
-        for param in self.params:
-            found = raw if param.spec.place == "upload" else _found(param, request, path, body)
-            if found is not None:
-                given[param.attribute.name] = found
-            elif param.needed:
-                remedy = param.spec.remedy or f"give {_allowed(param)}"
-                raise RequestError(f"{param.name}: missing; {remedy}", param=param.name)
-        return self._structure(given, self.cls)
+async def read_params(endpoint: Endpoint, request: web.Request, path: Mapping[str, str]) -> dict[str, Any]:
+    """Read the parameters of a request; ``path`` has the parts of its path. Raises ``RequestError``."""
+    params = params_of(endpoint.handler)
+    if not endpoint.any_query:
+        _refuse_unknown(request, params)
+    raw = request[BODY]
+    body = await asyncio.to_thread(_body, raw, params) if len(raw) >= _LARGE else _body(raw, params)
+    given: dict[str, Any] = {}
+    for param in params:
+        found = raw if param.spec.place == "upload" else _found(param, request, path, body)
+        if found is not None:
+            given[param.key] = _value(param, found)
+        elif param.needed:
+            remedy = param.spec.remedy or f"give {_allowed(param)}"
+            raise RequestError(f"{param.name}: missing; {remedy}", param=param.name)
+    return given
 
 
-def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
+def _refuse_unknown(request: web.Request, params: Sequence[Param]) -> None:
     """Raise ``RequestError`` for an unknown query parameter, so that a misspelt one is not silently ignored."""
     names = [param.name for param in params if param.spec.place == "query"]
     for name in request.query:
@@ -101,7 +87,7 @@ def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
             raise RequestError(f"{name}: unknown parameter; this path takes {allowed}", param=name)
 
 
-def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
+def _body(raw: bytes, params: Sequence[Param]) -> Mapping[str, Any]:
     """Return the JSON object in the body; an empty body counts as an empty object.
 
     Its fields must be texts or null. A whole number is converted to a text if its field allows numbers.
@@ -123,22 +109,21 @@ def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
     return found
 
 
-def body_names(params: tuple[Param, ...]) -> dict[str, bool]:
+def body_names(params: Sequence[Param]) -> dict[str, bool]:
     """Return the names of the body's fields, and whether each is required."""
     names = {param.name: param.needed for param in params if param.spec.place == "body"}
     for param in params:
-        if param.spec.names is not None:
-            names |= dict.fromkeys(sorted(param.spec.names()), False)
+        names |= dict.fromkeys(sorted(param.spec.names()), False)
     return names
 
 
-def body_numbers(params: tuple[Param, ...]) -> frozenset[str]:
+def body_numbers(params: Sequence[Param]) -> frozenset[str]:
     """Return the names of the body's fields that may be whole numbers."""
     return frozenset(param.name for param in params if param.spec.place == "body" and param.spec.number)
 
 
 def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Mapping[str, Any]) -> Any:
-    """Return the value that a request gives for a field, None if there is none.
+    """Return the value that a request gives for a parameter, None if there is none.
 
     Blank text counts as none in a query, and in the body if the field is required.
     """
@@ -152,14 +137,8 @@ def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Ma
             value = body.get(param.name)
             return None if param.needed and not (value or "").strip() else value
         case _:
-            own = param.spec.names() if param.spec.names is not None else ()
+            own = param.spec.names()
             return {name: value for name, value in body.items() if name in own and value is not None}
-
-
-def _structure(cls: type[P], params: tuple[Param, ...]) -> Callable[[Mapping[str, Any], Any], P]:
-    """Return the function by which cattrs makes a ``cls`` from the raw values."""
-    hooks: dict[str, Any] = {param.attribute.name: override(struct_hook=_reader(param)) for param in params}
-    return make_dict_structure_fn(cls, _CONVERTER, _cattrs_detailed_validation=False, **hooks)
 
 
 def _allowed(param: Param) -> str:
@@ -173,40 +152,24 @@ def _allowed(param: Param) -> str:
     return "1 or 0" if param.type is bool else "a text"
 
 
-def _reader(param: Param) -> Callable[[Any, Any], Any]:
-    spec, kind = param.spec, param.type
-
-    def refuse(value: str) -> RequestError:
-        return RequestError(f"{param.name}: {value!r} is not allowed; give {_allowed(param)}", param=param.name)
-
-    def whole(value: str, _: Any) -> int:
-        number = int(value) if value.isascii() and value.isdigit() and len(value) <= 12 else -1
-        if not spec.least <= number <= spec.most:
-            raise refuse(value)
-        return number
-
-    def flag(value: str, _: Any) -> bool:
-        if value not in ("0", "1"):
-            raise refuse(value)
-        return value == "1"
-
-    def choice(value: str, _: Any) -> str:
-        if value not in get_args(kind):
-            raise refuse(value)
-        return value
-
-    def seconds(value: str, _: Any) -> float:
+def _value(param: Param, given: Any) -> Any:
+    """Return what was given as the parameter's type. Raises ``RequestError``."""
+    least, most = param.spec.least, param.spec.most
+    value: Any = given
+    fits = True
+    if get_origin(param.type) is Literal:
+        fits = given in get_args(param.type)
+    elif param.type is bool:
+        value, fits = given == "1", given in ("0", "1")
+    elif param.type is int:
+        value = int(given) if given.isascii() and given.isdigit() and len(given) <= 12 else -1
+        fits = least <= value <= most
+    elif param.type is float:
         try:
-            number = float(value)
+            value = float(given)
         except ValueError:
-            number = math.nan
-        if not 0 <= number <= spec.most:
-            raise refuse(value)
-        return number
-
-    def as_it_is(value: Any, _: Any) -> Any:
-        return value
-
-    if get_origin(kind) is Literal:
-        return choice
-    return {int: whole, bool: flag, float: seconds}.get(kind, as_it_is)
+            value = math.nan
+        fits = 0 <= value <= most
+    if not fits:
+        raise RequestError(f"{param.name}: {given!r} is not allowed; give {_allowed(param)}", param=param.name)
+    return value

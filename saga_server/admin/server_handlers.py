@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
 from attrs import evolve
@@ -14,11 +14,12 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
 from saga_core.errors import ConfigError, NotFound, SagaError, StoreError, StoreUnavailable
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import TABLE, NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import TABLE, in_query
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.admin.openapi import describe_api
+from saga_server.admin.parameters import SomeSession
 from saga_server.admin.reply import masked
 from saga_server.counted import counted
 from saga_server.http import (
@@ -42,19 +43,19 @@ _OWN_METRICS = "X-SAGA-Own-Metrics"
 """``hosting.OWN_METRICS``, the header of a request for the metrics of one process only."""
 
 
-async def welcome(request: web.Request, asked: NoParams) -> answers.Welcome:
+async def welcome(request: web.Request) -> answers.Welcome:
     """Give the server's addresses. A browser is redirected to the web pages."""
     if "text/html" in request.headers.get("Accept", ""):
         raise web.HTTPFound("ui/")
     return answers.Welcome("SAGA", chat="/v1/chat/completions", admin="/api/status", health="/readyz", pages="/ui/")
 
 
-async def healthz(request: web.Request, asked: NoParams) -> answers.Alive:
+async def healthz(request: web.Request) -> answers.Alive:
     """Say that the process is running."""
     return answers.Alive("ok")
 
 
-async def readyz(request: web.Request, asked: NoParams) -> answers.Readiness:
+async def readyz(request: web.Request) -> answers.Readiness:
     """Return ``ready`` if a turn would be accepted and recorded. Failures of other stores only degrade the context."""
     found = await request.app[READINESS].look()
     return answers.Readiness(
@@ -67,7 +68,7 @@ def readiness_status(found: answers.Readiness) -> int:
     return 200 if found.status == "ready" else 503
 
 
-async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
+async def metrics(request: web.Request) -> web.StreamResponse:
     """Return the metrics in Prometheus' text format, of all workers if there are several."""
     status = await engine_status(request.app[SAGA])
     body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
@@ -80,7 +81,7 @@ async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
+async def show_status(request: web.Request) -> answers.Status:
     """Return the status of the server and of the engine."""
     saga, doors = request.app[SAGA], request.app[DOORS]
     engine = await engine_status(saga)
@@ -116,7 +117,7 @@ async def engine_status(saga: Saga) -> dict[str, Any]:
         raise StoreUnavailable(f"a store did not answer within {_STATUS_SECONDS:g} s; see /readyz") from None
 
 
-async def reload_settings(request: web.Request, asked: NoParams) -> answers.Reloaded:
+async def reload_settings(request: web.Request) -> answers.Reloaded:
     """Reload the settings, as SIGHUP does. Invalid settings are reported as an error of the request (400)."""
     try:
         found = await to_its_end(request, request.app[RELOADING].reload())
@@ -125,17 +126,19 @@ async def reload_settings(request: web.Request, asked: NoParams) -> answers.Relo
     return answers.Reloaded(found.applied, found.restart)
 
 
-async def drain(request: web.Request, asked: parameters.Drain) -> answers.Drained:
+async def drain(
+    request: web.Request, timeout: Annotated[float, in_query(example="30", most=3_600.0)] = 30.0
+) -> answers.Drained:
     """Run the background work that is due. Answer when it is done, or after the timeout with what still waits."""
     started = time.monotonic()
     slow: tuple[Waiting, ...] = ()
     exchanges = request.app[EXCHANGES]
     try:
-        async with asyncio.timeout(asked.timeout):
+        async with asyncio.timeout(timeout):
             await exchanges.settle()
     except TimeoutError:
         slow = tuple(Waiting(*names, "record", "the journal is slow to take it") for names in exchanges.recording())
-    report = await request.app[SAGA].drain(max(0.0, asked.timeout - (time.monotonic() - started)))
+    report = await request.app[SAGA].drain(max(0.0, timeout - (time.monotonic() - started)))
     found = drained(evolve(report, waiting=(*slow, *report.waiting)))
     mask = request.app[CURRENT].mask
     return evolve(found, waiting=[evolve(each, reason=mask(each.reason)) for each in found.waiting])
@@ -147,12 +150,12 @@ def drained(report: DrainReport) -> answers.Drained:
     return answers.Drained(not waiting, report.done, waiting)
 
 
-async def show_description(request: web.Request, asked: NoParams) -> answers.OpenApi:
+async def show_description(request: web.Request) -> answers.OpenApi:
     """Return the OpenAPI document of this API."""
     return answers.OpenApi(**describe_api(request[TABLE]))
 
 
-async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:
+async def show_events(request: web.Request, session: SomeSession = None) -> web.StreamResponse:
     """Stream events, such as turns that were recorded, projected, extracted or curated, and degraded modes."""
     saga, bearer = request.app[SAGA], request[BEARER]
     owner = bearer.scope
@@ -171,19 +174,23 @@ async def show_events(request: web.Request, asked: parameters.MaybeOfSession) ->
         except (NotFound, StoreError):
             return False
 
-    listening = Listening(asked.session, may_listen=may_listen)
+    listening = Listening(session, may_listen=may_listen)
     if owner is not None:
         listening.sees, listening.is_hidden, listening.player = sees, is_hidden, owner
     return await request.app[EVENTS].stream(request, listening)
 
 
-async def show_log(request: web.Request, asked: parameters.Log) -> answers.Log:
+async def show_log(
+    request: web.Request,
+    after: Annotated[int, in_query(example="0")] = 0,
+    limit: Annotated[int, in_query(example="200", least=1, most=500)] = 200,
+) -> answers.Log:
     """Return the end of the log since the start of the process."""
-    rows = request.app[LOG_TAIL].rows(asked.after, asked.limit)
-    return answers.Log(rows, rows[-1]["number"] if rows else asked.after)
+    rows = request.app[LOG_TAIL].rows(after, limit)
+    return answers.Log(rows, rows[-1]["number"] if rows else after)
 
 
-async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
+async def examine(request: web.Request) -> answers.Examined:
     """Check the running server as ``saga doctor`` does: stores thoroughly, providers, worlds, doors, degraded modes."""
     saga, narrators = request.app[SAGA], request.app[CURRENT].narrators
     found: list[answers.Examination] = []

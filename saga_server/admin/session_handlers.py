@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from aiohttp import web
 from attrs import asdict, evolve
@@ -18,9 +18,20 @@ from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
 from saga_core.sessions import EPHEMERAL
 from saga_core.world import PICTURES
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin import answers
+from saga_server.admin.endpoint import in_body, in_query
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import (
+    BodyText,
+    Cursor,
+    Head,
+    Limit,
+    MaybeBodyText,
+    Part,
+    SessionId,
+    TurnInBody,
+    YesOrNo,
+)
 from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, CURRENT, EXCHANGES, read_name, saga_of
 from saga_server.providers import OFFLINE
@@ -29,14 +40,19 @@ if TYPE_CHECKING:
     from saga_core.maintenance import TrashedSession
 
 
-async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
+async def list_sessions(
+    request: web.Request,
+    fleeting: Annotated[Literal["0", "1", "all"], in_query()] = "0",
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> answers.Sessions:
     """List sessions: without the fleeting ones, only the fleeting ones, or all."""
     saga, owner = saga_of(request), request[BEARER].scope
-    found = await listed_sessions(saga, asked.fleeting, owner)
+    found = await listed_sessions(saga, fleeting, owner)
     if saga.ephemeral is not None:
-        more = await listed_sessions(saga.ephemeral, asked.fleeting, owner)
+        more = await listed_sessions(saga.ephemeral, fleeting, owner)
         found = answers.Sessions([*found.sessions, *more.sessions], found.fleeting + more.fleeting)
-    rows, after = page_of(found.sessions, lambda each: each.id, asked.cursor, asked.limit)
+    rows, after = page_of(found.sessions, lambda each: each.id, cursor, limit)
     return evolve(found, sessions=rows, next=after)
 
 
@@ -60,25 +76,27 @@ async def _pictured(saga: Saga, listed: Sequence[SessionSummary]) -> Collection[
     return await asyncio.to_thread(saga.worlds.portraits, {each.session.world for each in listed})
 
 
-async def create_session(request: web.Request, asked: parameters.NewSession) -> answers.SessionRecord:
+async def create_session(
+    request: web.Request, world: MaybeBodyText = None, label: MaybeBodyText = None
+) -> answers.SessionRecord:
     """Create a session. It belongs to the caller's key."""
-    label = read_name(asked.label, "label") or ""
+    label = read_name(label, "label") or ""
     owner = request[BEARER].owner
-    creating = saga_of(request).sessions.create(world=asked.world or None, label=label, owner=owner)
+    creating = saga_of(request).sessions.create(world=world or None, label=label, owner=owner)
     return answers.SessionRecord(**_record(await to_its_end(request, creating)))
 
 
-async def show_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionSummary:
+async def show_session(request: web.Request, session: SessionId) -> answers.SessionSummary:
     """Return one session with its cost."""
     saga = saga_of(request)
-    found = await saga.sessions.summary(asked.session)
-    return _summary(found, await _pictured(saga, [found]), Account.of(await saga.sessions.cost(asked.session)))
+    found = await saga.sessions.summary(session)
+    return _summary(found, await _pictured(saga, [found]), Account.of(await saga.sessions.cost(session)))
 
 
-async def show_portrait(request: web.Request, asked: parameters.OfSession) -> web.StreamResponse:
+async def show_portrait(request: web.Request, session: SessionId) -> web.StreamResponse:
     """Return the picture of the card that the session's world was imported from."""
     saga = saga_of(request)
-    world = (await saga.sessions.get(asked.session)).world
+    world = (await saga.sessions.get(session)).world
     picture = (await asyncio.to_thread(saga.worlds.portraits, {world})).get(world)
     if picture is None:
         raise NotFound(f"the world {world!r} of this session has no portrait; a card that is a picture brings one")
@@ -87,9 +105,9 @@ async def show_portrait(request: web.Request, asked: parameters.OfSession) -> we
     return web.Response(body=raw, content_type=PICTURES[picture.suffix.lower()], headers=headers)
 
 
-async def show_chat(request: web.Request, asked: parameters.OfChat) -> answers.PlayedChat:
+async def show_chat(request: web.Request, chat: Part) -> answers.PlayedChat:
     """Return where a chat that the caller may see was played last. ``NotFound`` if it was not named since the start."""
-    chat = read_name(asked.chat, "chat") or ""
+    chat = read_name(chat, "chat") or ""
     bearer, chats = request[BEARER], request.app[EXCHANGES].chats
     found = chats.get(bearer.owner, chat)
     if found is None and bearer.scope is None:
@@ -99,50 +117,50 @@ async def show_chat(request: web.Request, asked: parameters.OfChat) -> answers.P
     return answers.PlayedChat(chat, found.session, found.turn, found.notices)
 
 
-async def rename_session(request: web.Request, asked: parameters.RenameSession) -> answers.SessionRecord:
+async def rename_session(request: web.Request, session: SessionId, label: BodyText) -> answers.SessionRecord:
     """Rename a session. A chat request with the old name then begins a new session."""
-    label = read_name(asked.label, "label") or ""
-    renaming = saga_of(request).sessions.rename(asked.session, label)
+    label = read_name(label, "label") or ""
+    renaming = saga_of(request).sessions.rename(session, label)
     return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
 
 
-async def join_world(request: web.Request, asked: parameters.JoinWorld) -> answers.SessionRecord:
+async def join_world(request: web.Request, session: SessionId, world: BodyText = "") -> answers.SessionRecord:
     """Let a session share its world with others from now on."""
-    joining = saga_of(request).sessions.join(asked.session, asked.world)
+    joining = saga_of(request).sessions.join(session, world)
     return session_record(await to_its_end(request, joining))
 
 
-async def leave_world(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
+async def leave_world(request: web.Request, session: SessionId) -> answers.SessionRecord:
     """Let a session go on alone. What it has seen of its shared world stays in its story."""
-    leaving = saga_of(request).sessions.leave(asked.session)
+    leaving = saga_of(request).sessions.leave(session)
     return session_record(await to_its_end(request, leaving))
 
 
-async def delete_session(request: web.Request, asked: parameters.DeleteSession) -> answers.Deleted:
+async def delete_session(request: web.Request, session: SessionId, undo: YesOrNo = False) -> answers.Deleted:
     """Delete a session from every store. With ``undo``, it can be restored for a day."""
     saga = saga_of(request)
-    session = await saga.sessions.get(asked.session)
-    if asked.undo and session.kind != EPHEMERAL:
-        kept = await to_its_end(request, saga.maintenance.put_in_trash(session.id))
+    found = await saga.sessions.get(session)
+    if undo and found.kind != EPHEMERAL:
+        kept = await to_its_end(request, saga.maintenance.put_in_trash(found.id))
         return answers.Deleted(kept.id, until=kept.until)
-    await to_its_end(request, saga.sessions.delete(session.id))
-    return answers.Deleted(session.id)
+    await to_its_end(request, saga.sessions.delete(found.id))
+    return answers.Deleted(found.id)
 
 
-async def list_trash(request: web.Request, asked: NoParams) -> answers.Trash:
+async def list_trash(request: web.Request) -> answers.Trash:
     """List the deleted sessions of the caller that can be restored."""
     return answers.Trash([_trashed(each) for each in await _trash(request)])
 
 
-async def restore_session(request: web.Request, asked: parameters.OfTrash) -> answers.SessionRecord:
+async def restore_session(request: web.Request, deleted: Part) -> answers.SessionRecord:
     """Restore a deleted session of the caller."""
-    restoring = saga_of(request).maintenance.restore(await _in_trash(request, asked))
+    restoring = saga_of(request).maintenance.restore(await _in_trash(request, deleted))
     return answers.SessionRecord(**_record(await to_its_end(request, restoring)))
 
 
-async def discard_session(request: web.Request, asked: parameters.OfTrash) -> answers.Deleted:
+async def discard_session(request: web.Request, deleted: Part) -> answers.Deleted:
     """Remove a deleted session of the caller for good."""
-    gone = await _in_trash(request, asked)
+    gone = await _in_trash(request, deleted)
     await to_its_end(request, saga_of(request).maintenance.discard(gone))
     return answers.Deleted(gone)
 
@@ -152,10 +170,10 @@ async def _trash(request: web.Request) -> Sequence[TrashedSession]:
     return [each for each in await saga_of(request).maintenance.trash() if owner is None or each.owner == owner]
 
 
-async def _in_trash(request: web.Request, asked: parameters.OfTrash) -> str:
-    if asked.deleted not in {each.id for each in await _trash(request)}:
-        raise NotFound(f"deleted: the trash has no session {asked.deleted[:80]!r}; a session is kept there for a day")
-    return asked.deleted
+async def _in_trash(request: web.Request, deleted: str) -> str:
+    if deleted not in {each.id for each in await _trash(request)}:
+        raise NotFound(f"deleted: the trash has no session {deleted[:80]!r}; a session is kept there for a day")
+    return deleted
 
 
 def _trashed(session: TrashedSession) -> dict[str, Any]:
@@ -163,16 +181,20 @@ def _trashed(session: TrashedSession) -> dict[str, Any]:
     return {**about, "until": session.until}
 
 
-async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
+async def reset_session(request: web.Request, session: SessionId) -> answers.SessionRecord:
     """Remove all turns of a session."""
-    return answers.SessionRecord(**_record(await to_its_end(request, saga_of(request).sessions.reset(asked.session))))
+    return answers.SessionRecord(**_record(await to_its_end(request, saga_of(request).sessions.reset(session))))
 
 
-async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.RequestedReadings:
+async def reextract(
+    request: web.Request,
+    session: SessionId,
+    only: Annotated[bool, in_query(example="0")] = False,
+    turn: MaybeBodyText = None,
+) -> answers.RequestedReadings:
     """Ask the extraction model about turns again, in the background."""
     saga = saga_of(request)
-    session = await saga.sessions.get(asked.session)
-    asking = saga.background.reextract(session.id, asked.turn or None, below=not asked.only)
+    asking = saga.background.reextract(session, turn or None, below=not only)
     return answers.RequestedReadings(await to_its_end(request, asking))
 
 
@@ -225,11 +247,15 @@ def _spent(account: Account | None) -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------
 
 
-async def list_turns(request: web.Request, asked: parameters.Path) -> answers.Turns:
+async def list_turns(
+    request: web.Request,
+    session: SessionId,
+    from_turn: Annotated[int | None, in_query(example="1")] = None,
+    to_turn: Annotated[int | None, in_query(example="9")] = None,
+    head: Head = None,
+) -> answers.Turns:
     """List the turns of the path to the active head, or to another turn."""
-    turns = await saga_of(request).views.turns(
-        asked.session, from_turn=asked.from_turn, to_turn=asked.to_turn, head=asked.head
-    )
+    turns = await saga_of(request).views.turns(session, from_turn=from_turn, to_turn=to_turn, head=head)
     return answers.Turns([_turn(turn) for turn in turns])
 
 
@@ -248,29 +274,36 @@ def _turn(turn: Turn) -> dict[str, Any]:
     }
 
 
-async def show_tree(request: web.Request, asked: parameters.OfSession) -> answers.Tree:
+async def show_tree(request: web.Request, session: SessionId) -> answers.Tree:
     """Return all turns as a tree."""
-    return answers.Tree(**await saga_of(request).views.tree(asked.session))
+    return answers.Tree(**await saga_of(request).views.tree(session))
 
 
 # -- cost ------------------------------------------------------------------------------------------------------
 
 
-async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.CostOfSession:
+async def show_cost(
+    request: web.Request, session: SessionId, turns: Annotated[bool, in_query(example="1")] = False
+) -> answers.CostOfSession:
     """Return the total cost of a session, the turns at which the cache failed, and on request each bill."""
     providers = request.app[CURRENT].config.providers
     free = {OFFLINE, *(name for name, each in providers.items() if each.base_url and is_local(each.base_url))}
-    return cost_of(await saga_of(request).sessions.cost(asked.session), turns=asked.turns, free=free)
+    return cost_of(await saga_of(request).sessions.cost(session), turns=turns, free=free)
 
 
-async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.Bills:
+async def list_bills(
+    request: web.Request,
+    session: SessionId,
+    cursor: Cursor = None,
+    limit: Annotated[int, in_query(example="60", least=1, most=1_000)] = 60,
+) -> answers.Bills:
     """List the bills of a session in pages, the latest first."""
-    bills = await saga_of(request).sessions.cost(asked.session)
+    bills = await saga_of(request).sessions.cost(session)
     keys = [f"{bill.turn}.{bill.call}" for bill in bills]
-    if asked.cursor is not None and asked.cursor not in keys:
-        raise NotFound(f"cursor: {asked.cursor[:80]!r} names no bill of this session; begin without one")
-    end = len(bills) if asked.cursor is None else keys.index(asked.cursor)
-    begin = max(0, end - asked.limit)
+    if cursor is not None and cursor not in keys:
+        raise NotFound(f"cursor: {cursor[:80]!r} names no bill of this session; begin without one")
+    end = len(bills) if cursor is None else keys.index(cursor)
+    begin = max(0, end - limit)
     return answers.Bills([asdict(bill) for bill in reversed(bills[begin:end])], keys[begin] if begin else None)
 
 
@@ -303,52 +336,62 @@ def cost_of(bills: Sequence[Bill], *, turns: bool, free: Collection[str] = ()) -
 # -- Handlers for the tree of a session: fork, rename, compare and prune timelines -----------------------------
 
 
-async def list_timelines(request: web.Request, asked: parameters.OfSession) -> answers.Timelines:
+async def list_timelines(request: web.Request, session: SessionId) -> answers.Timelines:
     """List the named timelines and the ends of all other paths."""
-    return answers.Timelines(await saga_of(request).timelines.list(asked.session))
+    return answers.Timelines(await saga_of(request).timelines.list(session))
 
 
-async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
+async def show_runs(request: web.Request, session: SessionId) -> answers.Runs:
     """Return the tree, with each unbranched run of turns as one entry."""
-    return answers.Runs(**await saga_of(request).timelines.runs(asked.session))
+    return answers.Runs(**await saga_of(request).timelines.runs(session))
 
 
-async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.WholeTurn:
+async def show_turn(request: web.Request, session: SessionId, turn: Part) -> answers.WholeTurn:
     """Return everything about one turn."""
-    return answers.WholeTurn(**await saga_of(request).timelines.turn(asked.session, asked.turn))
+    return answers.WholeTurn(**await saga_of(request).timelines.turn(session, turn))
 
 
-async def fork_timeline(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
+async def fork_timeline(
+    request: web.Request, session: SessionId, name: BodyText, turn: TurnInBody = None
+) -> answers.Timeline:
     """Create a named timeline, at the turn recorded last if no turn is given."""
     saga = saga_of(request)
-    session = await saga.sessions.get(asked.session)
-    made = await to_its_end(request, saga.timelines.fork(session.id, asked.turn or None, asked.name))
-    return _timeline(session, made)
+    found = await saga.sessions.get(session)
+    made = await to_its_end(request, saga.timelines.fork(found.id, turn or None, name))
+    return _timeline(found, made)
 
 
-async def rename_timeline(request: web.Request, asked: parameters.Rename) -> answers.Timeline:
+async def rename_timeline(
+    request: web.Request, session: SessionId, name: Part, new: Annotated[str, in_body(name="name")]
+) -> answers.Timeline:
     """Rename a timeline."""
     saga = saga_of(request)
-    session = await saga.sessions.get(asked.session)
-    renamed = await to_its_end(request, saga.timelines.rename(session.id, asked.name, asked.new))
-    return _timeline(session, renamed)
+    found = await saga.sessions.get(session)
+    renamed = await to_its_end(request, saga.timelines.rename(found.id, name, new))
+    return _timeline(found, renamed)
 
 
-async def forget_timeline(request: web.Request, asked: parameters.OfTimeline) -> answers.ForgottenName:
+async def forget_timeline(request: web.Request, session: SessionId, name: Part) -> answers.ForgottenName:
     """Remove a timeline's name. Its turns stay."""
-    await to_its_end(request, saga_of(request).timelines.forget(asked.session, asked.name))
-    return answers.ForgottenName(asked.name)
+    await to_its_end(request, saga_of(request).timelines.forget(session, name))
+    return answers.ForgottenName(name)
 
 
-async def compare_timelines(request: web.Request, asked: parameters.Compare) -> answers.Comparison:
+async def compare_timelines(
+    request: web.Request,
+    session: SessionId,
+    one: Annotated[str, in_query(example="TURN")],
+    other: Annotated[str, in_query(example="TURN")],
+    language: Annotated[str | None, in_query(example="en")] = None,
+) -> answers.Comparison:
     """Compare two turns or timelines."""
     timelines = saga_of(request).timelines
-    return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
+    return comparison(await timelines.compare(session, one, other, language=language))
 
 
-async def prune_timeline(request: web.Request, asked: parameters.Prune) -> answers.Pruned:
+async def prune_timeline(request: web.Request, session: SessionId, turn: BodyText) -> answers.Pruned:
     """Remove a turn and everything below it."""
-    pruned = await to_its_end(request, saga_of(request).timelines.prune(asked.session, asked.turn))
+    pruned = await to_its_end(request, saga_of(request).timelines.prune(session, turn))
     return answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
 
 

@@ -17,17 +17,17 @@ from aiohttp import web
 from saga_core.config import Config, Flag, Number, OneOf, Rule, RuleBroken, Whole, load_config
 from saga_core.errors import BadInput, ConfigError, NotSupported
 from saga_core.replacing import replace_file
-from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin import answers
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.parameters import SETTINGS, ChangedSettings, MaybeBodyText, YesOrNo
 from saga_server.http import RELOADING
 from saga_server.process import Reloading, Scalar, applies_at_once, changed_text
 
-NAMES: Final = parameters.SETTINGS
+NAMES: Final = SETTINGS
 _PRICES: Final = ("input", "output")
 
 
-async def show_settings(request: web.Request, asked: NoParams) -> answers.Settings:
+async def show_settings(request: web.Request) -> answers.Settings:
     """List the settings that players change, as the file has them, with what they take and when they apply."""
     reloading = request.app[RELOADING]
     if reloading.read is None:
@@ -37,17 +37,24 @@ async def show_settings(request: web.Request, asked: NoParams) -> answers.Settin
     return answers.Settings(str(file) if file else None, file is not None and _is_writable(file), _rows(config))
 
 
-async def change_settings(request: web.Request, asked: parameters.SettingsChange) -> answers.SettingsChanged:
+async def change_settings(
+    request: web.Request,
+    fields: ChangedSettings,
+    price_model: MaybeBodyText = None,
+    price_input: MaybeBodyText = None,
+    price_output: MaybeBodyText = None,
+    dry_run: YesOrNo = False,
+) -> answers.SettingsChanged:
     """Change settings in the file and reload them. A dry run only checks them and shows the lines that would change."""
     reloading = request.app[RELOADING]
-    for name, text in (*asked.fields.items(), ("price_model", asked.price_model or "")):
+    for name, text in (*fields.items(), ("price_model", price_model or "")):
         if "${" in text:  # it would be replaced by a secret, a file or a variable of this machine
             raise BadInput(f"{name}: {text[:80]!r} has a reference; references are written in the settings file alone")
-    changes = {tuple(name.split(".")): _value(name, text) for name, text in asked.fields.items()}
-    if asked.price_model:
-        prices = zip(_PRICES, (asked.price_input, asked.price_output), strict=True)
-        changes |= {("models", "facts", asked.price_model, name): _price(name, text) for name, text in prices}
-    return await to_its_end(request, _changed(reloading, changes, dry_run=asked.dry_run))
+    changes = {tuple(name.split(".")): _value(name, text) for name, text in fields.items()}
+    if price_model:
+        prices = zip(_PRICES, (price_input, price_output), strict=True)
+        changes |= {("models", "facts", price_model, name): _price(name, text) for name, text in prices}
+    return await to_its_end(request, _changed(reloading, changes, dry_run=dry_run))
 
 
 async def _changed(

@@ -1,7 +1,7 @@
 """The tools that a model may be given. Each is one endpoint of the admin API, which checks and records the call.
 
-Descriptions and schemas come from the table of endpoints. A row here adds the tool's name, its risk, and which of the
-endpoint's parameters a model gives, under which name.
+Schemas come from the table of endpoints. A row here adds the tool's name, its risk, and which of the endpoint's
+parameters a model gives, under which name.
 """
 
 from __future__ import annotations
@@ -62,15 +62,14 @@ class Tool:
     """Parameters that this tool requires and the endpoint does not, by the endpoint's name."""
 
     @property
-    def endpoint(self) -> Endpoint[Any, Any]:
+    def endpoint(self) -> Endpoint:
         """The row of the table."""
         return next(each for each in ENDPOINTS if each.request == self.request)
 
     @property
     def description(self) -> str:
         """The endpoint's summary, and what its parameters mean."""
-        about = " ".join((self.endpoint.params.__doc__ or "").split())
-        return f"{self.endpoint.summary}. {about}".replace("``", "`")
+        return f"{self.endpoint.summary}. {_MEANINGS[self.request]}"
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -186,6 +185,34 @@ def _same(*names: str) -> dict[str, str]:
 _ONE: Final = "/api/sessions/{id}"
 _FIELDS: Final = tuple(sorted(FIELDS - {"declaration", "language", "profile"}))
 """The fields of all corrections but those that are no tool."""
+
+_LIST: Final = "A list of a session, whole or in pages of `limit` rows. `cursor` is the `next` of the previous answer."
+_MEANINGS: Final[Mapping[str, str]] = {
+    "GET /api/sessions":
+        "Which sessions to list: without the fleeting ones (`0`), only the fleeting ones (`1`), or `all`.",
+    "GET /api/memory/search":
+        "A search in the turns of a path: the one to a turn (its id, or a timeline's name), or else the active one.",
+    f"GET {_ONE}/lines": "A session and one of its turns. Without `turn`, it is the turn recorded last.",
+    f"GET {_ONE}/entities/{{entity}}":
+        "An entity, by its id, as known at a turn. Without `turn`, it is the turn recorded last.",
+    f"GET {_ONE}/entities": _LIST,
+    f"GET {_ONE}/knowledge": "Either a turn by its number (`about`), or a character by name or id (`who`).",
+    f"GET {_ONE}/turns":
+        "A path, by the turn at its end (`head`: an id, or a timeline's name). The default is the active path. The "
+        "bounds are inclusive depths.",
+    f"GET {_ONE}/context":
+        "A turn whose context is explained. With `text`, it is the context that this text would get after the turn.",
+    f"GET {_ONE}/lore": "A session, by its id or by a name that only one session has.",
+    "GET /api/roll": "Dice such as `d20` or `2d6+1`: at most 99 of at most 999 sides, and a number to add.",
+    f"GET {_ONE}/changes": _LIST,
+    f"POST {_ONE}/changes":
+        "A manual correction: its kind, and the fields of that kind. `within_session` refuses what your other sessions "
+        "would see too.",
+    f"POST {_ONE}/fork": "A timeline to create, at a turn or another timeline's head.",
+    f"DELETE {_ONE}/changes/{{change}}":
+        "A change to undo. `within_session` refuses one that your other sessions see too.",
+}  # fmt: skip
+"""What the parameters of the endpoints mean, as a model reads it behind the endpoint's summary."""
 
 TOOLS: Final[tuple[Tool, ...]] = (
     Tool("sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"}),

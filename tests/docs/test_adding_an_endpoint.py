@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from saga_server.admin import answers, dispatch, endpoint_list, endpoints, openapi, parameters, server_handlers
-from saga_server.admin.endpoint import Endpoint, in_query
+from saga_server.admin import answers, dispatch, endpoint_list, endpoints, openapi, server_handlers
+from saga_server.admin.endpoint import Endpoint
 from tests.docs.pages import page
 from tests.server.client import Client
 
@@ -18,22 +16,22 @@ BLOCKS = [
 
 
 @pytest.fixture
-def added(monkeypatch: pytest.MonkeyPatch) -> Endpoint[Any, Any]:
+def added(monkeypatch: pytest.MonkeyPatch) -> Endpoint:
     """The endpoint of the page, where the page says that its pieces belong."""
-    params, answer, handler, row = BLOCKS
-    places = (parameters, params, "WhichWorlds"), (answers, answer, "Worlds"), (server_handlers, handler, "list_worlds")
+    answer, handler, row = BLOCKS
+    places = (answers, answer, "Worlds"), (server_handlers, handler, "list_worlds")
     for module, text, name in places:
-        space = {**vars(module), "in_query": in_query}
+        space = dict(vars(module))
         exec(compile(text, module.__file__ or "", "exec", dont_inherit=False), space)
         monkeypatch.setattr(module, name, space[name], raising=False)
-    made: tuple[Endpoint[Any, Any]] = eval(row, dict(vars(endpoints)))
+    made: tuple[Endpoint] = eval(row, dict(vars(endpoints)))
     table = (*endpoints.ENDPOINTS, *made)
     for module in (dispatch, endpoint_list):
         monkeypatch.setattr(module, "ENDPOINTS", table)
     return made[0]
 
 
-async def test_the_endpoint_of_the_page_works(added: Endpoint[Any, Any]) -> None:
+async def test_the_endpoint_of_the_page_works(added: Endpoint) -> None:
     async with Client.of({}, {}) as client:
         assert (await client.get("/api/worlds?prefix=har")).json == {"worlds": ["harrow"]}
         assert set((await client.get("/api/worlds")).json["worlds"]) >= {"ersia", "harrow"}
@@ -42,7 +40,7 @@ async def test_the_endpoint_of_the_page_works(added: Endpoint[Any, Any]) -> None
         assert (await client.post("/api/worlds")).status == 405
 
 
-def test_the_endpoint_of_the_page_is_listed_and_described(added: Endpoint[Any, Any]) -> None:
+def test_the_endpoint_of_the_page_is_listed_and_described(added: Endpoint) -> None:
     lists = endpoint_list.with_lists(page("docs/http.md").text)
     assert "| `GET /api/worlds?prefix=har` | `worlds` | The worlds. |\n" in lists
     document = openapi.describe_api(endpoint_list.ENDPOINTS)

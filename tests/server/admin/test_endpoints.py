@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import pytest
 from aiohttp import web
 from attrs import define, fields, frozen, has
 
 from saga_core.curation import FIELDS
-from saga_server.admin.endpoint import JSON, Endpoint, NoParams, in_query
+from saga_server.admin.endpoint import JSON, Endpoint, in_query
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.mounting import PATHS
 from saga_server.admin.openapi import schemas_of
-from saga_server.admin.read_params import ParamsReader, params_of
-from saga_server.admin.reply import to_plain, to_text
+from saga_server.admin.read_params import params_of, read_params
+from saga_server.admin.reply import to_text
 from saga_server.http.access import _OPEN
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import RequestError
@@ -26,21 +26,21 @@ ROWS = [pytest.param(each, id=each.request) for each in ENDPOINTS]
 
 
 @pytest.mark.parametrize("endpoint", ROWS)
-def test_a_handler_takes_and_answers_what_its_row_says(endpoint: Endpoint[Any, Any]) -> None:
+def test_a_handler_takes_and_answers_what_its_row_says(endpoint: Endpoint) -> None:
     hints = get_type_hints(endpoint.handler)
-    assert (hints["asked"], hints["return"]) == (endpoint.params, endpoint.answer)
+    assert hints["return"] == endpoint.answer
     assert endpoint.handler.__doc__ and endpoint.tags
     assert (endpoint.media == JSON) == has(endpoint.answer)
 
 
 @pytest.mark.parametrize("endpoint", ROWS)
-def test_the_parts_of_a_path_are_parameters(endpoint: Endpoint[Any, Any]) -> None:
-    taken = [each.name for each in params_of(endpoint.params) if each.spec.place == "path"]
+def test_the_parts_of_a_path_are_parameters(endpoint: Endpoint) -> None:
+    taken = [each.name for each in params_of(endpoint.handler) if each.spec.place == "path"]
     assert sorted(taken) == sorted(re.findall(r"\{(\w+)\}", endpoint.path))
 
 
 @pytest.mark.parametrize("endpoint", ROWS)
-def test_a_path_is_one_of_those_that_are_routed(endpoint: Endpoint[Any, Any]) -> None:
+def test_a_path_is_one_of_those_that_are_routed(endpoint: Endpoint) -> None:
     assert endpoint.path in PATHS or endpoint.path.startswith("/api/")
 
 
@@ -55,14 +55,14 @@ def test_a_row_that_does_not_say_whose_its_answer_is_is_none() -> None:
 
 
 @pytest.mark.parametrize("endpoint", ROWS)
-def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint: Endpoint[Any, Any]) -> None:
+def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint: Endpoint) -> None:
     """What takes no session, or may be asked without one, is listed here: its handler goes by ``scope``."""
     by_itself = {
         "GET /api/sessions", "POST /api/sessions", "GET /api/jobs", "POST /api/jobs/retry", "GET /api/events",
         "GET /api/me", "GET /api/chats/{chat}", "GET /api/trash",
         "POST /api/trash/{deleted}", "DELETE /api/trash/{deleted}",
     }  # fmt: skip
-    needed = [each for each in params_of(endpoint.params) if each.attribute.name == "session" and each.needed]
+    needed = [each for each in params_of(endpoint.handler) if each.key == "session" and each.needed]
     if endpoint.reach == "own":
         assert bool(needed) != (endpoint.request in by_itself), (
             f"{endpoint.request} needs a session, so remove it from `by_itself`"
@@ -107,28 +107,25 @@ class Query:
         return b""
 
 
-@frozen
-class Asked:
-    count: int = in_query(3, least=1, most=9)
-    pause: float = in_query(1.0, most=60)
-    loud: bool = in_query(False)
-    name: str | None = in_query(None)
+async def answer(
+    request: web.Request,
+    count: Annotated[int, in_query(least=1, most=9)] = 3,
+    pause: Annotated[float, in_query(most=60)] = 1.0,
+    loud: Annotated[bool, in_query()] = False,
+    name: Annotated[str | None, in_query()] = None,
+) -> web.Response:
+    raise NotImplementedError
 
 
-async def answer(request: web.Request, asked: Asked) -> Asked:
-    return asked
-
-
-async def read(**query: str) -> Asked:
-    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, "", tags=("x",), reach="own"))
+async def read(**query: str) -> dict[str, Any]:
     found: Any = Query(query)
-    return await reader.read(found, {})
+    return await read_params(Endpoint("GET", "/api/x", answer, "", tags=("x",), reach="own"), found, {})
 
 
 async def test_parameters_are_read_by_their_types() -> None:
-    assert await read() == Asked(3, 1.0, False, None)
-    assert await read(count="9", pause="2.5", loud="1", name=" a ") == Asked(9, 2.5, True, "a")
-    assert await read(name="  ") == Asked()
+    found = {"count": 9, "pause": 2.5, "loud": True, "name": "a"}
+    assert await read(count="9", pause="2.5", loud="1", name=" a ") == found
+    assert await read() == await read(name="  ") == {}
 
 
 @pytest.mark.parametrize(
@@ -148,26 +145,24 @@ async def test_what_is_wrong_is_told_with_field_value_and_remedy(query: dict[str
     assert (str(found.value), found.value.param) == (message, next(iter(query)))
 
 
-@frozen
-class Needed:
-    turns: int = in_query(least=1, most=9)
-    pause: float = in_query(most=60)
-    loud: bool = in_query()
-    order: Literal["up", "down"] = in_query()
-    name: str = in_query()
-
-
-async def take(request: web.Request, asked: Needed) -> Needed:
-    return asked
+async def take(
+    request: web.Request,
+    turns: Annotated[int, in_query(least=1, most=9)],
+    pause: Annotated[float, in_query(most=60)],
+    loud: Annotated[bool, in_query()],
+    order: Annotated[Literal["up", "down"], in_query()],
+    name: Annotated[str, in_query()],
+) -> web.Response:
+    raise NotImplementedError
 
 
 async def test_what_is_missing_is_told_with_what_to_give() -> None:
-    reader = ParamsReader.of(Endpoint("GET", "/api/x", take, "", tags=("x",), reach="own"))
+    endpoint = Endpoint("GET", "/api/x", take, "", tags=("x",), reach="own")
     query, told = dict[str, str](), list[str]()
     for name, value in (("turns", "2"), ("pause", "1"), ("loud", "1"), ("order", "up"), ("name", "a")):
         given: Any = Query(query)
         with pytest.raises(RequestError) as found:
-            await reader.read(given, {})
+            await read_params(endpoint, given, {})
         assert found.value.param == name
         told.append(str(found.value))
         query[name] = value
@@ -180,16 +175,11 @@ async def test_what_is_missing_is_told_with_what_to_give() -> None:
     ]
 
 
-def test_nothing_is_taken_by_no_params() -> None:
-    assert params_of(NoParams) == ()
-    assert to_plain(NoParams()) == {}
-
-
 _READ = [each for each in ENDPOINTS if each.method == "GET" and "{" not in each.path and each.path != "/api/events"]
 
 
 @pytest.mark.parametrize("endpoint", _READ, ids=lambda each: each.request)
-async def test_the_headers_alone_are_those_of_the_answer(offline: Client, endpoint: Endpoint[Any, Any]) -> None:
+async def test_the_headers_alone_are_those_of_the_answer(offline: Client, endpoint: Endpoint) -> None:
     """``wget --spider``, uptime monitors and load balancers ask in this way."""
     async with offline.request("HEAD", endpoint.path) as alone, offline.request("GET", endpoint.path) as whole:
         assert (alone.status, await alone.read()) == (whole.status, b"")

@@ -113,11 +113,11 @@ ONE_OF: Mapping[str, Mapping[str, str]] = {"/api/sessions/{id}/knowledge": {"abo
 """Parameters of which a request has to give one."""
 
 
-async def ask(client: Client, endpoint: Endpoint[Any, Any], session: str, about: Story) -> Reply:
+async def ask(client: Client, endpoint: Endpoint, session: str, about: Story) -> Reply:
     """A row's request, about ``session``, with the ids of ``about``'s story in it. Of a stream, its first piece."""
     path, query, body = endpoint.path, dict(ONE_OF.get(endpoint.path, {})), dict[str, str]()
-    for param in params_of(endpoint.params):
-        if param.attribute.name == "session":
+    for param in params_of(endpoint.handler):
+        if param.key == "session":
             path = path.replace("{id}", session)
             if param.spec.place == "query":
                 query["session"] = session
@@ -137,8 +137,8 @@ def secrets_in(reply: Reply) -> list[str]:
     return [word for word in SECRET if word in told]
 
 
-def of_one_session(endpoint: Endpoint[Any, Any]) -> bool:
-    return any(param.attribute.name == "session" for param in params_of(endpoint.params))
+def of_one_session(endpoint: Endpoint) -> bool:
+    return any(param.key == "session" for param in params_of(endpoint.handler))
 
 
 async def everything(two: Two, story: Story) -> bytes:
