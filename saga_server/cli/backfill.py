@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ from attrs import asdict
 
 from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, reached, segment
-from saga_server.cli.settings import fail, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
@@ -31,8 +30,7 @@ from saga_server.terminal import say
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings
 def backfill(
-    file: Path | None,
-    data: Path | None,
+    place: Place,
     session: str,
     head: str | None,
     budget: float | None,
@@ -53,7 +51,7 @@ def backfill(
         async def look(saga: Any) -> Any:
             return asdict(await saga.background.backfill.estimate(session, head))
 
-        found: dict[str, Any] = reached(file, data, look, Asking("GET", path, {"head": head}))
+        found: dict[str, Any] = reached(place, look, Asking("GET", path, {"head": head}))
         return found
 
     def stepped(again: bool) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def backfill(
             return asdict(await saga.background.backfill.step(session, turns, head, review=review))
 
         query = {"turns": str(turns), "head": head, "again": "1" if again else None, "review": review}
-        found: dict[str, Any] = reached(file, data, step, Asking("POST", path, query))
+        found: dict[str, Any] = reached(place, step, Asking("POST", path, query))
         return found
 
     state = looked()
@@ -74,7 +72,7 @@ def backfill(
     if estimate or not state["left"] + failed:
         return
     if budget is not None and state["dollars"] is None:
-        fail(BadInput(f"--budget: the prices of {state['model']} are not known; set them in models.facts"))
+        raise BadInput(f"--budget: the prices of {state['model']} are not known; set them in models.facts")
     if not yes:
         click.confirm("Read them?", abort=True)
     begun, total = state["spent"] or 0.0, state["left"] + failed

@@ -23,7 +23,7 @@ from saga_core.config import Config, StorageConfig
 from saga_core.errors import SagaError
 from saga_core.state_block import BlockFields, render_block
 from saga_core.world import World
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 
 _WORLD = "harrow"
@@ -50,7 +50,7 @@ _REPLIES = (
 @click.option("--turns", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Turns to play.")
 @click.option("--proxy", is_flag=True, help="Also measure how long a streamed reply waits for SAGA.")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
-def bench(file: Path | None, data: Path | None, turns: int, proxy: bool, as_json: bool) -> None:
+def bench(place: Place, turns: int, proxy: bool, as_json: bool) -> None:
     """Measure what a turn costs on this machine, on the configured stores.
 
     Plays a made-up chat without a model, and prints how long it takes to read a turn's context, to record the turn, and
@@ -58,11 +58,8 @@ def bench(file: Path | None, data: Path | None, turns: int, proxy: bool, as_json
     Only stores that the configuration names by an address are used as they are: the chat is deleted there at the end.
     """
     with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
-        try:
-            config = _apart(find_config(file, data), Path(folder))
-            found = asyncio.run(_measure(config, turns, proxy=proxy))
-        except (SagaError, OSError) as error:
-            fail(error)
+        config = _apart(place.config(), Path(folder))
+        found = asyncio.run(_measure(config, turns, proxy=proxy))
     if as_json:
         say_json(found)
     else:

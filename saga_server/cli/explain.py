@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, reached, segment
-from saga_server.cli.settings import settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ _ANEW = "SAGA worked this out again by today's rules. It may differ from what wa
 @click.option("--text", help="Look up this text: where the story says it, and whether the narrator was told.")
 @click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
 def explain(
-    file: Path | None,
-    data: Path | None,
+    place: Place,
     session: str,
     turn: str | None,
     skipped: bool,
@@ -92,10 +90,10 @@ def explain(
     named = {} if turn is None else {"turn": turn}
     here = f"/api/sessions/{segment(session)}"
     if text is None:
-        found = reached(file, data, look, Asking("GET", f"{here}/context", named))
+        found = reached(place, look, Asking("GET", f"{here}/context", named))
     else:
         found = reached(
-            file, data, look, Asking("POST", f"{here}/untold", body=json.dumps({**named, "text": text}).encode())
+            place, look, Asking("POST", f"{here}/untold", body=json.dumps({**named, "text": text}).encode())
         )
     if plain:
         say_json(found)

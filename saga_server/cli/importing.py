@@ -10,7 +10,7 @@ import click
 
 from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, as_json, reached
-from saga_server.cli.settings import fail, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
@@ -47,8 +47,7 @@ _MOST = 2 << 30
 @as_json
 @settings
 def import_command(
-    file: Path | None,
-    data: Path | None,
+    place: Place,
     sources: tuple[Path, ...],
     dry_run: bool,
     world: str | None,
@@ -67,9 +66,7 @@ def import_command(
     try:
         files = list(_files(sources))
     except OSError as error:
-        fail(BadInput(f"{error.filename}: cannot be read ({error.strerror})"))
-    except BadInput as error:
-        fail(error)
+        raise BadInput(f"{error.filename}: cannot be read ({error.strerror})") from error
 
     async def take(saga: Saga) -> dict[str, Any]:
         from saga_core.maintenance import ImportOptions
@@ -87,7 +84,7 @@ def import_command(
     asked = {"lore": lore, "world": world, "owner": owner}
     flags = {"dry_run": dry_run, "tell_card": tell_card, "edited": edited}
     query = asked | {name: "1" if given else None for name, given in flags.items()}
-    found = reached(file, data, take, Asking("POST", "/api/import", query, files=files), fresh=True)
+    found = reached(place, take, Asking("POST", "/api/import", query, files=files), fresh=True)
     if plain:
         import json
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say, say_json
 
@@ -27,7 +26,7 @@ _Work = Callable[["Access"], Coroutine[Any, Any, Any]]
 @settings
 @as_json
 @click.pass_context
-def keys(context: click.Context, file: Path | None, data: Path | None, plain: bool) -> None:
+def keys(context: click.Context, place: Place, plain: bool) -> None:
     """List, create, change, rotate and revoke the keys of a server.
 
     The keys in server.api_keys and server.chat_keys belong to the settings and are not listed.
@@ -40,7 +39,7 @@ def keys(context: click.Context, file: Path | None, data: Path | None, plain: bo
 
         return await listed_keys(access, fresh=True)
 
-    found = _asked(file, data, look, Asking("GET", "/api/keys"))
+    found = _asked(place, look, Asking("GET", "/api/keys"))
     if plain:
         say_json(found)
         return
@@ -81,9 +80,7 @@ def _given(quotas: dict[str, Any]) -> dict[str, str]:
 @_quotas
 @settings
 @as_json
-def create(
-    file: Path | None, data: Path | None, name: str, role: str, owner: str | None, plain: bool, **quotas: Any
-) -> None:
+def create(place: Place, name: str, role: str, owner: str | None, plain: bool, **quotas: Any) -> None:
     """Create a key for NAME and show it. It is shown only this once, because only its hash is stored."""
     given = _given(quotas)
 
@@ -93,19 +90,16 @@ def create(
         return await created_key(access, name, role, owner, given)
 
     body = {"name": name, "role": role, **({"owner": owner} if owner else {}), **given}
-    try:
-        if not find_config(file, data).server.api_keys:
-            raise BadInput("server.api_keys: set one first; without it everybody on this machine may do everything")
-    except SagaError as error:
-        fail(error)
-    _show_secret(_asked(file, data, make, Asking("POST", "/api/keys", body=json.dumps(body).encode())), plain)
+    if not place.config().server.api_keys:
+        raise BadInput("server.api_keys: set one first; without it everybody on this machine may do everything")
+    _show_secret(_asked(place, make, Asking("POST", "/api/keys", body=json.dumps(body).encode())), plain)
 
 
 @keys.command("show")
 @click.argument("key")
 @settings
 @as_json
-def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
+def show(place: Place, key: str, plain: bool) -> None:
     """Show what the key with the id KEY is allowed to use, and what it used today."""
 
     async def look(access: Access) -> Any:
@@ -113,7 +107,7 @@ def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 
         return await with_use(access, access.keys.get(key))
 
-    found = _asked(file, data, look, Asking("GET", f"/api/keys/{segment(key)}"))
+    found = _asked(place, look, Asking("GET", f"/api/keys/{segment(key)}"))
     say_json(found) if plain else _tell(found)
 
 
@@ -123,7 +117,7 @@ def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 @_quotas
 @settings
 @as_json
-def change(file: Path | None, data: Path | None, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
+def change(place: Place, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
     """Change the name or the quotas of the key with the id KEY. Options that are not given keep their values."""
     given = _given(quotas)
 
@@ -133,7 +127,7 @@ def change(file: Path | None, data: Path | None, key: str, name: str | None, pla
         return await changed_key(access, key, name, given)
 
     body = {**({"name": name} if name else {}), **given}
-    found = _asked(file, data, put, Asking("POST", f"/api/keys/{segment(key)}", body=json.dumps(body).encode()))
+    found = _asked(place, put, Asking("POST", f"/api/keys/{segment(key)}", body=json.dumps(body).encode()))
     say_json(found) if plain else _tell(found)
 
 
@@ -144,7 +138,7 @@ def change(file: Path | None, data: Path | None, key: str, name: str | None, pla
 )
 @settings
 @as_json
-def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: bool) -> None:
+def rotate(place: Place, key: str, grace: float, plain: bool) -> None:
     """Create a new key for the owner of the key with the id KEY, and show it."""
 
     async def put(access: Access) -> Any:
@@ -153,14 +147,14 @@ def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: 
         return await rotated_key(access, key, grace)
 
     asking = Asking("POST", f"/api/keys/{segment(key)}/rotate", {"grace": f"{grace:g}"})
-    _show_secret(_asked(file, data, put, asking), plain)
+    _show_secret(_asked(place, put, asking), plain)
 
 
 @keys.command("revoke")
 @click.argument("key")
 @settings
 @as_json
-def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
+def revoke(place: Place, key: str, plain: bool) -> None:
     """Revoke the key with the id KEY. The sessions of its owner stay."""
 
     async def put(access: Access) -> Any:
@@ -168,7 +162,7 @@ def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 
         return await revoked_key(access, key)
 
-    found = _asked(file, data, put, Asking("DELETE", f"/api/keys/{segment(key)}"))
+    found = _asked(place, put, Asking("DELETE", f"/api/keys/{segment(key)}"))
     say_json(found) if plain else say(f"revoked: {found['id']} ({found['name']}); its sessions stay")
 
 
@@ -180,7 +174,7 @@ def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
 @click.option("--session", help="Only actions on this session, by its id.")
 @settings
 @as_json
-def audit(file: Path | None, data: Path | None, limit: int, key: str | None, session: str | None, plain: bool) -> None:
+def audit(place: Place, limit: int, key: str | None, session: str | None, plain: bool) -> None:
     """Show who read and changed what, latest first. The log contains nothing of any story."""
 
     async def look(access: Access) -> Any:
@@ -189,7 +183,7 @@ def audit(file: Path | None, data: Path | None, limit: int, key: str | None, ses
         return await listed_entries(access, limit, None, key, session)
 
     asking = Asking("GET", "/api/audit", {"limit": str(limit), "key": key, "session": session})
-    found = _asked(file, data, look, asking)
+    found = _asked(place, look, asking)
     if plain:
         say_json(found)
         return
@@ -201,7 +195,7 @@ def audit(file: Path | None, data: Path | None, limit: int, key: str | None, ses
     say(counted(len(found["entries"]), "entry", "entries"))
 
 
-def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) -> Any:
+def _asked(place: Place, work: _Work, asking: Asking) -> Any:
     """Return the result of ``work`` in the form in which the admin API answers it."""
 
     async def on_the_data(saga: Saga) -> Any:
@@ -210,7 +204,7 @@ def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) ->
 
         return to_plain(await work(await tenancy_of(saga).bring_in()))
 
-    return reached(file, data, on_the_data, asking)
+    return reached(place, on_the_data, asking)
 
 
 def _show_secret(found: dict[str, Any], plain: bool) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 @settings
 @as_json
 def memories(
-    file: Path | None,
-    data: Path | None,
+    place: Place,
     session: str,
     namespace: str,
     query: str,
@@ -53,16 +51,16 @@ def memories(
     here = f"/api/sessions/{segment(session)}"
     if not wanted:
         asking = Asking("GET", f"{here}/memories", {"namespace": namespace, "query": query or None})
-        answer = reached(file, data, lambda saga: _list(saga, session, namespace, query), asking)
+        answer = reached(place, lambda saga: _list(saga, session, namespace, query), asking)
         say_json(answer) if plain else _tell(answer)
         return
     if undo is not None:
         asking = Asking("DELETE", f"{here}/changes/{segment(undo)}")
-        answer = reached(file, data, lambda saga: _undo(saga, session, undo), asking)
+        answer = reached(place, lambda saga: _undo(saga, session, undo), asking)
     else:
         kind, fields = _correction(namespace, add, edit, delete)
         asking = Asking("POST", f"{here}/changes", body=json.dumps({"kind": kind, **fields}).encode())
-        answer = reached(file, data, lambda saga: _correct(saga, session, kind, fields), asking)
+        answer = reached(place, lambda saga: _correct(saga, session, kind, fields), asking)
     if plain:
         say_json(answer)
     else:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from saga_core.errors import SagaError
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say
 
 _WEB = Path(__file__).parents[1] / "web"
@@ -27,12 +26,9 @@ _OF_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
 @click.command()
 @click.argument("plugin", type=click.Path(path_type=Path, dir_okay=False))
 @settings
-def risuai(plugin: Path, file: Path | None, data: Path | None) -> None:
+def risuai(plugin: Path, place: Place) -> None:
     """Write SAGA's panel for RisuAI to PLUGIN, a file that ends in .js."""
-    try:
-        plugin.write_text(as_plugin(find_config(file, data).server.port), encoding="utf-8")
-    except (SagaError, OSError) as error:
-        fail(error)
+    plugin.write_text(as_plugin(place.config().server.port), encoding="utf-8")
     say(f"{plugin} is written. In RisuAI, open Settings > Plugins, import it, and open SAGA in the menu.")
 
 

@@ -14,9 +14,8 @@ import click
 from attrs import evolve
 
 from saga_core.config import Config, LogLevel
-from saga_core.errors import SagaError
-from saga_server.cli.lazy_commands import Commands
-from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail, find_config, settings
+from saga_server.cli.group import SURROUNDINGS, SagaGroup
+from saga_server.cli.settings import DEFAULT_FILE, Place, settings
 from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
@@ -56,7 +55,7 @@ _FURTHER = {
 """The commands of other modules, by name. Add new ones here."""
 
 
-@click.group(commands=Commands(_FURTHER), context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=SagaGroup, places=_FURTHER, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="saga-rp", prog_name="saga")
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
@@ -75,13 +74,13 @@ def main() -> None:
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="Log level for stderr, instead of logging.level.",
 )
-def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
+def serve(place: Place, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
     """Start the proxy, and print the base URL for the frontend."""
 
     worker: Worker | None = None
 
     def configured() -> Config:
-        config = find_config(file, data)
+        config = place.config()
         if worker is not None:
             config = worker.settings(config)
         server = config.server
@@ -106,10 +105,8 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
             from saga_server.process import run_watched, set_up_logging
 
             set_up_logging(config)
-            place = (file or Path(DEFAULT_FILE)).absolute()
-            run_watched(serve_until_asked(config, configured, place, worker))
-    except (SagaError, OSError) as error:
-        fail(error)
+            path = (place.file or Path(DEFAULT_FILE)).absolute()
+            run_watched(serve_until_asked(config, configured, path, worker))
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -151,7 +148,7 @@ def _import_libraries() -> None:
     metavar="TAG",
     help="Language of these turns, such as en, instead of that of session.default_world.",
 )
-def doctor(file: Path | None, data: Path | None, narrator: str | None, lang: str | None) -> None:
+def doctor(place: Place, narrator: str | None, lang: str | None) -> None:
     """Check the configuration, the stores, the worlds and the provider, and say how to fix problems."""
     from saga_server.doctor import examine, examine_narrator
     from saga_server.process import log_errors_only
@@ -159,13 +156,10 @@ def doctor(file: Path | None, data: Path | None, narrator: str | None, lang: str
     if lang is not None and narrator is None:
         raise click.UsageError("--lang goes with --narrator MODEL")
 
-    try:
-        config = find_config(file, data)
-        log_errors_only(config)
-        looking = examine(config, say) if narrator is None else examine_narrator(config, narrator, lang, say)
-        healthy = asyncio.run(looking)
-    except SagaError as error:
-        fail(error)
+    config = place.config()
+    log_errors_only(config)
+    looking = examine(config, say) if narrator is None else examine_narrator(config, narrator, lang, say)
+    healthy = asyncio.run(looking)
     sys.exit(0 if healthy else SURROUNDINGS)
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 @click.command()
 @settings
 @as_json
-def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
+def sessions(place: Place, plain: bool) -> None:
     """List the sessions in the data directory."""
     from saga_server.admin import listed_sessions, to_plain
 
     async def look(saga: Saga) -> Any:
         return to_plain(await listed_sessions(saga))
 
-    found = reached(file, data, look, Asking("GET", "/api/sessions", {"fleeting": "all"}))
+    found = reached(place, look, Asking("GET", "/api/sessions", {"fleeting": "all"}))
     if plain:
         say_json(found)
         return
@@ -73,7 +72,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
 @click.argument("session")
 @settings
 @as_json
-def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
+def timelines(place: Place, session: str, plain: bool) -> None:
     """List the timelines of a session: the named ones, and the ends of all other paths.
 
     SESSION is an id or a name. A star marks the turn that was recorded last.
@@ -82,7 +81,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
     async def look(saga: Saga) -> Any:
         return {"timelines": await saga.timelines.list(session)}
 
-    found = reached(file, data, look, Asking("GET", f"/api/sessions/{segment(session)}/timelines"))
+    found = reached(place, look, Asking("GET", f"/api/sessions/{segment(session)}/timelines"))
     if plain:
         say_json(found)
         return
@@ -108,7 +107,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 @click.argument("turn", required=False)
 @settings
 @as_json
-def continue_(file: Path | None, data: Path | None, session: str, turn: str | None, plain: bool) -> None:
+def continue_(place: Place, session: str, turn: str | None, plain: bool) -> None:
     """Say how a new chat goes on with a story.
 
     SESSION is an id or a name. TURN is a turn's number or id, or the name of a timeline; without it, the new chat goes
@@ -119,16 +118,16 @@ def continue_(file: Path | None, data: Path | None, session: str, turn: str | No
         return await saga.describe(session, turn)
 
     asked = Asking("GET", f"/api/sessions/{segment(session)}/state", {"turn": turn})
-    found = reached(file, data, look, asked)
+    found = reached(place, look, asked)
     story: str = found["session"]["id"]
-    place = f"{story}@{found['turn_id']}" if turn else story
-    marker = f"[[saga:continue={place}]]"
+    goes_on = f"{story}@{found['turn_id']}" if turn else story
+    marker = f"[[saga:continue={goes_on}]]"
     if plain:
-        say_json({"session": story, "turn": found["turn"], "marker": marker, "header": place})
+        say_json({"session": story, "turn": found["turn"], "marker": marker, "header": goes_on})
         return
     say(f"To go on after turn {found['turn']} of {story}, put this into the first message of a new chat:")
     say(f"  {marker}")
-    say(f"Or send this header with its first request:\n  X-SAGA-Continue: {place}")
+    say(f"Or send this header with its first request:\n  X-SAGA-Continue: {goes_on}")
 
 
 @click.command()
@@ -137,7 +136,7 @@ def continue_(file: Path | None, data: Path | None, session: str, turn: str | No
 @click.option("--leave", is_flag=True, help="Go on alone. What the session has seen of its world stays in its story.")
 @settings
 @as_json
-def share(file: Path | None, data: Path | None, session: str, name: str, leave: bool, plain: bool) -> None:
+def share(place: Place, session: str, name: str, leave: bool, plain: bool) -> None:
     """Let a session share its world with other sessions, or leave it.
 
     SESSION is an id or a name. NAME tells shared worlds apart if several groups play in the same world.
@@ -150,7 +149,7 @@ def share(file: Path | None, data: Path | None, session: str, name: str, leave: 
 
     path = f"/api/sessions/{segment(session)}/share"
     body = None if leave else json.dumps({"world": name}).encode()
-    found = reached(file, data, change, Asking("DELETE" if leave else "POST", path, body=body))
+    found = reached(place, change, Asking("DELETE" if leave else "POST", path, body=body))
     if plain:
         say_json(found)
     elif found["share"]:
@@ -166,9 +165,7 @@ def share(file: Path | None, data: Path | None, session: str, name: str, leave: 
 @settings
 @click.option("--language", metavar="TAG", help="Language of the output, such as ko, instead of the world's language.")
 @as_json
-def compare(
-    file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
-) -> None:
+def compare(place: Place, session: str, one: str, other: str, language: str | None, plain: bool) -> None:
     """Show where two turns or named timelines of a session diverged, and how they differ.
 
     SESSION is an id or a name. ONE and OTHER are ids of turns, names of timelines, or numbers of turns on the active
@@ -180,7 +177,7 @@ def compare(
         return to_plain(comparison(await saga.timelines.compare(session, one, other, language=language)))
 
     query = {"one": one, "other": other, "language": language}
-    found = reached(file, data, look, Asking("GET", f"/api/sessions/{segment(session)}/compare", query))
+    found = reached(place, look, Asking("GET", f"/api/sessions/{segment(session)}/compare", query))
     if plain:
         say_json(found)
         return

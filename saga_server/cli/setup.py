@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import click
 from attrs import define
 
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput
 from saga_core.language import known, language_of
 from saga_core.trackers import AUTO, PROFILES
-from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail
+from saga_server.cli.group import SURROUNDINGS
+from saga_server.cli.settings import DEFAULT_FILE
 from saga_server.setup import (
     FRONTENDS,
     OFFLINE,
@@ -79,40 +80,37 @@ def setup(
     """
     words = WORDINGS[talk or spoken(tuple(WORDINGS))]
     ask = _Asking(words, yes)
-    try:
-        if file.exists() and not replace:
-            if yes:
-                raise BadInput(f"{file}: exists; give --replace to replace it, or --file for another")
-            if not click.confirm(words.exists.format(file=file), default=False):
-                say(words.unchanged)
-                return
-        if not yes:
-            say(words.welcome)
-        shown = FRONTENDS[ask.one(words.frontend, dict(words.frontends), frontend, _USUAL_FRONTEND)]
-        chosen = PROVIDERS[ask.one(words.provider, _providers(words), provider, _usual_provider())]
-        address, named = _address(ask, chosen, base_url), ""
-        if chosen.name != OFFLINE:
-            named = ask.text(words.model, model, "").strip()
-        secret = _key(ask, chosen, key_file)
-        played = ask.one(words.language, _languages(words), language, spoken(known()))
-        place = ask.one(words.world, _worlds(words, played, file), world, _NO_WORLD)
-        genre = ask.one(words.genre, {name: words.genres[name] for name in (AUTO, *PROFILES)}, profile, AUTO)
-        reference = keep_key(secret, file, chosen.section) if secret is not None else _reference(chosen, key_file)
-        answers = Answers(
-            frontend=shown,
-            provider=chosen,
-            model=named,
-            base_url=address,
-            key=reference,
-            world=None if place == _NO_WORLD else place,
-            profile=genre,
-        )
-        config = _write(answers, file, words)
-        if secret is not None:
-            say(words.key_kept.format(place=file.absolute().with_name(f"{file.stem}.{chosen.section}.key")))
-        well = no_doctor or _examine(config, words)
-    except (SagaError, OSError) as error:
-        fail(error)
+    if file.exists() and not replace:
+        if yes:
+            raise BadInput(f"{file}: exists; give --replace to replace it, or --file for another")
+        if not click.confirm(words.exists.format(file=file), default=False):
+            say(words.unchanged)
+            return
+    if not yes:
+        say(words.welcome)
+    shown = FRONTENDS[ask.one(words.frontend, dict(words.frontends), frontend, _USUAL_FRONTEND)]
+    chosen = PROVIDERS[ask.one(words.provider, _providers(words), provider, _usual_provider())]
+    address, named = _address(ask, chosen, base_url), ""
+    if chosen.name != OFFLINE:
+        named = ask.text(words.model, model, "").strip()
+    secret = _key(ask, chosen, key_file)
+    played = ask.one(words.language, _languages(words), language, spoken(known()))
+    place = ask.one(words.world, _worlds(words, played, file), world, _NO_WORLD)
+    genre = ask.one(words.genre, {name: words.genres[name] for name in (AUTO, *PROFILES)}, profile, AUTO)
+    reference = keep_key(secret, file, chosen.section) if secret is not None else _reference(chosen, key_file)
+    answers = Answers(
+        frontend=shown,
+        provider=chosen,
+        model=named,
+        base_url=address,
+        key=reference,
+        world=None if place == _NO_WORLD else place,
+        profile=genre,
+    )
+    config = _write(answers, file, words)
+    if secret is not None:
+        say(words.key_kept.format(place=file.absolute().with_name(f"{file.stem}.{chosen.section}.key")))
+    well = no_doctor or _examine(config, words)
     option = "" if str(file) == DEFAULT_FILE else f" --config {file}"
     say("")
     if not well:

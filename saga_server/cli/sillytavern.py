@@ -11,9 +11,9 @@ import click
 import yaml
 
 from saga_core.config import BrowserOrigins, RuleBroken
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
-from saga_server.cli.settings import DEFAULT_FILE, fail, find_config, settings
+from saga_server.cli.settings import DEFAULT_FILE, Place, settings
 from saga_server.terminal import say
 
 _FILES = Path(__file__).parents[1] / "web" / "sillytavern"
@@ -37,41 +37,35 @@ def sillytavern() -> None:
     help="The address at which you open SillyTavern. Its pages may then read and correct the memory.",
 )
 @settings
-def install(folder: Path, address: str, file: Path | None, data: Path | None) -> None:
+def install(folder: Path, address: str, place: Place) -> None:
     """Copy the panel into the SillyTavern in FOLDER, and allow its pages to use the API."""
-    try:
-        config = find_config(file, data)
-        origin = _origin(address)
-        place = _inside(folder)
-        if place.exists():
-            shutil.rmtree(place)
-        shutil.copytree(_FILES, place)
-        own = {"address": f"http://127.0.0.1:{config.server.port}"}
-        (place / "installed.json").write_text(json.dumps(own), encoding="utf-8")
-        say(f"The panel is in {place}. Reload SillyTavern's page; the panel is in its extensions drawer.")
-        if origin not in config.server.origins:
-            _allow(file or Path(DEFAULT_FILE), origin)
-        say(f"`saga sillytavern remove {folder}` takes it out again. Without it, everything works as before.")
-    except (SagaError, OSError) as error:
-        fail(error)
+    config = place.config()
+    origin = _origin(address)
+    panel = _inside(folder)
+    if panel.exists():
+        shutil.rmtree(panel)
+    shutil.copytree(_FILES, panel)
+    own = {"address": f"http://127.0.0.1:{config.server.port}"}
+    (panel / "installed.json").write_text(json.dumps(own), encoding="utf-8")
+    say(f"The panel is in {panel}. Reload SillyTavern's page; the panel is in its extensions drawer.")
+    if origin not in config.server.origins:
+        _allow(place.file or Path(DEFAULT_FILE), origin)
+    say(f"`saga sillytavern remove {folder}` takes it out again. Without it, everything works as before.")
 
 
 @sillytavern.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def remove(folder: Path) -> None:
     """Take the panel out of the SillyTavern in FOLDER. Memory and chats stay as they are."""
-    try:
-        place = _inside(folder)
-        if not place.exists():
-            raise BadInput(f"FOLDER: there is no panel in {folder}")
-        shutil.rmtree(place)
-        say(f"{place} is gone. server.origins in your settings still names SillyTavern; delete it there if you like.")
-    except (SagaError, OSError) as error:
-        fail(error)
+    panel = _inside(folder)
+    if not panel.exists():
+        raise BadInput(f"FOLDER: there is no panel in {folder}")
+    shutil.rmtree(panel)
+    say(f"{panel} is gone. server.origins in your settings still names SillyTavern; delete it there if you like.")
 
 
 def _inside(folder: Path) -> Path:
-    """Return the place of the panel. Raises ``BadInput`` for a folder without a SillyTavern."""
+    """Return the panel of the panel. Raises ``BadInput`` for a folder without a SillyTavern."""
     if not (folder / "public" / "scripts" / "extensions").is_dir():
         raise BadInput(f"FOLDER: {folder} has no SillyTavern; give the folder with its server.js and public/scripts")
     return folder.absolute() / _PLACE

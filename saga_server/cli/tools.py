@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import click
 from attrs import evolve
 
-from saga_core.errors import SagaError
 from saga_server.cli.data.data_access import Asking, ask
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say_json
 from saga_server.tools import FORMATS, Call, Risk, manual, offered
 
@@ -45,9 +43,7 @@ def tools(form: str, allow: tuple[Risk, ...], session: str | None, url: str) -> 
 @click.option("--key", envvar="SAGA_KEY", help="API key, instead of the first in server.api_keys. Better in SAGA_KEY.")
 @_allow
 @_session
-def mcp(
-    file: Path | None, data: Path | None, url: str | None, key: str | None, allow: tuple[Risk, ...], session: str | None
-) -> None:
+def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...], session: str | None) -> None:
     """Serve a story's memory as tools over MCP, on stdin and stdout.
 
     The tools ask a running `saga serve`, with the rights of the key. It records who changed what.
@@ -58,16 +54,13 @@ def mcp(
         from saga_server.tools import mcp_server, serve_stdio
     except ModuleNotFoundError as error:
         raise click.ClickException(f"{error.name} is not installed; run pip install 'saga-rp[mcp]'") from error
-    try:
-        config = find_config(file, data)
-        log_errors_only(config)
-        if key:
-            config = evolve(config, server=evolve(config.server, api_keys=(key,)))
+    config = place.config()
+    log_errors_only(config)
+    if key:
+        config = evolve(config, server=evolve(config.server, api_keys=(key,)))
 
-        async def answer(call: Call) -> Any:
-            asking = Asking(call.method, call.path, call.query, call.body)
-            return await ask(config, asking, url.rstrip("/") if url else None)
+    async def answer(call: Call) -> Any:
+        asking = Asking(call.method, call.path, call.query, call.body)
+        return await ask(config, asking, url.rstrip("/") if url else None)
 
-        asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer, session)))
-    except SagaError as error:
-        fail(error)
+    asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer, session)))

@@ -8,7 +8,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,9 +16,10 @@ import click
 from saga_backends.http_client import is_local
 from saga_backends.path_lock import is_held
 from saga_core.config import Config
-from saga_core.errors import NotSupported, SagaError
+from saga_core.errors import NotSupported
 from saga_server.admin import state_file
-from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli.group import SURROUNDINGS
+from saga_server.cli.settings import Place, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
 
@@ -46,15 +46,12 @@ _SHOWN = 8
     "--every", type=click.FloatRange(0.2, 3_600), default=2.0, show_default=True, help="Seconds between updates."
 )
 @click.option("--once", is_flag=True, help="Print once, and exit.")
-def top(file: Path | None, data: Path | None, url: str | None, key: str | None, every: float, once: bool) -> None:
+def top(place: Place, url: str | None, key: str | None, every: float, once: bool) -> None:
     """Show what a running server does: requests, times, pending work and degraded modes."""
     from rich.console import Console
     from rich.live import Live
 
-    try:
-        config = find_config(file, data)
-    except SagaError as error:
-        fail(error)
+    config = place.config()
     if url is None:
         ours = address_of(config.data_dir) if _is_served(config) else None
         url = ours or f"http://127.0.0.1:{config.server.port}"

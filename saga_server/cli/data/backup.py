@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from saga_core.errors import SagaError
 from saga_server.cli.data.data_access import check_there
-from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli.group import SURROUNDINGS
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
@@ -17,7 +17,7 @@ from saga_server.terminal import say
 @click.command()
 @click.argument("target", required=False, type=click.Path(path_type=Path))
 @settings
-def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
+def backup(place: Place, target: Path | None) -> None:
     """Copy the journal to a single file. A server may be running.
 
     TARGET is a new file, or a folder, in which the file is named by the time. The default is the folder backups in the
@@ -25,12 +25,9 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
     """
     from saga_server.admin import back_up
 
-    try:
-        config = find_config(file, data)
-        check_there(config)
-        found = asyncio.run(back_up(config, target))
-    except (SagaError, OSError) as error:
-        fail(error)
+    config = place.config()
+    check_there(config)
+    found = asyncio.run(back_up(config, target))
     say(f"{found.path}")
     say(
         f"{counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}, {found.bytes / 2**20:.1f} MB; "
@@ -44,9 +41,7 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
 @click.option("--with-forgotten", is_flag=True, help="Also restore what was forgotten after the backup.")
 @click.option("--damaged", is_flag=True, help="Restore what can be read from a damaged FILE.")
 @settings
-def restore(
-    file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool
-) -> None:
+def restore(place: Place, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool) -> None:
     """Replace the journal with the backup FILE, and render all views from it.
 
     The whole backup is read before anything is changed, and everything is verified afterwards. No server may be running
@@ -56,14 +51,11 @@ def restore(
     from saga_server.admin import restore as put_back
     from saga_server.process import log_errors_only
 
-    try:
-        config = find_config(file, data)
-        log_errors_only(config)
-        found = asyncio.run(
-            put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
-        )
-    except (SagaError, OSError) as error:
-        fail(error)
+    config = place.config()
+    log_errors_only(config)
+    found = asyncio.run(
+        put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
+    )
     for finding in found.verdict.findings:
         say(f"!!  {finding}")
     count = found.verdict.sessions

@@ -12,8 +12,8 @@ import click
 from attrs import field, frozen
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, LeaseLost, OwnedElsewhere, SagaError, StoreLocked
-from saga_server.cli.settings import fail, find_config
+from saga_core.errors import BadInput, LeaseLost, OwnedElsewhere, StoreLocked
+from saga_server.cli.settings import Place
 
 if TYPE_CHECKING:
     from saga_core import Saga
@@ -39,7 +39,7 @@ class Asking:
     """Files to send as a form instead of ``body``: names, and contents or paths."""
 
 
-def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, fresh: bool = False) -> Any:
+def reached(place: Place, work: Work, *asking: Asking, fresh: bool = False) -> Any:
     """Run ``work`` on the data directory and return its result.
 
     While a server has the data open, send it the requests ``asking`` in order, and return the answer to the last one.
@@ -47,14 +47,11 @@ def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, f
     """
     from saga_server.process import log_errors_only
 
-    try:
-        config = find_config(file, data)
-        log_errors_only(config)
-        if not fresh:
-            check_there(config)
-        return asyncio.run(_reached(config, work, asking))
-    except (SagaError, OSError) as error:
-        fail(error)
+    config = place.config()
+    log_errors_only(config)
+    if not fresh:
+        check_there(config)
+    return asyncio.run(_reached(config, work, asking))
 
 
 async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> Any:

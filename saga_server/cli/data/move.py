@@ -13,10 +13,10 @@ from attrs import evolve
 from saga_core import registry
 from saga_core.capabilities import Capability
 from saga_core.config import Config, StoreConfig, load_config
-from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.errors import BadInput, StoreLocked
 from saga_core.storage import backend_of, path_of
 from saga_server.cli.data.data_access import check_there
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
@@ -44,7 +44,7 @@ _FEW = 100
 @click.option("--schema", default="saga", show_default=True, help="Schema in the database.")
 @click.option("--follow", is_flag=True, help="Copy while the servers run, and finish after they have stopped.")
 @settings
-def move(file: Path | None, data: Path | None, target: str, schema: str, follow: bool) -> None:
+def move(place: Place, target: str, schema: str, follow: bool) -> None:
     """Copy the journal to another store, and compare the two.
 
     Stop the servers first, or use --follow, which asks you to stop them when little is left to copy. The old data stay
@@ -53,14 +53,11 @@ def move(file: Path | None, data: Path | None, target: str, schema: str, follow:
     """
     from saga_server.process import log_errors_only
 
-    try:
-        config = find_config(file, data)
-        log_errors_only(config)
-        check_there(config)
-        moved = _configured(config, target, schema)
-        count = asyncio.run(_move(config, moved, follow))
-    except (SagaError, OSError) as error:
-        fail(error)
+    config = place.config()
+    log_errors_only(config)
+    check_there(config)
+    moved = _configured(config, target, schema)
+    count = asyncio.run(_move(config, moved, follow))
     say(f"{counted(count, 'entry', 'entries')} of the journal copied and compared. From now on configure:")
     if target.startswith(_DATABASE):
         say("storage:\n  profile: scale\n  url: (the address that you gave)")

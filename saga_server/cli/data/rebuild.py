@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -13,9 +12,9 @@ from attrs import evolve
 
 from saga_core import registry
 from saga_core.config import Config, Profile, StoreConfig
-from saga_core.errors import BadInput, SagaError, StoreUnavailable
+from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.storage import PROFILES, backend_of, path_of
-from saga_server.cli.settings import fail, find_config, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say
 
 _KINDS = ("graph", "vector")
@@ -32,7 +31,7 @@ _KINDS = ("graph", "vector")
     "May be given twice.",
 )
 @settings
-def rebuild(file: Path | None, data: Path | None, session: str | None, targets: tuple[str, ...]) -> None:
+def rebuild(place: Place, session: str | None, targets: tuple[str, ...]) -> None:
     """Render graph, pages, values and vectors again from the journal, into the configured stores.
 
     SESSION is an id or a name. Without it, every session is rebuilt. No server may be running on the data directory.
@@ -41,14 +40,11 @@ def rebuild(file: Path | None, data: Path | None, session: str | None, targets: 
     """
     if session and targets:
         raise click.UsageError("--to moves every session: leave SESSION out")
-    try:
-        before = find_config(file, data)
-        config = towards(before, targets)
-        equal = asyncio.run(_rebuild(config, session))
-        if targets:
-            _tell(before, config)
-    except (SagaError, OSError) as error:
-        fail(error)
+    before = place.config()
+    config = towards(before, targets)
+    equal = asyncio.run(_rebuild(config, session))
+    if targets:
+        _tell(before, config)
     raise SystemExit(0 if equal else 1)
 
 

@@ -12,7 +12,7 @@ import click
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.replacing import replace_file
 from saga_server.cli.data.data_access import Asking, ask, reached, segment
-from saga_server.cli.settings import fail, settings
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--head", help="For a chat: export the path to this turn, or to the end of this timeline.")
 @settings
-def export_command(
-    file: Path | None, data: Path | None, session: str, target: Path, form: str, head: str | None
-) -> None:
+def export_command(place: Place, session: str, target: Path, form: str, head: str | None) -> None:
     """Write a session to one readable file: the whole tree and its world. FILE may be - for stdout.
 
     SESSION is an id or a name. Views that can be rendered from the session are not included.
@@ -45,7 +43,7 @@ def export_command(
     from saga_server.admin import exported, exported_world
 
     if str(target) != "-" and target.exists():
-        fail(BadInput(f"{target}: is there already; give a name that is free"))
+        raise BadInput(f"{target}: is there already; give a name that is free")
 
     async def give(saga: Saga) -> bytes:
         if form in ("card", "lorebook"):
@@ -54,7 +52,7 @@ def export_command(
 
     kind = "library" if form in ("card", "lorebook") else "sessions"
     asking = Asking("GET", f"/api/{kind}/{segment(session)}/export", {"format": form, "head": head})
-    raw = reached(file, data, give, asking)
+    raw = reached(place, give, asking)
     if str(target) == "-":
         sys.stdout.buffer.write(raw)
         return
@@ -64,7 +62,7 @@ def export_command(
         replace_file(part, target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
+        raise BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there") from error
     say(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
 
 
@@ -74,9 +72,7 @@ def export_command(
 @click.option("--owner", help="Forget all sessions of the API key with this fingerprint (saga sessions --json).")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @settings
-def forget(
-    file: Path | None, data: Path | None, session: str | None, name: str | None, owner: str | None, yes: bool
-) -> None:
+def forget(place: Place, session: str | None, name: str | None, owner: str | None, yes: bool) -> None:
     """Delete a session, a name in it, or all sessions of an API key, completely.
 
     SESSION is an id or a name. Backups are not changed. Those that still contain the deleted data are listed. If
@@ -101,7 +97,7 @@ def forget(
     async def work(saga: Saga) -> Any:
         return to_plain(await forgotten(saga, **query, elsewhere=partial(_forgotten_there, saga.config, asking)))
 
-    answer = reached(file, data, work, asking)
+    answer = reached(place, work, asking)
     told = f"{answer['places']} places of " if name else ""
     say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:

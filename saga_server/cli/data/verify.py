@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached
-from saga_server.cli.settings import SURROUNDINGS, settings
+from saga_server.cli.group import SURROUNDINGS
+from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say, say_json
 
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 @click.option("--repair", "mending", is_flag=True, help="Render from the journal again whatever differs from it.")
 @settings
 @as_json
-def verify(file: Path | None, data: Path | None, session: str | None, mending: bool, plain: bool) -> None:
+def verify(place: Place, session: str | None, mending: bool, plain: bool) -> None:
     """Check the journal, and compare graph, values, pages and vectors with it.
 
     SESSION is an id or a name. Without it, every session is checked. Exit code 0 means that everything matches, if
     necessary after the repair. Exit code 1 means that something differs.
     """
     method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
-    answer = reached(
-        file, data, lambda saga: _verdict(saga, session, mending), Asking(method, path, {"session": session})
-    )
+    answer = reached(place, lambda saga: _verdict(saga, session, mending), Asking(method, path, {"session": session}))
     if plain:
         say_json(answer)
     else:
@@ -75,7 +73,7 @@ def _line(finding: dict[str, Any]) -> str:
 @click.option("--retry", "again", is_flag=True, help="Retry the jobs now.")
 @settings
 @as_json
-def jobs(file: Path | None, data: Path | None, session: str | None, again: bool, plain: bool) -> None:
+def jobs(place: Place, session: str | None, again: bool, plain: bool) -> None:
     """List unfinished background jobs and why they are unfinished, or retry them.
 
     SESSION is an id or a name. A job that failed repeatedly is stuck, and stays in the journal until it succeeds. Exit
@@ -84,7 +82,7 @@ def jobs(file: Path | None, data: Path | None, session: str | None, again: bool,
     """
     query = {"session": session}
     trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
-    answer = reached(file, data, lambda saga: _jobs(saga, session, again), *trying, Asking("GET", "/api/jobs", query))
+    answer = reached(place, lambda saga: _jobs(saga, session, again), *trying, Asking("GET", "/api/jobs", query))
     if plain:
         say_json(answer)
     else:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -249,4 +250,4 @@ class TestHelp:
 
     def test_it_names_every_command(self) -> None:
         output = CliRunner().invoke(main, ["--help"]).output
-        assert all(command in output for command in main.commands)
+        assert all(command in output for command in main.list_commands(click.Context(main)))
