@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from saga_server.cli.bench import bench
+from saga_server.cli.saga_command import main
 
 
 def test_every_step_is_measured_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ def test_every_step_is_measured_and_nothing_is_left(tmp_path: Path, monkeypatch:
         "storage: {path: mine, state: {path: elsewhere/state.db}, vector: {backend: memory}}\n"
         "server: {api_keys: [a-key]}\nmodels: {narration: big}\nproviders: {openai: {api_key: k}}\n"
     )
-    run = CliRunner().invoke(bench, ["--turns", "3", "--proxy", "--json"])
+    run = CliRunner().invoke(main, ["bench", "--turns", "3", "--proxy", "--json"])
     assert run.exit_code == 0, run.output
     found = json.loads(run.output)
     assert found["turns"] == 3
@@ -35,7 +35,7 @@ def test_every_step_is_measured_and_nothing_is_left(tmp_path: Path, monkeypatch:
 
 
 def test_the_table_has_a_line_for_each_step() -> None:
-    run = CliRunner().invoke(bench, ["--turns", "2"])
+    run = CliRunner().invoke(main, ["bench", "--turns", "2"])
     assert run.exit_code == 0, run.output
     lines = run.output.splitlines()
     assert lines[0].startswith("2 turns on state: sqlite")
@@ -44,5 +44,5 @@ def test_the_table_has_a_line_for_each_step() -> None:
 
 def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     (tmp_path / "saga.yaml").write_text("storage: {profile: huge}\n")
-    run = CliRunner().invoke(bench, ["--config", str(tmp_path / "saga.yaml")])
+    run = CliRunner().invoke(main, ["bench", "--config", str(tmp_path / "saga.yaml")])
     assert run.exit_code == 2 and "storage.profile" in run.output
