@@ -15,7 +15,7 @@ from typing import TypeVar
 from attrs import define, evolve, field, frozen
 
 from saga_core.capabilities import Capability
-from saga_core.errors import Closed, Conflict, NotFound, NotSupported, ScopeMismatch
+from saga_core.errors import Closed, Conflict, NotSupported
 from saga_core.registry import Backend, Kind, OpenOptions
 from saga_core.stores import (
     Batch,
@@ -58,10 +58,12 @@ from saga_core.stores.validate import (
     check_node_scan,
     check_pages,
     check_query,
+    check_same_spec,
     check_scan,
     check_scope,
     check_spec,
     check_where,
+    unknown_scope,
 )
 from saga_core.stores.vector import cosine
 from saga_core.values import Proposal
@@ -270,15 +272,11 @@ class MemoryGraph(MemoryStore):
 
 def _own_node(node: Node) -> Node:
     """Return a copy with its own properties."""
-    return Node(node.id, node.label, _own_properties(node.properties))
+    return evolve(node, properties=dict(node.properties))
 
 
 def _own_edge(edge: Edge) -> Edge:
-    return Edge(edge.source, edge.type, edge.target, edge.key, _own_properties(edge.properties))
-
-
-def _own_properties(properties: Mapping[str, Value]) -> Mapping[str, Value]:
-    return dict(properties)
+    return evolve(edge, properties=dict(edge.properties))
 
 
 GRAPH: Backend[GraphStore] = _backend("graph", MemoryGraph, "two dicts a scope; nothing survives the process")
@@ -306,11 +304,8 @@ class MemoryVector(MemoryStore):
         check_spec(spec, self.info.limits)
         if found is None:
             self._scopes[scope] = _VectorScope(spec)
-        elif found.spec != spec:
-            raise ScopeMismatch(
-                f"scope {scope!r} was made by {found.spec.embedder!r} with dimension {found.spec.dimension}, not by "
-                f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
-            )
+        else:
+            check_same_spec(scope, found.spec, spec)
 
     async def describe(self, scope: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``."""
@@ -322,7 +317,7 @@ class MemoryVector(MemoryStore):
         found = self._scope(scope)
         check_items(items, self.info.limits)
         if found is None:
-            raise NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
+            raise unknown_scope(scope)
         fresh: dict[str, VectorItem] = {}
         for index, item in enumerate(items):
             vector = as_float32(f"items[{index}].vector", item.vector)

@@ -241,16 +241,16 @@ class DatabasePlace:
         return f"{host}:{known.get('port') or 5432}/{known.get('dbname') or ''}.{self.schema}"
 
 
-def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[DatabasePlace, dict[str, object]]:
-    """Return the place that ``options`` describe, and the store's own options. Raises ``BadInput``."""
-    taken = options.take(schema="saga", pool=8, timeout=10.0, **more)
+def place_of(options: OpenOptions, kind: str) -> DatabasePlace:
+    """Return the place that ``options`` describe. Raises ``BadInput``."""
+    taken = options.take(schema="saga", pool=8, timeout=10.0)
     if not options.url:
         raise BadInput(
             f"storage.{kind}.url: the postgres backend needs one, such as postgresql://saga@127.0.0.1/saga; "
             "storage.url serves all stores"
         )
     try:
-        conninfo_to_dict(options.url)
+        known = conninfo_to_dict(options.url)
     except psycopg.ProgrammingError:  # its message contains the URL with the password
         raise BadInput(
             f"storage.{kind}.url: cannot be read; give postgresql://user:password@host:port/database, with special "
@@ -260,12 +260,9 @@ def place_of(options: OpenOptions, kind: str, **more: object) -> tuple[DatabaseP
         raise BadInput(f"options.pool: {taken['pool']}; give at least 1")
     if taken["timeout"] <= 0:
         raise BadInput(f"options.timeout: {taken['timeout']}; give seconds above 0")
-    fixed = {"client_encoding": "UTF8"}
-    known = conninfo_to_dict(options.url)
-    fixed |= {name: value for name, value in _USUAL.items() if name not in known}
-    conninfo = make_conninfo(options.url, **fixed)
-    schema, pool, timeout = (taken.pop(name) for name in ("schema", "pool", "timeout"))
-    return DatabasePlace(conninfo, check_schema(schema), pool, float(timeout)), taken
+    usual = {name: value for name, value in _USUAL.items() if name not in known}
+    conninfo = make_conninfo(options.url, client_encoding="UTF8", **usual)
+    return DatabasePlace(conninfo, check_schema(taken["schema"]), taken["pool"], float(taken["timeout"]))
 
 
 _USUAL = {"connect_timeout": "5", "application_name": "saga"}
@@ -456,28 +453,21 @@ class Database:
             if not connection.closed:
                 await connection.execute("COMMIT")
 
-    async def bytes_of(self, tables: tuple[str, ...]) -> int:
-        """The size of the given tables, including their indexes, in bytes."""
-        named = [f"{self.schema}.{table}" for table in tables]
+    async def health(self, statement: str, tables: list[str], thorough: bool) -> Health:
+        """Return the health of a store. ``statement`` reads from it, and ``tables`` are its tables."""
 
         async def look(connection: AsyncConnection) -> int:
+            await connection.execute(statement.encode())
             found = await connection.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(name::regclass)), 0)::bigint FROM unnest(%s::text[]) name",
-                [named],
+                [tables],
             )
             row = await found.fetchone()
             assert row is not None
             return int(row[0])
 
-        return await self.read(look)
-
-    async def health(
-        self, look: Callable[[AsyncConnection], Awaitable[None]], tables: tuple[str, ...], thorough: bool
-    ) -> Health:
-        """Return the health of a store. ``look`` reads from it, and ``tables`` are its tables."""
         try:
-            await self.read(look)
-            size = await self.bytes_of(tables)
+            size = await self.read(look)
         except Closed:
             raise
         except StoreError as error:
@@ -498,6 +488,15 @@ class Database:
             self._leaving = asyncio.ensure_future(self._leave(shared))
         if self._leaving is not None:
             await asyncio.shield(self._leaving)
+
+
+async def connected(
+    options: OpenOptions, kind: str, part: Part | Callable[[AsyncConnection], Awaitable[Part]]
+) -> Database:
+    """Open the database of ``options.url`` for a store. Raises ``StoreError`` and ``BadInput``."""
+    database = Database(place_of(options, kind), kind)
+    await database.open(part)
+    return database
 
 
 async def _check_alive(connection: AsyncConnection) -> None:

@@ -6,17 +6,19 @@ vertex and edge tables of a property graph (``CREATE PROPERTY GRAPH``, SQL/PGQ).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from saga_backends.postgres import exact_json
-from saga_backends.postgres.database import Database, Migration, Part, place_of
+from saga_backends.postgres.database import Database, Migration, Part, connected
+from saga_backends.postgres.store import MOST_ROWS, PostgresView
+from saga_backends.scope_graph import identity
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.registry import OpenOptions
-from saga_core.stores import Direction, Edge, FenceOf, GraphStore, Health, Mutation, Node, StoreInfo, Value
+from saga_core.stores import Direction, Edge, GraphStore, Mutation, Node, Value
 from saga_core.stores.validate import (
     check_endpoints,
     check_expand,
@@ -24,11 +26,9 @@ from saga_core.stores.validate import (
     check_names,
     check_neighbors,
     check_node_scan,
-    check_scope,
     endpoints,
 )
 
-_MOST_ROWS = 2**62
 _TABLES = """
 CREATE TABLE {schema}.graph_scopes (scope text COLLATE "C" PRIMARY KEY, watermark text);
 CREATE TABLE {schema}.graph_nodes (
@@ -55,10 +55,10 @@ PART = Part("graph", (Migration(_TABLES),))
 
 
 class _Statements:
-    """The SQL statements, with the name of the schema filled in."""
+    """The SQL statements, with the names of the tables filled in."""
 
-    def __init__(self, schema: str) -> None:
-        scopes, nodes, edges = (f"{schema}.graph_{name}" for name in ("scopes", "nodes", "edges"))
+    def __init__(self, named: Mapping[str, str]) -> None:
+        scopes, nodes, edges = named["graph_scopes"], named["graph_nodes"], named["graph_edges"]
         node, edge = "id, label, properties::text", "source, type, target, key, properties::text"
         near = {
             "out": "source = ANY(%(ids)s::text[])",
@@ -100,8 +100,6 @@ class _Statements:
             "AND (%(label)s::text IS NULL OR label = %(label)s::text) ORDER BY id LIMIT %(limit)s".encode()
         )
         self.watermark = f"SELECT watermark FROM {scopes} WHERE scope = %s".encode()
-        self.scopes = f"SELECT scope FROM {scopes} ORDER BY scope".encode()
-        self.drop = f"DELETE FROM {scopes} WHERE scope = %s".encode()
         self.expand = (
             f"WITH RECURSIVE walk (id, distance) AS ("
             f"SELECT id, 0 FROM {nodes} WHERE scope = %(scope)s AND id = ANY(%(ids)s::text[]) "
@@ -112,38 +110,24 @@ class _Statements:
             ") AS step (id) WHERE walk.distance < %(hops)s"
             ") SELECT id, min(distance) FROM walk GROUP BY id".encode()
         )
-        self.everything = (
-            f"SELECT (SELECT count(properties::text) FROM {nodes}), (SELECT count(properties::text) FROM {edges})"
-        ).encode()
-        self.one = f"SELECT 1 FROM {scopes} LIMIT 1".encode()
 
 
-class PostgresGraph:
-    """The graph store, created by ``open_graph``.
+class PostgresGraph(PostgresView):
+    """The graph store, created by ``open_``.
 
     Each read is one statement and sees one snapshot. Each mutation is one transaction.
     """
 
+    kind = "graph"
+    tables = ("graph_scopes", "graph_nodes", "graph_edges")
+    everything = (
+        "SELECT count(properties::text) FROM {graph_nodes} UNION ALL SELECT count(properties::text) FROM {graph_edges}"
+    )
+    more = frozenset({Capability.NATIVE_EXPAND})
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._ask = _Statements(database.schema)
-        self._info = StoreInfo(
-            kind="graph",
-            name="postgres",
-            version=database.version,
-            capabilities=frozenset({Capability.DURABLE, Capability.SHARED, Capability.NATIVE_EXPAND}),
-            location=database.place.shown,
-            identity=database.identity,
-        )
-
-    @property
-    def info(self) -> StoreInfo:
-        """The version of the server, the limits, and the location of the schema."""
-        return self._info
-
-    def fence(self, fence_of: FenceOf) -> None:
-        """See ``Fenced``."""
-        self._database.fence(fence_of)
+        super().__init__(database)
+        self._ask = _Statements(self._named)
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``."""
@@ -151,17 +135,17 @@ class PostgresGraph:
         check_mutation(mutation, self._info.limits)
         if not mutation:
             return
-        own = _Own(scope, mutation)  # a copy, so that the caller cannot change it while we wait
+        steps = list(_steps(self._ask, scope, mutation))  # copied, so that the caller cannot change it while we wait
+        needed = list(endpoints(mutation))
 
         async def write(connection: AsyncConnection) -> None:
             await connection.execute(self._ask.take, [scope, mutation.watermark])
-            needed = list(own.needed)
             present: set[str] = set()
             if needed:
                 found = await connection.execute(self._ask.present, [scope, needed])
                 present = {row[0] for row in await found.fetchall()}
             check_endpoints(mutation, present)
-            for statement, values in own.steps(self._ask):
+            for statement, values in steps:
                 await connection.execute(statement, values)
 
         await self._database.change(scope, write)
@@ -190,7 +174,7 @@ class PostgresGraph:
             "scope": scope,
             "ids": list(ids),
             "types": None if types is None else list(types),
-            "limit": _MOST_ROWS if limit is None else min(limit, _MOST_ROWS),
+            "limit": MOST_ROWS if limit is None else min(limit, MOST_ROWS),
         }
         return [_edge(row) for row in await self._rows(self._ask.neighbors[direction], values)]
 
@@ -200,7 +184,7 @@ class PostgresGraph:
         """See ``GraphStore.scan``."""
         self._check_scope(scope)
         check_node_scan(label, after, limit, self._info.limits)
-        values = {"scope": scope, "label": label, "after": after, "limit": min(limit, _MOST_ROWS)}
+        values = {"scope": scope, "label": label, "after": after, "limit": min(limit, MOST_ROWS)}
         return [_node(row) for row in await self._rows(self._ask.scan, values)]
 
     async def watermark(self, scope: str) -> str | None:
@@ -209,20 +193,6 @@ class PostgresGraph:
         rows = await self._rows(self._ask.watermark, [scope])
         found: str | None = rows[0][0] if rows else None
         return found
-
-    async def scopes(self) -> list[str]:
-        """See ``GraphStore.scopes``."""
-        self._database.alive()
-        return [row[0] for row in await self._rows(self._ask.scopes, [])]
-
-    async def drop(self, scope: str) -> None:
-        """See ``GraphStore.drop``."""
-        self._check_scope(scope)
-
-        async def write(connection: AsyncConnection) -> None:
-            await connection.execute(self._ask.drop, [scope])
-
-        await self._database.change(scope, write)
 
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
@@ -238,61 +208,22 @@ class PostgresGraph:
         self._database.alive()
         raise NotSupported("graph.postgres has no query language here; use psql on its tables")
 
-    async def check(self, *, thorough: bool = False) -> Health:
-        """Read from the tables and measure their size. If ``thorough``, read all nodes and edges."""
-        self._database.alive()
 
-        async def look(connection: AsyncConnection) -> None:
-            await connection.execute(self._ask.everything if thorough else self._ask.one)
-
-        return await self._database.health(look, ("graph_scopes", "graph_nodes", "graph_edges"), thorough)
-
-    async def aclose(self) -> None:
-        """Wait for the calls in progress and release the connections."""
-        await self._database.aclose()
-
-    async def _rows(self, statement: bytes, values: Sequence[object] | Mapping[str, object]) -> list[tuple[Any, ...]]:
-        async def look(connection: AsyncConnection) -> list[tuple[Any, ...]]:
-            return await (await connection.execute(statement, values)).fetchall()
-
-        return await self._database.read(look)
-
-    def _check_scope(self, scope: str) -> None:
-        self._database.alive()
-        check_scope(scope, self._info.limits)
+def _steps(ask: _Statements, scope: str, mutation: Mutation) -> Iterator[tuple[bytes, list[object]]]:
+    """The required statements, in the order that ``Mutation`` prescribes. What is put twice is put as the last says."""
+    nodes = {each.id: (each.id, each.label, exact_json.dumps(each.properties)) for each in mutation.put_nodes}
+    edges = {identity(each): (*identity(each), exact_json.dumps(each.properties)) for each in mutation.put_edges}
+    if mutation.delete_edges:
+        yield ask.delete_edges, [*_columns(map(identity, mutation.delete_edges)), scope]
+    if mutation.delete_nodes:
+        yield ask.delete_nodes, [scope, list(mutation.delete_nodes)]
+    if nodes:
+        yield ask.put_nodes, [scope, *_columns(nodes[each] for each in sorted(nodes))]
+    if edges:
+        yield ask.put_edges, [scope, *_columns(edges[each] for each in sorted(edges))]
 
 
-class _Own:
-    """A mutation as columns for SQL. If a node or edge is put twice, the last one is kept."""
-
-    def __init__(self, scope: str, mutation: Mutation) -> None:
-        self._scope = scope
-        self.needed = endpoints(mutation)
-        self._gone_edges = [(each.source, each.type, each.target, each.key) for each in mutation.delete_edges]
-        self._gone_nodes = list(mutation.delete_nodes)
-        nodes = {each.id: (each.id, each.label, exact_json.dumps(each.properties)) for each in mutation.put_nodes}
-        edges = {
-            (each.source, each.type, each.target, each.key): exact_json.dumps(each.properties)
-            for each in mutation.put_edges
-        }
-        self._nodes = [nodes[each] for each in sorted(nodes)]
-        self._edges = [(*each, edges[each]) for each in sorted(edges)]
-
-    def steps(self, ask: _Statements) -> list[tuple[bytes, list[object]]]:
-        """The required statements, in the order that ``Mutation`` prescribes."""
-        found: list[tuple[bytes, list[object]]] = []
-        if self._gone_edges:
-            found.append((ask.delete_edges, [*_columns(self._gone_edges), self._scope]))
-        if self._gone_nodes:
-            found.append((ask.delete_nodes, [self._scope, self._gone_nodes]))
-        if self._nodes:
-            found.append((ask.put_nodes, [self._scope, *_columns(self._nodes)]))
-        if self._edges:
-            found.append((ask.put_edges, [self._scope, *_columns(self._edges)]))
-        return found
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[object]:
+def _columns(rows: Iterable[tuple[str, ...]]) -> list[object]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -306,9 +237,6 @@ def _edge(row: Sequence[Any]) -> Edge:
     return Edge(source, kind, target, key, exact_json.loads(properties))
 
 
-async def open_graph(options: OpenOptions) -> GraphStore:
+async def open_(options: OpenOptions) -> GraphStore:
     """Connect to the database of ``options.url``. Raises ``StoreError`` and ``BadInput``."""
-    place, _ = place_of(options, "graph")
-    database = Database(place, "graph")
-    await database.open(PART)
-    return PostgresGraph(database)
+    return PostgresGraph(await connected(options, "graph", PART))

@@ -13,14 +13,13 @@ import psycopg
 from psycopg import AsyncConnection
 
 from saga_backends.key_bytes import decode, encode, range_end
-from saga_backends.postgres.database import Database, Migration, Part, place_of
-from saga_core.capabilities import Capability
+from saga_backends.postgres.database import Database, Migration, Part, connected
+from saga_backends.postgres.store import MOST_ROWS, PostgresStore
 from saga_core.errors import Conflict
 from saga_core.registry import OpenOptions
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores import Batch, Key, StateKV
 from saga_core.stores.validate import check_batch, check_keys, check_scan
 
-_MOST_ROWS = 2**62
 _CONFLICT = "SG001"
 """The SQLSTATE of a failed expectation. The error's detail is the position of the key, counted from 1."""
 
@@ -69,12 +68,16 @@ END $$;
 PART = Part("state", (Migration(_TABLE + _COMMIT),))
 
 
-class PostgresState:
-    """The state store, created by ``open_state``. Each call is one round trip to the server."""
+class PostgresState(PostgresStore):
+    """The state store, created by ``open_``. Each call is one round trip to the server."""
+
+    kind = "state"
+    tables = ("entries",)
+    everything = "SELECT count(*), coalesce(sum(length(key) + length(value)), 0) FROM {entries}"
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        entries = f"{database.schema}.entries"
+        super().__init__(database)
+        entries = self._named["entries"]
         self._get = f"SELECT key, value FROM {entries} WHERE key = ANY(%b::bytea[])".encode()
         scan = f"SELECT key, value FROM {entries} WHERE key {{}} %b::bytea AND key < %b::bytea ORDER BY key LIMIT %s"
         self._scan_from, self._scan_behind = scan.format(">=").encode(), scan.format(">").encode()
@@ -82,21 +85,6 @@ class PostgresState:
             f"SELECT {database.schema}.commit_entries"
             "(%b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[])".encode()
         )
-        self._everything = f"SELECT count(*), coalesce(sum(length(key) + length(value)), 0) FROM {entries}".encode()
-        self._one = f"SELECT 1 FROM {entries} LIMIT 1".encode()
-        self._info = StoreInfo(
-            kind="state",
-            name="postgres",
-            version=database.version,
-            capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
-            location=database.place.shown,
-            identity=database.identity,
-        )
-
-    @property
-    def info(self) -> StoreInfo:
-        """The version of the server, the limits, and the location of the schema."""
-        return self._info
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
@@ -105,7 +93,7 @@ class PostgresState:
         wanted = {encode(key): key for key in keys}
         if not wanted:
             return {}
-        rows = await self._rows(self._get, [list(wanted)])
+        rows = await self._rows(self._get, [list(wanted)], binary=True)
         return {wanted[raw]: value for raw, value in rows}
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
@@ -117,14 +105,8 @@ class PostgresState:
         statement = self._scan_from
         if after is not None and (behind := encode(after)) >= start:
             start, statement = behind, self._scan_behind
-        rows = await self._rows(statement, [start, end, min(limit, _MOST_ROWS)])
+        rows = await self._rows(statement, [start, end, min(limit, MOST_ROWS)], binary=True)
         return [(decode(raw), value) for raw, value in rows]
-
-    async def _rows(self, statement: bytes, values: Sequence[object]) -> list[tuple[bytes, bytes]]:
-        async def look(connection: AsyncConnection) -> list[tuple[bytes, bytes]]:
-            return await (await connection.execute(statement, values, binary=True)).fetchall()
-
-        return await self._database.read(look)
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``."""
@@ -151,23 +133,7 @@ class PostgresState:
 
         await self._database.write(write)
 
-    async def check(self, *, thorough: bool = False) -> Health:
-        """Read from the table and measure its size. If ``thorough``, read every value."""
-        self._database.alive()
 
-        async def look(connection: AsyncConnection) -> None:
-            await connection.execute(self._everything if thorough else self._one)
-
-        return await self._database.health(look, ("entries",), thorough)
-
-    async def aclose(self) -> None:
-        """Wait for the calls in progress and release the connections."""
-        await self._database.aclose()
-
-
-async def open_state(options: OpenOptions) -> StateKV:
+async def open_(options: OpenOptions) -> StateKV:
     """Connect to the database of ``options.url``. Raises ``StoreError`` and ``BadInput``."""
-    place, _ = place_of(options, "state")
-    database = Database(place, "state")
-    await database.open(PART)
-    return PostgresState(database)
+    return PostgresState(await connected(options, "state", PART))

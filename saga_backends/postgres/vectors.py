@@ -23,23 +23,20 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 from saga_backends.postgres import exact_json
-from saga_backends.postgres.database import Database, Migration, Part, place_of
+from saga_backends.postgres.database import Database, Migration, Part, connected
+from saga_backends.postgres.store import MOST_ROWS, PostgresView
 from saga_backends.scoring import QueryVector, as_row, as_rows, squared_norms
-from saga_core.capabilities import Capability
-from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
+from saga_core.errors import StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores import (
     And,
     Compare,
     Exists,
-    FenceOf,
     Filter,
-    Health,
     Hit,
     Not,
     Scalar,
     ScopeSpec,
-    StoreInfo,
     Vector,
     VectorItem,
     VectorStore,
@@ -53,9 +50,10 @@ from saga_core.stores.validate import (
     check_items,
     check_names,
     check_query,
-    check_scope,
+    check_same_spec,
     check_spec,
     check_where,
+    unknown_scope,
 )
 
 # --- Filters as SQL over a json column ----------------------------------------------------------------------------
@@ -148,7 +146,6 @@ def _plain(value: Scalar) -> object:
     return Decimal(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-_MOST_ROWS = 2**62
 _TABLES = """
 CREATE TABLE {schema}.vector_scopes (
   scope text COLLATE "C" PRIMARY KEY,
@@ -169,36 +166,26 @@ ALTER TABLE {schema}.vector_items ALTER given SET STORAGE EXTERNAL, ALTER unit S
 """
 
 
-class PostgresVectors:
-    """The vector store, created by ``open_vectors``."""
+class PostgresVectors(PostgresView):
+    """The vector store, created by ``open_``."""
+
+    kind = "vector"
+    name = "pgvector"
+    tables = ("vector_scopes", "vector_items")
+    everything = (
+        "SELECT count(*), sum(length(given)), count(unit::text), count(metadata::text), sum(length(content)) "
+        "FROM {vector_items}"
+    )
 
     def __init__(self, database: Database, extension: str, version: str) -> None:
-        self._database = database
+        super().__init__(database, f"{database.version} with pgvector {version}")
         self._near = f"- (unit OPERATOR({extension}.<#>) %(asked)b::{extension}.vector)"
-        self._scopes = f"{database.schema}.vector_scopes"
-        self._items = f"{database.schema}.vector_items"
+        self._scopes, self._items = self._named["vector_scopes"], self._named["vector_items"]
         self._put = (
             f"INSERT INTO {self._items} (scope, id, given, unit, content, metadata) "
             f"VALUES (%s, %s, %b, %b::{extension}.vector, %s, %s::json) ON CONFLICT (scope, id) DO UPDATE SET "
             "given = excluded.given, unit = excluded.unit, content = excluded.content, metadata = excluded.metadata"
         ).encode()
-        self._info = StoreInfo(
-            kind="vector",
-            name="pgvector",
-            version=f"{database.version} with pgvector {version}",
-            capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
-            location=database.place.shown,
-            identity=database.identity,
-        )
-
-    @property
-    def info(self) -> StoreInfo:
-        """The versions of the server and of pgvector, the limits, and the location of the schema."""
-        return self._info
-
-    def fence(self, fence_of: FenceOf) -> None:
-        """See ``Fenced``."""
-        self._database.fence(fence_of)
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
@@ -216,12 +203,7 @@ class PostgresVectors:
                 if found is not None:  # otherwise it was dropped meanwhile
                     return found
 
-        found = await self._database.change(scope, write)
-        if found != spec:
-            raise ScopeMismatch(
-                f"scope {scope!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
-                f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
-            )
+        check_same_spec(scope, await self._database.change(scope, write), spec)
 
     async def describe(self, scope: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``."""
@@ -246,7 +228,7 @@ class PostgresVectors:
         async def write(connection: AsyncConnection) -> None:
             spec = await self._spec(connection, scope, lock=True)
             if spec is None:
-                raise NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
+                raise unknown_scope(scope)
             for index, vector in enumerate(vectors):
                 check_dimension(f"items[{index}].vector", vector, scope, spec)
             async with connection.cursor() as cursor:
@@ -268,15 +250,11 @@ class PostgresVectors:
         self._check_scope(scope)
         check_item_scan(after, limit, self._info.limits)
         where = "scope = %(scope)s AND (%(after)s::text IS NULL OR id > %(after)s::text) ORDER BY id LIMIT %(limit)s"
-        return await self._read_items(where, scope=scope, after=after, limit=min(limit, _MOST_ROWS))
+        return await self._read_items(where, scope=scope, after=after, limit=min(limit, MOST_ROWS))
 
     async def _read_items(self, where: str, **values: object) -> list[VectorItem]:
         statement = f"SELECT id, given, content, metadata::text FROM {self._items} WHERE {where}".encode()
-
-        async def look(connection: AsyncConnection) -> list[tuple[str, bytes, str, str]]:
-            return await (await connection.execute(statement, values, binary=True)).fetchall()
-
-        rows = await self._database.read(look)
+        rows = await self._rows(statement, values, binary=True)
         return [VectorItem(each, _unpacked(raw), text, exact_json.loads(fields)) for each, raw, text, fields in rows]
 
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
@@ -299,7 +277,7 @@ class PostgresVectors:
             **filtering.values,
             "scopes": list(places),
             "asked": _Unit.of(asked),
-            "behind": min(k, _MOST_ROWS) - 1,
+            "behind": min(k, MOST_ROWS) - 1,
             "margin": 2 * question.margin,
         }
 
@@ -335,11 +313,7 @@ class PostgresVectors:
         condition = "id = ANY(%(ids)s::text[])" if where is None else filtering.condition(where)
         statement = f"DELETE FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
         values = {**filtering.values, "scope": scope, **({} if ids is None else {"ids": list(ids)})}
-
-        async def write(connection: AsyncConnection) -> int:
-            return (await connection.execute(statement, values)).rowcount
-
-        return await self._database.change(scope, write)
+        return await self._change(scope, statement, values)
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
         """See ``VectorStore.count``."""
@@ -348,54 +322,8 @@ class PostgresVectors:
         filtering = Where("metadata")
         condition = "true" if where is None else filtering.condition(where)
         statement = f"SELECT count(*) FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
-
-        async def look(connection: AsyncConnection) -> int:
-            row = await (await connection.execute(statement, {**filtering.values, "scope": scope})).fetchone()
-            assert row is not None
-            return int(row[0])
-
-        return await self._database.read(look)
-
-    async def scopes(self) -> list[str]:
-        """See ``VectorStore.scopes``."""
-        self._database.alive()
-
-        async def look(connection: AsyncConnection) -> list[str]:
-            found = await connection.execute(f"SELECT scope FROM {self._scopes} ORDER BY scope".encode())
-            return [row[0] for row in await found.fetchall()]
-
-        return await self._database.read(look)
-
-    async def drop(self, scope: str) -> None:
-        """See ``VectorStore.drop``."""
-        self._check_scope(scope)
-
-        async def write(connection: AsyncConnection) -> None:
-            await connection.execute(f"DELETE FROM {self._scopes} WHERE scope = %s".encode(), [scope])
-
-        await self._database.change(scope, write)
-
-    async def check(self, *, thorough: bool = False) -> Health:
-        """Read from the tables and measure their size. If ``thorough``, read every item."""
-        self._database.alive()
-        everything = (
-            f"SELECT count(*), sum(length(given)), count(unit::text), count(metadata::text), sum(length(content)) "
-            f"FROM {self._items}"
-        )
-        statement = (everything if thorough else f"SELECT 1 FROM {self._items} LIMIT 1").encode()
-
-        async def look(connection: AsyncConnection) -> None:
-            await connection.execute(statement)
-
-        return await self._database.health(look, ("vector_scopes", "vector_items"), thorough)
-
-    async def aclose(self) -> None:
-        """Wait for the calls in progress and release the connections."""
-        await self._database.aclose()
-
-    def _check_scope(self, scope: str) -> None:
-        self._database.alive()
-        check_scope(scope, self._info.limits)
+        ((number,),) = await self._rows(statement, {**filtering.values, "scope": scope})
+        return int(number)
 
 
 class _Unit(bytes):
@@ -465,13 +393,11 @@ async def _extension(connection: AsyncConnection) -> tuple[str, str]:
     return row[0], row[1]
 
 
-async def open_vectors(options: OpenOptions) -> VectorStore:
+async def open_(options: OpenOptions) -> VectorStore:
     """Connect to the database of ``options.url``, and create the pgvector extension if necessary.
 
     Raises ``StoreError`` and ``BadInput``.
     """
-    place, _ = place_of(options, "vector")
-    database = Database(place, "vector")
     found = ("", "")
 
     async def part(connection: AsyncConnection) -> Part:
@@ -479,5 +405,4 @@ async def open_vectors(options: OpenOptions) -> VectorStore:
         found = await _extension(connection)
         return Part("vectors", (Migration(_TABLES.replace("{vector}", found[0])),))
 
-    await database.open(part)
-    return PostgresVectors(database, *found)
+    return PostgresVectors(await connected(options, "vector", part), *found)

@@ -27,14 +27,14 @@ from attrs import frozen
 
 from saga_backends.scoring import Nearest, Singles, as_rows, squared_norms
 from saga_backends.vector.engine_folder import EngineFolder, FolderLayout, import_engine
-from saga_backends.vector.threaded import PackedItem, check_same, latest, open_threaded, unknown_scope
+from saga_backends.vector.threaded import PackedItem, latest, open_threaded
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.replacing import replace_file
 from saga_core.stores import Health, Hit, Limits, ScopeSpec, StoreInfo, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate
-from saga_core.stores.validate import check_dimension
+from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
 
 # --- Detects index files of Chroma that are torn after a kill, and has them rebuilt -------------------------------
 #
@@ -329,7 +329,7 @@ class ChromaCollections:
         client = self._alive()
         found = self._specs.get(name)
         if found is not None:
-            check_same(name, found, spec)
+            check_same_spec(name, found, spec)
             return
         with self._folder.translated(f"making scope {name!r}"):
             client.create_collection(

@@ -23,13 +23,13 @@ from attrs import define, frozen
 
 from saga_backends.scoring import Nearest, Singles
 from saga_backends.vector.engine_folder import EngineFolder, FolderLayout, import_engine
-from saga_backends.vector.threaded import PackedItem, check_same, latest, open_threaded, read_metadata, unknown_scope
+from saga_backends.vector.threaded import PackedItem, latest, open_threaded, read_metadata
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, SagaError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import Health, Hit, ScopeSpec, StoreInfo, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate
-from saga_core.stores.validate import check_dimension
+from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
 
 # --- Items as the rows of a LanceDB table, in Arrow's terms. ``arrow`` is the module ``pyarrow`` ------------------
 
@@ -199,7 +199,7 @@ class LanceTables:
         database = self._alive()
         found = self._scopes.get(name)
         if found is not None:
-            check_same(name, found.spec, spec)
+            check_same_spec(name, found.spec, spec)
             return
         scope = _Scope(f"{self._next:06}-{_slug(name)}", spec)
         self._next += 1

@@ -22,13 +22,13 @@ from attrs import frozen
 from saga_backends import sqlite_file
 from saga_backends.path_lock import PathLock
 from saga_backends.path_owner import APPLICATION_IDS, claim
-from saga_backends.vector.threaded import PackedItem, check_same, open_threaded, read_metadata, unknown_scope
+from saga_backends.vector.threaded import PackedItem, open_threaded, read_metadata
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, StoreCorrupt, StoreError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import Health, Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate
-from saga_core.stores.validate import check_dimension
+from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -146,7 +146,7 @@ class VectorFile:
                 row = (name, spec.embedder, spec.dimension)
                 connection.execute("INSERT INTO scopes (name, embedder, dimension) VALUES (?, ?, ?)", row)
             else:
-                check_same(name, found.spec, spec)
+                check_same_spec(name, found.spec, spec)
 
     def describe(self, name: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``."""

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, NotFound, NotSupported, ScopeMismatch
+from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import OpenOptions
 from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate, predicate
@@ -257,17 +257,3 @@ async def _shut(engine: VectorEngine, worker: Worker) -> None:
         await worker.run(engine.close)
     finally:
         await worker.aclose()
-
-
-def unknown_scope(name: str) -> NotFound:
-    """Return the error for an upsert into a scope that does not exist."""
-    return NotFound(f"vector scope {name!r} does not exist; create it with its embedder's id first")
-
-
-def check_same(name: str, found: ScopeSpec, spec: ScopeSpec) -> None:
-    """Raise ``ScopeMismatch`` if the scope was created with another spec."""
-    if found != spec:
-        raise ScopeMismatch(
-            f"scope {name!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
-            f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
-        )

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Any, Protocol
 
-from saga_core.errors import BadInput, ScopeMismatch
+from saga_core.errors import BadInput, NotFound, ScopeMismatch
 from saga_core.stores.curator import Curator
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
 from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, Node
@@ -376,6 +376,20 @@ def check_dimension(where: str, vector: Vector, scope: str, spec: ScopeSpec) -> 
             f"{where}: {len(vector)} components, but scope {scope!r} has {spec.dimension} (embedder "
             f"{spec.embedder!r}); rebuild the scope to change its embedder"
         )
+
+
+def check_same_spec(scope: str, found: ScopeSpec, spec: ScopeSpec) -> None:
+    """Raise ``ScopeMismatch`` if the scope was created with another spec."""
+    if found != spec:
+        raise ScopeMismatch(
+            f"scope {scope!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
+            f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
+        )
+
+
+def unknown_scope(scope: str) -> NotFound:
+    """Return the error for an upsert into a scope that does not exist."""
+    return NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
 
 
 def check_item(item: VectorItem, limits: Limits = DEFAULT_LIMITS, *, where: str = "item") -> None:
