@@ -14,8 +14,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
+from conformance.oracles import passes
 from saga_core.errors import NotFound, ScopeMismatch
-from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, matches
+from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.vector import ScopeSpec, VectorItem
 from tests.backends.store_openers import VECTORS, Opener
 
@@ -89,7 +90,7 @@ class VectorMachine(RuleBasedStateMachine):
 
     def passing(self, scope: str, where: Filter | None) -> list[str]:
         found = self.items.get(scope, {})
-        return sorted(name for name, entry in found.items() if where is None or matches(where, entry[2]))
+        return sorted(name for name, entry in found.items() if where is None or passes(where, entry[2]))
 
     @rule(scope=scopes, spec=st.sampled_from([SPECS[0], SPECS[0], SPECS[1]]))
     def create(self, scope: str, spec: ScopeSpec) -> None:

@@ -1,11 +1,10 @@
-"""Scores by numpy are those of ``cosine``, and prepared filters are ``matches``."""
+"""Scores by numpy are those of ``cosine``, and prepared filters are the oracle's."""
 
 from __future__ import annotations
 
 import math
 import random
 from array import array
-from enum import IntEnum, StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from conformance.oracles import passes
 from saga_backends.resident.matrix import Matrix
 from saga_backends.scoring import QueryVector, are_tame, inverse_norms, squared_norms
 from saga_core.errors import BadInput
-from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter, matches, predicate
+from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter, predicate
 from saga_core.stores.vector import VectorItem, cosine
 from tests.backends.test_vector_machine import filters, names, scalars
 
@@ -121,26 +121,7 @@ def test_the_order_of_equal_vectors_does_not_depend_on_their_rows() -> None:
 
 @given(filters, st.dictionaries(names, scalars, max_size=3))
 def test_a_predicate_is_matches(where: Filter, metadata: dict[str, object]) -> None:
-    assert predicate(where)(metadata) is matches(where, metadata)  # type: ignore[arg-type]
-
-
-class Level(IntEnum):
-    ONE = 1
-
-
-class Kind(StrEnum):
-    LORE = "lore"
-
-
-def test_a_predicate_takes_subclasses_as_matches_does() -> None:
-    for value in (Level.ONE, Kind.LORE, np.float64(1.0)):
-        for where in (
-            Compare("v", "eq", 1),
-            Compare("v", "ge", 0.5),
-            Compare("v", "eq", "lore"),
-            Within("v", (1, "lore")),
-        ):
-            assert predicate(where)({"v": value}) is matches(where, {"v": value})
+    assert predicate(where)(metadata) is passes(where, metadata)  # type: ignore[arg-type]
 
 
 def test_large_integers_and_floats_are_compared_exactly() -> None:

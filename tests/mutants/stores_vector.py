@@ -9,10 +9,11 @@ from typing import Any
 
 from attrs import evolve
 
+from conformance.oracles import passes
 from saga_backends.memory import MemoryVector, _VectorScope
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound, ScopeMismatch
-from saga_core.stores.filters import Compare, Exists, Filter, Not, Within, matches
+from saga_core.stores.filters import Compare, Exists, Filter, Not, Within
 from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem
 from tests.mutants.stores_registry import breaks, renaming
 
@@ -300,7 +301,7 @@ class FiltersAfterTheCut(MemoryVector):
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         await super().query(scopes, vector, k, where=where)
         found = await super().query(scopes, vector, k)
-        return [hit for hit in found if where is None or matches(where, hit.metadata)]
+        return [hit for hit in found if where is None or passes(where, hit.metadata)]
 
 
 class Filtering(MemoryVector):

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.oracles import passes
 from saga_core.context.model import ReadRequest
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.ids import entity_id
@@ -17,7 +18,7 @@ from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes, spec_of
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lorebook import LoreIndex
-from saga_core.stores.filters import Filter, matches
+from saga_core.stores.filters import Filter
 from saga_core.stores.graph import Direction, Edge
 from saga_core.stores.vector import Hit, ScopeSpec, Vector
 from saga_core.world.model import LoreEntry, World
@@ -71,7 +72,7 @@ class CannedVectors:
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         self.asked += scopes
         found = [hit for scope in scopes for hit in self.hits.get(scope, ())]
-        return [hit for hit in found if where is None or matches(where, hit.metadata)][:k]
+        return [hit for hit in found if where is None or passes(where, hit.metadata)][:k]
 
     async def describe(self, scope: str) -> ScopeSpec | None:
         return (self.made_by or spec_of(scope, OneVector())) if scope in self.hits else None
