@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MOST_VALUES = 1_000_000
@@ -85,3 +86,15 @@ def _is_within(text: str, most: int) -> bool:
 
 def _beginnings(text: str) -> int:
     return text.count(",") + text.count("{") + text.count("[")
+
+
+def inside(value: Any, *path: str) -> Any:
+    """Return what ``value`` holds under the names of ``path``, or None if it holds no such thing."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def rows(value: Any) -> Sequence[Any]:
+    """Return ``value`` if it is a list, and nothing otherwise."""
+    return value if isinstance(value, list) else ()

@@ -9,11 +9,27 @@ from typing import Any, Literal, get_args
 
 from attrs import define, evolve, field, frozen
 
+from saga_backends.chat.arranged import (
+    OPENING,
+    SYSTEM,
+    Arranged,
+    arguments_of,
+    as_text,
+    calls_of,
+    effort_of,
+    functions_of,
+    nudge,
+    picture_url,
+    schema_of,
+    stops_of,
+    voice_of,
+    with_speaker,
+)
 from saga_backends.chat.client import ChatClient, connect, read_options
 from saga_backends.chat.dialect import Outgoing
 from saga_backends.chat.parameter import LIMITS, fitting
-from saga_backends.chat.prefill import OPENING, nudge
 from saga_backends.http_client import bearer
+from saga_backends.json_text import inside, rows
 from saga_core.errors import BadInput
 from saga_core.messages import Block, CacheLifetime, PromptPlan
 from saga_core.ports import (
@@ -116,12 +132,12 @@ def messages_request(request: ChatRequest, rules: ParameterRules, thinking: Thin
     made = {name: params.pop(name, None) for name in _MADE}
     for name in _IGNORED:
         params.pop(name, None)
-    schema = _schema(params)
+    schema = schema_of(params.get("response_format"))
+    if schema is not None:
+        del params["response_format"]
     kept, adjusted = fitting(params, rules, _TAKES)
     body: dict[str, Any] = {"model": request.model, "max_tokens": _limit(made)}
-    stops = kept.pop("stop", None)
-    stops = [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
-    if stops := [stop for stop in stops if isinstance(stop, str) and stop.strip()]:
+    if stops := [stop for stop in stops_of(kept.pop("stop", None)) if stop.strip()]:
         body["stop_sequences"] = stops
     body.update({name: value for name, value in kept.items() if value is not None})
     _sample(body, adjusted)
@@ -153,16 +169,6 @@ def messages_request(request: ChatRequest, rules: ParameterRules, thinking: Thin
     )
 
 
-def _schema(params: dict[str, Any]) -> Any:
-    """Remove the JSON schema for the reply from the parameters and return it, or None if there is none."""
-    form = params.get("response_format")
-    held = form.get("json_schema") if isinstance(form, Mapping) and form.get("type") == "json_schema" else None
-    if not isinstance(held, Mapping) or not isinstance(held.get("schema"), Mapping):
-        return None
-    del params["response_format"]
-    return held["schema"]
-
-
 def _limit(made: Mapping[str, Any]) -> int:
     given = (made[name] for name in LIMITS)
     return next((limit for limit in given if type(limit) is int and limit > 0), MAX_TOKENS)
@@ -181,8 +187,7 @@ def _sample(body: dict[str, Any], adjusted: list[AdjustedPart]) -> None:
 
 def _effort(made: Mapping[str, Any], thinking: Thinking) -> str:
     """Return the thinking effort, ``off``, or an empty text if the client and the configuration leave it open."""
-    reasoning = made["reasoning"]
-    asked = made["reasoning_effort"] or (reasoning.get("effort") if isinstance(reasoning, Mapping) else None)
+    asked = effort_of(made)
     if isinstance(asked, str) and asked in _ROOM:
         return asked
     return "off" if thinking == "off" or asked in _LOWEST else ""
@@ -194,10 +199,9 @@ def _think(body: dict[str, Any], effort: str, rules: ParameterRules) -> bool:
     Returns whether the model is asked to think, in which case sampling parameters are not allowed.
     """
     if "thinking" in body or "thinking" in rules.refuses:
-        given = body.get("thinking")
-        kind = given.get("type") if isinstance(given, Mapping) else None
-        if kind == "enabled" and isinstance(given, Mapping) and type(given.get("budget_tokens")) is int:
-            body["max_tokens"] = max(body["max_tokens"], given["budget_tokens"] + MAX_TOKENS)
+        kind, budget = (inside(body.get("thinking"), name) for name in ("type", "budget_tokens"))
+        if kind == "enabled" and type(budget) is int:
+            body["max_tokens"] = max(body["max_tokens"], budget + MAX_TOKENS)
         return kind in ("enabled", "adaptive")
     if effort in ("", "off"):
         if effort == "off" and rules.quiet:
@@ -218,133 +222,85 @@ def _think(body: dict[str, Any], effort: str, rules: ParameterRules) -> bool:
 
 
 def _tools(body: dict[str, Any], made: Mapping[str, Any]) -> None:
-    tools = []
-    for tool in made["tools"] if isinstance(made["tools"], list) else ():
-        function = tool.get("function") if isinstance(tool, Mapping) else None
-        if isinstance(function, Mapping):
-            about = {name: function[name] for name in ("name", "description") if function.get(name)}
-            tools.append({**about, "input_schema": function.get("parameters") or {"type": "object", "properties": {}}})
+    tools = [
+        {**about, "input_schema": schema or {"type": "object", "properties": {}}}
+        for about, schema in functions_of(made["tools"])
+    ]
     if not tools:
         return
     body["tools"] = tools
     choice = made["tool_choice"]
     if isinstance(choice, str) and choice in _CHOICES:
         body["tool_choice"] = {"type": _CHOICES[choice]}
-    elif isinstance(choice, Mapping) and isinstance(choice.get("function"), Mapping):
-        body["tool_choice"] = {"type": "tool", "name": str(choice["function"].get("name", ""))}
+    elif isinstance(inside(choice, "function"), Mapping):
+        body["tool_choice"] = {"type": "tool", "name": str(inside(choice, "function", "name") or "")}
 
 
 # -- the messages ------------------------------------------------------------------------------------------------
 
-_SYSTEM = ("system", "developer")
 _DATA_URL = re.compile(r"data:(image/(?:jpeg|png|gif|webp));base64,([A-Za-z0-9+/=\s]+)\Z")
 _JPG = re.compile(r"\Adata:image/jpg;")
 
 
-@define
-class _Entry:
-    role: str
-    blocks: list[dict[str, Any]]
-
-
-@define
-class ArrangedMessages:
-    """A prompt in the format of the API."""
-
-    system: list[dict[str, Any]] = field(factory=list)
-    messages: list[dict[str, Any]] = field(factory=list)
-    beginning: str = ""
-    """The beginning of the reply, if the model is asked to continue from it instead of being given a prefill."""
-    adjusted: list[AdjustedPart] = field(factory=list)
-
-
-def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) -> ArrangedMessages:
+def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) -> Arranged:
     """Convert the messages of the plan into a system prompt and messages of alternating roles, the user first.
 
     Messages within the history keep their place. A system message stays one if the model accepts it, and otherwise
     becomes a user message. Moving it into ``system`` would change the beginning of the prompt on every turn.
     ``prefill`` is false if other settings of the request rule out a prefill.
     """
-    found = ArrangedMessages()
+    found = Arranged("content")
     own = any(block.breakpoint for block in plan.blocks)
-    lead = next((at for at, block in enumerate(plan.blocks) if block.role not in _SYSTEM), len(plan.blocks))
-    entries: list[_Entry] = []
+    lead = next((at for at, block in enumerate(plan.blocks) if block.role not in SYSTEM), len(plan.blocks))
     for at, block in enumerate(plan.blocks):
         blocks = _blocks(block, plan.to_openai()[at] if block.lead else None, own, found)
         if at < lead:
             found.system += blocks
-            _mark(found.system, block.breakpoint)
-            continue
-        role = "system" if block.role in _SYSTEM else "assistant" if block.role == "assistant" else "user"
-        if blocks and entries and entries[-1].role == role:
-            entries[-1].blocks += blocks
-        elif blocks:
-            entries.append(_Entry(role, blocks))
-        if entries:
-            _mark(entries[-1].blocks, block.breakpoint)
         else:
-            _mark(found.system, block.breakpoint)
-    merged = _two_voices(entries, rules)
-    if not merged or merged[0].role != "user":
-        merged.insert(0, _Entry("user", [{"type": "text", "text": OPENING}]))
-    _pair_tools(merged)
-    _finish(merged, found, rules.prefill and prefill)
-    found.messages = [{"role": entry.role, "content": entry.blocks} for entry in merged]
+            found.say("system" if block.role in SYSTEM else voice_of(block), blocks)
+        _mark(found.messages[-1]["content"] if found.messages else found.system, block.breakpoint)
+    _two_voices(found, rules)
+    _pair_tools(found.messages)
+    last = found.messages[-1]
+    end = last["content"][-1]
+    if last["role"] == "assistant" and end.get("type") == "text":
+        if rules.prefill and prefill:
+            end["text"] = end["text"].rstrip()  # the API rejects trailing white space
+        else:
+            found.go_on(end["text"], {"type": "text", "text": nudge(end["text"])})
     return found
 
 
-def _two_voices(entries: list[_Entry], rules: ParameterRules) -> list[_Entry]:
+def _two_voices(found: Arranged, rules: ParameterRules) -> None:
     """Keep a system message where the API accepts it, which is after a user message and last or before a reply.
 
-    All other system messages become user messages. Adjacent messages of the same role are merged.
+    All other system messages become user messages. A user message is put first if there is none.
     """
-    found: list[_Entry] = []
+    entries, found.messages = found.messages, []
     for at, entry in enumerate(entries):
-        following = entries[at + 1].role if at + 1 < len(entries) else ""
-        role = entry.role
-        if role == "system" and not (
-            rules.system_turns and found and found[-1].role == "user" and following in ("", "assistant")
-        ):
-            role = "user"
-        if found and found[-1].role == role:
-            found[-1].blocks += entry.blocks
-        else:
-            found.append(_Entry(role, list(entry.blocks)))
-    return found
+        following = entries[at + 1]["role"] if at + 1 < len(entries) else ""
+        behind_user = bool(found.messages) and found.messages[-1]["role"] == "user"
+        accepted = rules.system_turns and behind_user and following in ("", "assistant")
+        found.say("user" if entry["role"] == "system" and not accepted else entry["role"], entry["content"])
+    if not found.messages or found.messages[0]["role"] != "user":
+        found.messages.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
 
 
-def _finish(merged: list[_Entry], found: ArrangedMessages, prefill: bool) -> None:
-    last = merged[-1]
-    if last.role != "assistant":
-        return
-    end = last.blocks[-1]
-    if end.get("type") != "text":
-        return
-    if prefill:
-        end["text"] = end["text"].rstrip()  # the API rejects trailing white space
-        return
-    found.beginning = end["text"]
-    merged.append(_Entry("user", [{"type": "text", "text": nudge(end["text"])}]))
-    found.adjusted.append(
-        AdjustedPart("prefill", "the model cannot be given a reply's beginning; it is asked to go on from there")
-    )
-
-
-def _pair_tools(merged: list[_Entry]) -> None:
+def _pair_tools(messages: list[dict[str, Any]]) -> None:
     """Turn a result without its call, or a call without its result, into text. A history may be cut between them."""
     called: set[str] = set()
-    for at, entry in enumerate(merged):
-        following = merged[at + 1].blocks if at + 1 < len(merged) else []
+    for at, message in enumerate(messages):
+        blocks, following = message["content"], messages[at + 1]["content"] if at + 1 < len(messages) else []
         answered = {block["tool_use_id"] for block in following if block["type"] == "tool_result"}
-        for place, block in enumerate(entry.blocks):
+        for place, block in enumerate(blocks):
             kept = {name: block[name] for name in ("cache_control",) if name in block}
             if block["type"] == "tool_result" and block["tool_use_id"] not in called:
-                entry.blocks[place : place + 1] = _unasked(block["content"], kept)
+                blocks[place : place + 1] = _unasked(block["content"], kept)
             elif block["type"] == "tool_use" and block["id"] not in answered:
-                said = f"({block['name']}: {json.dumps(block['input'], ensure_ascii=False)})"
-                entry.blocks[place] = {"type": "text", "text": said, **kept}
-        entry.blocks.sort(key=lambda block: block["type"] != "tool_result" if entry.role == "user" else False)
-        called = {block["id"] for block in entry.blocks if block["type"] == "tool_use"}
+                blocks[place] = {"type": "text", "text": as_text(block["name"], block["input"]), **kept}
+        if message["role"] == "user":
+            blocks.sort(key=lambda block: block["type"] != "tool_result")
+        called = {block["id"] for block in blocks if block["type"] == "tool_use"}
 
 
 def _unasked(content: Any, kept: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -358,9 +314,7 @@ def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
         blocks[-1]["cache_control"] = {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
 
 
-def _blocks(
-    block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: ArrangedMessages
-) -> list[dict[str, Any]]:
+def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: Arranged) -> list[dict[str, Any]]:
     content = with_lead["content"] if with_lead is not None else block.content
     if block.role == "tool":
         return [_result(block, content, found)]
@@ -372,10 +326,8 @@ def _blocks(
             if not own and isinstance(part.get("cache_control"), Mapping):
                 one["cache_control"] = dict(part["cache_control"])
             made.append(one)
-    name = block.extra.get("name")
-    if made and isinstance(name, str) and name and made[0]["type"] == "text":
-        begun = made[0]["text"].lstrip().startswith(f"{name}:")
-        made[0]["text"] = made[0]["text"] if begun else f"{name}: {made[0]['text']}"
+    if made and made[0]["type"] == "text":
+        made[0]["text"] = with_speaker(made[0]["text"], block.extra.get("name"))
     if block.role == "assistant":
         uses = _uses(block.extra.get("tool_calls"))
         made = [*(_thoughts(block.extra.get("reasoning_details")) if uses else ()), *made, *uses]
@@ -384,8 +336,8 @@ def _blocks(
 
 def _thoughts(details: Any) -> Iterable[dict[str, Any]]:
     """Return the signed thoughts that came before tool calls."""
-    for detail in details if isinstance(details, list) else ():
-        if not isinstance(detail, Mapping) or detail.get("format") != SIGNED:
+    for detail in rows(details):
+        if inside(detail, "format") != SIGNED:
             continue
         if detail.get("type") == "reasoning.text" and detail.get("signature"):
             text = str(detail.get("text") or "")
@@ -394,17 +346,16 @@ def _thoughts(details: Any) -> Iterable[dict[str, Any]]:
             yield {"type": "redacted_thinking", "data": str(detail.get("data"))}
 
 
-def _part(part: Mapping[str, Any], role: str, found: ArrangedMessages) -> dict[str, Any] | None:
+def _part(part: Mapping[str, Any], role: str, found: Arranged) -> dict[str, Any] | None:
     kind = part.get("type")
     if kind == "text":
         text = part.get("text")
         return {"type": "text", "text": text} if isinstance(text, str) and text.strip() else None
     if kind == "image_url" and role in ("user", "tool"):
-        image = part.get("image_url")
-        source = _source(image.get("url") if isinstance(image, Mapping) else image)
+        source = _source(picture_url(part))
         if source is not None:
             return {"type": "image", "source": source}
-    found.adjusted.append(AdjustedPart("content", f"a part of kind {kind!r} is left out: the model does not take it"))
+    found.leave_out(kind)
     return None
 
 
@@ -417,7 +368,7 @@ def _source(url: Any) -> dict[str, Any] | None:
     return {"type": "base64", "media_type": match[1], "data": "".join(match[2].split())} if match else None
 
 
-def _result(block: Block, content: Any, found: ArrangedMessages) -> dict[str, Any]:
+def _result(block: Block, content: Any, found: Arranged) -> dict[str, Any]:
     """Return the result of a tool, as one text or as texts and pictures in order."""
     given: Any = content
     if not isinstance(content, str):
@@ -428,23 +379,15 @@ def _result(block: Block, content: Any, found: ArrangedMessages) -> dict[str, An
 
 
 def _uses(calls: Any) -> list[dict[str, Any]]:
-    found = []
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
-            try:
-                given = json.loads(str(function.get("arguments") or "{}"))
-            except ValueError:
-                given = {"arguments": str(function.get("arguments"))}
-            found.append(
-                {
-                    "type": "tool_use",
-                    "id": str(call.get("id", "")),
-                    "name": str(function.get("name", "")),
-                    "input": given if isinstance(given, dict) else {"arguments": given},
-                }
-            )
-    return found
+    return [
+        {
+            "type": "tool_use",
+            "id": str(call.get("id", "")),
+            "name": str(function.get("name", "")),
+            "input": arguments_of(function),
+        }
+        for call, function in calls_of(calls)
+    ]
 
 
 # -- the reply ---------------------------------------------------------------------------------------------------
@@ -478,8 +421,7 @@ class MessagePieces:
         elif kind == "content_block_stop":
             yield from self._signed()
         elif kind == "message_start":
-            message = value.get("message")
-            if isinstance(message, Mapping) and self._bill(message.get("usage")):
+            if self._bill(inside(value, "message", "usage")):
                 yield from self.end()
         elif kind == "message_delta":
             self._bill(value.get("usage"))
@@ -493,9 +435,8 @@ class MessagePieces:
             yield UsagePart(self._usage)
 
     def _message(self, message: Mapping[str, Any]) -> Iterator[ChatPart]:
-        content = message.get("content")
         self._bill(message.get("usage"))
-        for block in content if isinstance(content, list) else ():
+        for block in rows(message.get("content")):
             yield from self._block(block, whole=True)
             yield from self._signed()
         yield from self._end_of(message)
@@ -558,11 +499,9 @@ class MessagePieces:
         return ExtraPart({"tool_calls": [{"index": max(0, self._calls - 1), **call}]}, self.index)
 
     def _end_of(self, delta: Any) -> Iterator[ChatPart]:
-        reason = delta.get("stop_reason") if isinstance(delta, Mapping) else None
+        reason, why = inside(delta, "stop_reason"), inside(delta, "stop_details", "explanation")
         if not isinstance(reason, str):
             return
-        details = delta.get("stop_details")
-        why = details.get("explanation") if isinstance(details, Mapping) else None
         if reason == "refusal" and isinstance(why, str) and why:
             yield ExtraPart({"refusal": why}, self.index)
         yield FinishPart(reason, self.index)
@@ -575,8 +514,7 @@ class MessagePieces:
         fresh = before.input - before.cache_read - before.cache_write
         read = _tokens(bill.get("cache_read_input_tokens"), before.cache_read)
         written = _tokens(bill.get("cache_creation_input_tokens"), before.cache_write)
-        by_life = bill.get("cache_creation")
-        hour = by_life.get("ephemeral_1h_input_tokens") if isinstance(by_life, Mapping) else None
+        hour = inside(bill, "cache_creation", "ephemeral_1h_input_tokens")
         self._usage = evolve(
             before,
             input=_tokens(bill.get("input_tokens"), fresh) + read + written,

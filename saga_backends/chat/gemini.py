@@ -12,12 +12,27 @@ from urllib.parse import quote
 
 from attrs import define, field, frozen
 
+from saga_backends.chat.arranged import (
+    OPENING,
+    SYSTEM,
+    Arranged,
+    arguments_of,
+    as_text,
+    calls_of,
+    effort_of,
+    functions_of,
+    nudge,
+    picture_url,
+    schema_of,
+    stops_of,
+    with_speaker,
+)
 from saga_backends.chat.client import ChatClient, connect, read_options
 from saga_backends.chat.dialect import Outgoing
 from saga_backends.chat.parameter import GOOGLE, LIMITS, fitting
-from saga_backends.chat.prefill import OPENING, nudge
 from saga_backends.chat.usage import token_count
 from saga_backends.http_client import bearer
+from saga_backends.json_text import inside, rows
 from saga_core.errors import UpstreamError
 from saga_core.messages import Block, PromptPlan
 from saga_core.ports import (
@@ -90,19 +105,19 @@ class GeminiDialect:
 
     def models(self, answer: Any) -> Any:
         """Return the models that generate text, in the format of OpenAI's list."""
-        listed = answer.get("models") if isinstance(answer, Mapping) else None
+        listed = inside(answer, "models")
         if not isinstance(listed, list):
             raise UpstreamError("Google lists no models under 'models'")
         return {"data": [_as_openai(model) for model in listed if _writes(model)]}
 
 
 def _writes(model: Any) -> bool:
-    methods = model.get("supportedGenerationMethods") if isinstance(model, Mapping) else None
+    methods = inside(model, "supportedGenerationMethods")
     return not isinstance(methods, list) or "generateContent" in methods
 
 
 def _as_openai(model: Any) -> Any:
-    name = model.get("name") if isinstance(model, Mapping) else None
+    name = inside(model, "name")
     return {"id": name.removeprefix("models/")} if isinstance(name, str) else model
 
 
@@ -152,7 +167,7 @@ def gemini_request(request: ChatRequest, rules: ParameterRules, *, streaming: bo
     kept, adjusted = fitting(params, rules, _TAKES)
     own = _own(made)
     arranged = contents_of(request.plan, rules)
-    body: dict[str, Any] = {"contents": arranged.contents}
+    body: dict[str, Any] = {"contents": arranged.messages}
     if arranged.system:
         body["systemInstruction"] = {"parts": arranged.system}
     config = {**own.pop("generationConfig", {}), **_settings(kept, adjusted)}
@@ -160,8 +175,8 @@ def gemini_request(request: ChatRequest, rules: ParameterRules, *, streaming: bo
         config |= _form(kept.get("response_format"))
     if "thinkingConfig" not in config and (thinking := _thinking(made, request.model)):
         config["thinkingConfig"] = thinking
-    modalities = made["modalities"]
-    if isinstance(modalities, list) and all(isinstance(each, str) for each in modalities):
+    modalities = rows(made["modalities"])
+    if modalities and all(isinstance(each, str) for each in modalities):
         config.setdefault("responseModalities", [each.upper() for each in modalities])
     for name in rules.refuses:
         if config.pop(name, None) is not None:
@@ -185,14 +200,12 @@ def gemini_request(request: ChatRequest, rules: ParameterRules, *, streaming: bo
 def _own(made: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that the client gave in this API's format, directly or in OpenAI's ``extra_body``."""
     own = dict(made[GOOGLE]) if isinstance(made[GOOGLE], Mapping) else {}
-    beside = made["extra_body"].get("google") if isinstance(made["extra_body"], Mapping) else None
     for name, ours in _BESIDE.items():
-        if not isinstance(beside, Mapping) or beside.get(name) is None:
-            continue
-        if ours == "thinkingConfig":
-            own["generationConfig"] = {ours: beside[name], **own.get("generationConfig", {})}
-        else:
-            own.setdefault(ours, beside[name])
+        beside = inside(made["extra_body"], "google", name)
+        if beside is not None and ours == "thinkingConfig":
+            own["generationConfig"] = {ours: beside, **own.get("generationConfig", {})}
+        elif beside is not None:
+            own.setdefault(ours, beside)
     return own
 
 
@@ -206,9 +219,7 @@ def _settings(kept: Mapping[str, Any], adjusted: list[AdjustedPart]) -> dict[str
         del found["topK"]  # means no limit
     if found.get("seed") == -1:
         del found["seed"]  # means any seed
-    stops = kept.get("stop")
-    stops = [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
-    stops = [stop for stop in stops if isinstance(stop, str) and stop]
+    stops = stops_of(kept.get("stop"))
     if len(stops) > _MOST_STOPS:
         why = f"stop: the first {_MOST_STOPS} of {len(stops)} are sent; the API takes no more"
         adjusted.append(AdjustedPart("stop", why))
@@ -219,19 +230,15 @@ def _settings(kept: Mapping[str, Any], adjusted: list[AdjustedPart]) -> dict[str
 
 def _form(form: Any) -> dict[str, Any]:
     """Return the settings for the ``response_format``."""
-    kind = form.get("type") if isinstance(form, Mapping) else None
-    if kind == "json_object":
+    if inside(form, "type") == "json_object":
         return {"responseMimeType": "application/json"}
-    held = form.get("json_schema") if kind == "json_schema" else None
-    if not isinstance(held, Mapping) or not isinstance(held.get("schema"), Mapping):
-        return {}
-    return {"responseMimeType": "application/json", "responseJsonSchema": held["schema"]}
+    schema = schema_of(form)
+    return {} if schema is None else {"responseMimeType": "application/json", "responseJsonSchema": schema}
 
 
 def _thinking(made: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the thinking config, if the client says how much to think."""
-    reasoning = made["reasoning"]
-    effort = made["reasoning_effort"] or (reasoning.get("effort") if isinstance(reasoning, Mapping) else None)
+    effort = effort_of(made)
     if effort == "off":
         effort = "none"
     if not isinstance(effort, str) or effort not in _BUDGETS:
@@ -246,100 +253,60 @@ def _thinking(made: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _tools(made: Mapping[str, Any]) -> dict[str, Any]:
-    declared = []
-    for tool in made["tools"] if isinstance(made["tools"], list) else ():
-        function = tool.get("function") if isinstance(tool, Mapping) else None
-        if isinstance(function, Mapping):
-            about = {name: function[name] for name in ("name", "description") if function.get(name)}
-            schema = function.get("parameters")
-            declared.append({**about, **({"parametersJsonSchema": schema} if schema else {})})
+    declared = [
+        {**about, **({"parametersJsonSchema": schema} if schema else {})}
+        for about, schema in functions_of(made["tools"])
+    ]
     if not declared:
         return {}
     found: dict[str, Any] = {"tools": [{"functionDeclarations": declared}]}
     choice = made["tool_choice"]
     if isinstance(choice, str) and choice in _MODES:
         found["toolConfig"] = {"functionCallingConfig": {"mode": _MODES[choice]}}
-    elif isinstance(choice, Mapping) and isinstance(choice.get("function"), Mapping):
-        allowed = [str(choice["function"].get("name", ""))]
+    elif isinstance(inside(choice, "function"), Mapping):
+        allowed = [str(inside(choice, "function", "name") or "")]
         found["toolConfig"] = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": allowed}}
     return found
 
 
 # -- the contents -------------------------------------------------------------------------------------------------
 
-_SYSTEM = ("system", "developer")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,([A-Za-z0-9+/=_\s-]+)\Z")
 
 
-@define
-class _Content:
-    role: str
-    parts: list[dict[str, Any]]
-
-
-@define
-class Contents:
-    """A prompt in the format of the API."""
-
-    system: list[dict[str, Any]] = field(factory=list)
-    contents: list[dict[str, Any]] = field(factory=list)
-    beginning: str = ""
-    """The beginning of the reply, if the model is asked to continue from it instead of being given a prefill."""
-    adjusted: list[AdjustedPart] = field(factory=list)
-
-
-def contents_of(plan: PromptPlan, rules: ParameterRules) -> Contents:
+def contents_of(plan: PromptPlan, rules: ParameterRules) -> Arranged:
     """Convert the messages of the plan. Adjacent messages of the same role become one content.
 
     System messages within the history become user messages in the same place. Moving them to the front would change the
     beginning of the prompt on every turn.
     """
-    found = Contents()
+    found = Arranged("parts")
     names: dict[str, str] = {}
-    said: list[_Content] = []
     for block, message in zip(plan.blocks, plan.to_openai(), strict=True):
         parts = _parts(block, message, names, found)
-        if not parts:
-            continue
-        if block.role in _SYSTEM and not said:
+        if block.role in SYSTEM and not found.messages:
             found.system += parts
-            continue
-        role = "model" if block.role == "assistant" else "user"
-        if said and said[-1].role == role:
-            said[-1].parts += parts
         else:
-            said.append(_Content(role, parts))
-    if not said:
-        said.append(_Content("user", [{"text": OPENING}]))
-    _pair_tools(said)
-    _finish(said, found, rules.prefill)
-    found.contents = [{"role": content.role, "parts": content.parts} for content in said]
+            found.say("model" if block.role == "assistant" else "user", parts)
+    if not found.messages:
+        found.say("user", [{"text": OPENING}])
+    _pair_tools(found.messages)
+    last = found.messages[-1]
+    end = last["parts"][-1].get("text")
+    if last["role"] == "model" and isinstance(end, str) and not rules.prefill:
+        found.go_on(end, {"text": nudge(end)})
     return found
 
 
-def _finish(said: list[_Content], found: Contents, prefill: bool) -> None:
-    last = said[-1]
-    end = last.parts[-1].get("text")
-    if last.role != "model" or not isinstance(end, str) or prefill:
-        return
-    found.beginning = end
-    said.append(_Content("user", [{"text": nudge(end)}]))
-    found.adjusted.append(
-        AdjustedPart("prefill", "the model cannot be given a reply's beginning; it is asked to go on from there")
-    )
-
-
-def _parts(block: Block, message: Mapping[str, Any], names: dict[str, str], found: Contents) -> list[dict[str, Any]]:
+def _parts(block: Block, message: Mapping[str, Any], names: dict[str, str], found: Arranged) -> list[dict[str, Any]]:
     """Return the parts of one message. ``names`` maps the ids of calls to the names of the tools."""
     content = message.get("content")
     if block.role == "tool":
         return [_result(block, content, names, found)]
     given: Iterable[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
     parts = [made for part in given if (made := _part(part, found)) is not None]
-    name = block.extra.get("name")
-    if parts and isinstance(name, str) and name and "text" in parts[0]:
-        begun = parts[0]["text"].lstrip().startswith(f"{name}:")
-        parts[0]["text"] = parts[0]["text"] if begun else f"{name}: {parts[0]['text']}"
+    if parts and "text" in parts[0]:
+        parts[0]["text"] = with_speaker(parts[0]["text"], block.extra.get("name"))
     if block.role == "assistant":
         if parts and (signature := _signature(block.extra)):
             parts[-1]["thoughtSignature"] = signature
@@ -347,17 +314,16 @@ def _parts(block: Block, message: Mapping[str, Any], names: dict[str, str], foun
     return parts
 
 
-def _part(part: Any, found: Contents) -> dict[str, Any] | None:
+def _part(part: Any, found: Arranged) -> dict[str, Any] | None:
     """Convert a content part of a chat to a part of this API. A part of type ``google`` already is one."""
-    kind = part.get("type") if isinstance(part, Mapping) else None
+    kind = inside(part, "type")
     if kind == "text":
         text = part.get("text")
         return {"text": text} if isinstance(text, str) and text.strip() else None
     if kind == "google" and isinstance(part.get("part"), Mapping):
         return dict(part["part"])
     if kind == "image_url":
-        image = part.get("image_url")
-        made = _picture(image.get("url") if isinstance(image, Mapping) else image)
+        made = _picture(picture_url(part))
         if made is not None:
             return made
     if kind == "input_audio" and isinstance(part.get("input_audio"), Mapping):
@@ -367,7 +333,7 @@ def _part(part: Any, found: Contents) -> dict[str, Any] | None:
         made = _inline(part["file"].get("file_data"))
         if made is not None:
             return made
-    found.adjusted.append(AdjustedPart("content", f"a part of kind {kind!r} is left out: the model does not take it"))
+    found.leave_out(kind)
     return None
 
 
@@ -389,36 +355,22 @@ def _inline(url: Any) -> dict[str, Any] | None:
 
 def _signature(extra: Mapping[str, Any]) -> str:
     """The signature by which Google recognises its own thoughts, in the field of its OpenAI API."""
-    content = extra.get("extra_content")
-    google = content.get("google") if isinstance(content, Mapping) else None
-    signature = google.get("thought_signature") if isinstance(google, Mapping) else None
+    signature = inside(extra, "extra_content", "google", "thought_signature")
     return signature if isinstance(signature, str) else ""
 
 
 def _called(calls: Any, names: dict[str, str]) -> list[dict[str, Any]]:
     found = []
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
-            continue
+    for call, function in calls_of(calls):
         number, name = str(call.get("id") or ""), str(function.get("name") or "")
         names[number] = name
-        told = {"functionCall": {**_numbered(number), "name": name, "args": _object(function.get("arguments"))}}
+        told = {"functionCall": {**_numbered(number), "name": name, "args": arguments_of(function)}}
         signature = _signature(call)
         found.append({**told, "thoughtSignature": signature} if signature else told)
     return found
 
 
-def _object(arguments: Any) -> dict[str, Any]:
-    """Return the arguments of a call as a dict. Anything but a JSON object is wrapped in one."""
-    try:
-        given = json.loads(arguments) if isinstance(arguments, str) and arguments else {}
-    except (ValueError, RecursionError):
-        given = {"arguments": arguments}
-    return given if isinstance(given, dict) else {"arguments": given}
-
-
-def _result(block: Block, content: Any, names: Mapping[str, str], found: Contents) -> dict[str, Any]:
+def _result(block: Block, content: Any, names: Mapping[str, str], found: Arranged) -> dict[str, Any]:
     number = str(block.extra.get("tool_call_id") or "")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
     texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
@@ -439,32 +391,34 @@ def _numbered(number: str) -> dict[str, str]:
     return {"id": number} if number and not is_made(number) else {}
 
 
-def _pair_tools(said: list[_Content]) -> None:
+def _pair_tools(said: list[dict[str, Any]]) -> None:
     """Turn a result without its call, or a call without its result, into text. A history may be cut between them.
 
     Calls and results are paired by name, id and order. The API pairs those without an id by name and order too.
     """
+    calls: list[dict[str, Any]] = []
     for at, content in enumerate(said):
-        following = said[at + 1].parts if at + 1 < len(said) else []
-        calls = [part for part in content.parts if "functionCall" in part]
-        results = [part for part in following if "functionResponse" in part]
-        for call in calls:
-            answer = next((each for each in results if _same(call, each)), None)
-            if answer is None:
-                place = next(place for place, part in enumerate(content.parts) if part is call)
-                about = call["functionCall"]
-                said_so = f"({about['name']}: {json.dumps(about['args'], ensure_ascii=False)})"
-                content.parts[place] = {"text": said_so}
+        parts, answers = content["parts"], bool(calls)
+        for place, part in enumerate(parts):
+            if "functionResponse" not in part:
+                continue
+            call = next((each for each in calls if _same(each, part)), None)
+            if call is None:
+                parts[place] = {"text": json.dumps(part["functionResponse"]["response"], ensure_ascii=False)}
             else:
-                results = [each for each in results if each is not answer]
-        for lone in results:
-            place = next(place for place, part in enumerate(following) if part is lone)
-            following[place] = {"text": json.dumps(lone["functionResponse"]["response"], ensure_ascii=False)}
-        if calls:
-            following.sort(key=lambda part: "functionResponse" not in part)
-    for part_at, part in enumerate(said[0].parts):
-        if "functionResponse" in part:
-            said[0].parts[part_at] = {"text": json.dumps(part["functionResponse"]["response"], ensure_ascii=False)}
+                calls = [each for each in calls if each is not call]
+        _tell(said[at - 1]["parts"], calls)
+        if answers:
+            parts.sort(key=lambda part: "functionResponse" not in part)
+        calls = [part for part in parts if "functionCall" in part]
+    _tell(said[-1]["parts"], calls)
+
+
+def _tell(parts: list[dict[str, Any]], calls: list[dict[str, Any]]) -> None:
+    """Turn the ``calls`` among ``parts``, which have no result, into text."""
+    for place, part in enumerate(parts):
+        if any(part is call for call in calls):
+            parts[place] = {"text": as_text(part["functionCall"]["name"], part["functionCall"]["args"])}
 
 
 def _same(call: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
@@ -515,8 +469,7 @@ class GeminiPieces:
             first, self._usage = self._usage is None, _usage(value["usageMetadata"])
             if first:
                 yield UsagePart(self._usage)
-        candidates = value.get("candidates")
-        for candidate in candidates[:1] if isinstance(candidates, list) else ():
+        for candidate in rows(value.get("candidates"))[:1]:
             if isinstance(candidate, Mapping):
                 yield from self._candidate(candidate)
         feedback = value.get("promptFeedback")
@@ -536,9 +489,7 @@ class GeminiPieces:
             yield UsagePart(self._usage)
 
     def _candidate(self, candidate: Mapping[str, Any]) -> Iterator[ChatPart]:
-        content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, Mapping) else None
-        for part in parts if isinstance(parts, list) else ():
+        for part in rows(inside(candidate, "content", "parts")):
             if isinstance(part, Mapping):
                 yield from self._part(part)
         self._about |= {name: _unquoted(candidate[name]) for name in _ABOUT if candidate.get(name)}
@@ -584,12 +535,12 @@ class GeminiPieces:
 
 def _unquoted(about: Any) -> Any:
     """Return grounding metadata without the quoted text, because the quotes may contain the state block."""
-    supports = about.get("groundingSupports") if isinstance(about, Mapping) else None
+    supports = inside(about, "groundingSupports")
     if not isinstance(supports, list):
         return about
     kept = []
     for support in supports:
-        segment = support.get("segment") if isinstance(support, Mapping) else None
+        segment = inside(support, "segment")
         if isinstance(segment, Mapping):
             support = {**support, "segment": {name: segment[name] for name in segment if name != "text"}}
         kept.append(support)
@@ -598,9 +549,7 @@ def _unquoted(about: Any) -> Any:
 
 def _data_url(data: Any) -> str:
     """Return the data URL of a picture, or an empty text for other data."""
-    if not isinstance(data, Mapping):
-        return ""
-    kind, content = data.get("mimeType"), data.get("data")
+    kind, content = inside(data, "mimeType"), inside(data, "data")
     if not isinstance(kind, str) or not kind.startswith("image/") or not isinstance(content, str):
         return ""
     return f"data:{kind};base64,{content}"

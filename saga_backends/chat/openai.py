@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from attrs import define, field, frozen
 
+from saga_backends.chat.arranged import OPENING, SYSTEM, nudge
 from saga_backends.chat.client import ChatClient, connect, read_options
 from saga_backends.chat.dialect import Outgoing, Pieces
 from saga_backends.chat.parameter import GOOGLE, fitting
-from saga_backends.chat.prefill import OPENING, nudge
 from saga_backends.chat.text_completion import TextPieces, server_root, text_outgoing
 from saga_backends.chat.tool_calls import well_formed
 from saga_backends.chat.usage import usage_of
@@ -128,7 +128,6 @@ STRICT = ("openai", "google")
 """Dialects that reject unknown fields."""
 
 _MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
-_SYSTEM = ("system", "developer")
 _MARK = "prompt_cache_breakpoint"
 
 
@@ -206,8 +205,8 @@ def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     for message in messages:
-        told = any(each["role"] not in _SYSTEM for each in found)
-        role = "user" if message["role"] in _SYSTEM and told else message["role"]
+        told = any(each["role"] not in SYSTEM for each in found)
+        role = "user" if message["role"] in SYSTEM and told else message["role"]
         content = message.get("content")
         if content in ("", []) and not message.get("tool_calls"):
             continue
@@ -218,7 +217,7 @@ def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if role == "assistant" and not told:
             found.append({"role": "user", "content": OPENING})
         found.append({**message, "role": role})
-    if all(message["role"] in _SYSTEM for message in found):
+    if all(message["role"] in SYSTEM for message in found):
         found.append({"role": "user", "content": OPENING})
     return found
 

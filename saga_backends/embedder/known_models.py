@@ -30,6 +30,7 @@ _SEARCH = "Represent this sentence for searching relevant passages: "
 _E5_INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
 _QWEN = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 _GEMMA = ("task: search result | query: ", "title: none | text: ")
+_E5 = ("query: ", "passage: ")
 _NOMIC = ("search_query: ", "search_document: ")
 
 # Patterns that are searched in the lower-case name of the model. The first match counts.
@@ -40,7 +41,9 @@ _FAMILIES: tuple[tuple[str, EmbeddingFacts], ...] = (
     (r"gemini-embedding-001", EmbeddingFacts(3_072, shortens=True)),
     (r"mistral-embed", EmbeddingFacts(1_024)),
     (r"e5-large-instruct", EmbeddingFacts(1_024, _E5_INSTRUCT)),
-    (r"e5-(?:large|base|small)", EmbeddingFacts(0, "query: ", "passage: ", 0.78)),
+    (r"e5-large", EmbeddingFacts(1_024, *_E5, 0.78)),
+    (r"e5-base", EmbeddingFacts(768, *_E5, 0.78)),
+    (r"e5-small", EmbeddingFacts(384, *_E5, 0.78)),
     (r"bge-m3", EmbeddingFacts(1_024)),
     (r"bge-(?:large|base|small)-en", EmbeddingFacts(0, _SEARCH)),
     (r"mxbai-embed-large", EmbeddingFacts(1_024, _SEARCH, shortens=True)),
@@ -56,15 +59,8 @@ _FAMILIES: tuple[tuple[str, EmbeddingFacts], ...] = (
     (r"paraphrase-multilingual-minilm", EmbeddingFacts(384)),
 )
 
-_E5_SIZES = {"e5-large": 1_024, "e5-base": 768, "e5-small": 384}
-
 
 def facts_of_model(name: str) -> EmbeddingFacts:
     """Return the facts about a model. ``name`` may include a provider, an organisation and a tag."""
     plain = name.lower()
-    for pattern, facts in _FAMILIES:
-        if re.search(pattern, plain):
-            sizes = (size for part, size in _E5_SIZES.items() if part in plain)
-            dimension = facts.dimension or next(sizes, 0)
-            return EmbeddingFacts(dimension, facts.query, facts.passage, facts.baseline, facts.shortens)
-    return EmbeddingFacts()
+    return next((facts for pattern, facts in _FAMILIES if re.search(pattern, plain)), EmbeddingFacts())

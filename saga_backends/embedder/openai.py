@@ -15,16 +15,17 @@ import re
 import sys
 from array import array
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from hashlib import blake2b
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from attrs import define, field, frozen
 
 from saga_backends.embedder import strangers
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
+from saga_backends.embedder.options import baseline_or, check_least
 from saga_backends.embedder.questions import QueriesInProgress
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import BadVector, blank, unit
@@ -63,10 +64,14 @@ def read_answer(raw: bytes, count: int, dimension: int) -> list[array[float]]:
         raise BadAnswer(f"answered with {len(data)} vectors for {count} texts")
     vectors: list[array[float] | None] = [None] * count
     for place, each in zip(_places(data), data, strict=True):
+        remedy = ""
         try:
-            vectors[place] = unit(_numbers(each.get("embedding")), dimension)
+            numbers = _numbers(each.get("embedding"))
+            if len(numbers) != dimension:
+                remedy = f"; set recall.options.dimension: {len(numbers)}"
+            vectors[place] = unit(numbers, dimension)
         except BadVector as error:
-            raise BadAnswer(f"answered with a vector that {error}{_remedy(each, dimension)}") from None
+            raise BadAnswer(f"answered with a vector that {error}{remedy}") from None
     return [vector for vector in vectors if vector is not None]
 
 
@@ -96,15 +101,6 @@ def _numbers(given: Any) -> array[float]:
         return array("d", given)
     except OverflowError:
         raise BadVector("has components that are not finite (NaN or infinity)") from None
-
-
-def _remedy(each: Mapping[str, Any], dimension: int) -> str:
-    given = each.get("embedding")
-    try:
-        count = len(_numbers(given))
-    except BadVector:
-        return ""
-    return f"; set recall.options.dimension: {count}" if count != dimension else ""
 
 
 # --- Explains failures of an embeddings endpoint in terms of the embedder's own settings, without keys ------------
@@ -145,7 +141,7 @@ class EmbedderBlame(Blame):
         return super()._remedy(status)
 
 
-# --- Checks the options of the embedder ``openai`` and completes them with known facts about the model ------------
+# --- Settings, with known facts about the model -------------------------------------------------------------------
 
 ADDRESS = "https://api.openai.com/v1"
 SHORTEST = 200
@@ -176,21 +172,6 @@ class RequestSettings:
         return (self.query_prefix if mode == "query" else self.passage_prefix) + text[: self.max_chars]
 
 
-@frozen
-class OpenAIOptions:
-    """The checked and completed options."""
-
-    name: str
-    host: str
-    """The host and port, for messages."""
-    base_url: str
-    key: str | None = field(repr=False)
-    """None if no key is sent."""
-    baseline: float | None
-    cache: int
-    asked: RequestSettings
-
-
 def _text(given: dict[str, Any], name: str) -> str | None:
     value = given[name]
     if value is not None and (not isinstance(value, str) or not value):
@@ -207,16 +188,9 @@ def _prefix(given: dict[str, Any], name: str, usual: str) -> str:
     return value
 
 
-def _at_least(given: dict[str, Any], name: str, least: float) -> Any:
-    value = given[name]
-    if value < least:
-        raise BadInput(f"recall.options.{name}: {value!r} is out of range; give at least {least:g}")
-    return value
-
-
 def _dimension(given: dict[str, Any], model: str, facts: EmbeddingFacts) -> tuple[int, bool]:
     """Return the dimension, and whether it must be requested from the server."""
-    wanted = _at_least(given, "dimension", 0) or facts.dimension
+    wanted = given["dimension"] or facts.dimension
     if not wanted:
         raise BadInput(
             f"recall.options.dimension: how many components a vector of {model!r} has is not known here; give the "
@@ -244,75 +218,8 @@ def _host(base_url: str | None) -> str:
         raise BadInput("recall.options.base_url: give a URL such as http://127.0.0.1:11434/v1") from None
 
 
-def read_options(options: OpenOptions) -> OpenAIOptions:
-    """Check and complete the options. Raises ``BadInput`` with the name of the option, but never with a key."""
-    given = options.take(
-        name="openai",
-        model=None,
-        base_url=None,
-        api_key=None,
-        dimension=0,
-        ask_dimension=False,
-        query_prefix=None,
-        passage_prefix=None,
-        baseline=None,
-        batch=64,
-        timeout=20.0,
-        max_retries=4,
-        retry_seconds=10.0,
-        max_chars=6_000,
-        encoding="base64",
-        cache=512,
-    )
-    model, base_url, api_key = (_text(given, name) for name in ("model", "base_url", "api_key"))
-    if model is None:
-        raise BadInput("recall.options.model: which embedding model? Give it here, or as models.embedding")
-    if given["encoding"] not in _FORMATS:
-        raise BadInput(f"recall.options.encoding: {given['encoding']!r} is neither of {', '.join(_FORMATS)}")
-    host = _host(base_url)
-    key = api_key
-    if base_url is None:  # the key from the environment is only sent to OpenAI itself
-        key = api_key or os.environ.get("OPENAI_API_KEY")
-    if not key and base_url is None:
-        raise BadInput(
-            "recall.options.api_key: none is given, and OPENAI_API_KEY is not set; give it or recall.options.base_url"
-        )
-    facts = facts_of_model(model)
-    dimension, ask = _dimension(given, model, facts)
-    return OpenAIOptions(
-        given["name"],
-        host,
-        base_url or ADDRESS,
-        key,
-        _baseline(given["baseline"], facts),
-        int(_at_least(given, "cache", 0)),
-        RequestSettings(
-            model,
-            dimension,
-            ask,
-            _prefix(given, "query_prefix", facts.query),
-            _prefix(given, "passage_prefix", facts.passage),
-            min(int(_at_least(given, "batch", 1)), max(1, MOST_BODY // (dimension * _COMPONENT))),
-            float(_at_least(given, "timeout", 0.01)),
-            int(_at_least(given, "max_retries", 0)),
-            float(_at_least(given, "retry_seconds", 0.0)),
-            int(_at_least(given, "max_chars", SHORTEST)),
-            given["encoding"],
-        ),
-    )
-
-
-def _baseline(given: Any, facts: EmbeddingFacts) -> float | None:
-    if given is None:
-        return facts.baseline
-    if type(given) not in (int, float) or not 0.0 <= given < 1.0:
-        raise BadInput(f"recall.options.baseline: {given!r} is no cosine; give a number from 0 to below 1")
-    return float(given)
-
-
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T")
 
 VERSION = 1
 """Part of the embedder's id. It increases with every change that alters vectors."""
@@ -329,7 +236,7 @@ class OpenAIEmbedder:
     name: str
     host: str
     asked: RequestSettings
-    _connect: Callable[[], Awaitable[httpx2.AsyncClient]] = field(repr=False)
+    _connect: Callable[[], Coroutine[Any, Any, httpx2.AsyncClient]] = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
     _baseline: float | None = field(repr=False)
     _recent: RecentVectors = field(repr=False)
@@ -371,7 +278,7 @@ class OpenAIEmbedder:
     def warm(self) -> None:
         """Start creating the HTTP client before the first request."""
         if self._client is None:
-            self._client = asyncio.create_task(_awaited(self._connect), name="saga-embedder-connect")
+            self._client = asyncio.create_task(self._connect(), name="saga-embedder-connect")
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """Return a unit vector for each text, or a zero vector for a blank text.
@@ -519,20 +426,56 @@ class OpenAIEmbedder:
             raise blame.useless(error) from None
 
 
-async def _awaited(call: Callable[[], Awaitable[T]]) -> T:
-    return await call()
-
-
 async def _open(options: OpenOptions) -> OpenAIEmbedder:
-    found = read_options(options)
+    given = options.take(
+        name="openai",
+        model=None,
+        base_url=None,
+        api_key=None,
+        dimension=0,
+        ask_dimension=False,
+        query_prefix=None,
+        passage_prefix=None,
+        baseline=None,
+        batch=64,
+        timeout=20.0,
+        max_retries=4,
+        retry_seconds=10.0,
+        max_chars=6_000,
+        encoding="base64",
+        cache=512,
+    )
+    model, base_url, key = (_text(given, name) for name in ("model", "base_url", "api_key"))
+    if model is None:
+        raise BadInput("recall.options.model: which embedding model? Give it here, or as models.embedding")
+    if given["encoding"] not in _FORMATS:
+        raise BadInput(f"recall.options.encoding: {given['encoding']!r} is neither of {', '.join(_FORMATS)}")
+    host = _host(base_url)
+    if base_url is None:  # the key from the environment is only sent to OpenAI itself
+        key = key or os.environ.get("OPENAI_API_KEY")
+        if not key:
+            remedy = "give it or recall.options.base_url"
+            raise BadInput(f"recall.options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}")
+    check_least(given, dimension=0, cache=0, batch=1, timeout=0.01, max_retries=0, retry_seconds=0, max_chars=SHORTEST)
+    facts = facts_of_model(model)
+    dimension, ask = _dimension(given, model, facts)
+    asked = RequestSettings(
+        model=model,
+        dimension=dimension,
+        ask_dimension=ask,
+        query_prefix=_prefix(given, "query_prefix", facts.query),
+        passage_prefix=_prefix(given, "passage_prefix", facts.passage),
+        batch=min(given["batch"], max(1, MOST_BODY // (dimension * _COMPONENT))),
+        **{name: given[name] for name in ("timeout", "max_retries", "retry_seconds", "max_chars", "encoding")},
+    )
     return OpenAIEmbedder(
-        name=found.name,
-        host=found.host,
-        asked=found.asked,
-        connect=lambda: open_http(found.base_url, found.asked.timeout, bearer(found.key)),
-        secrets=(found.key,) if found.key else (),
-        baseline=found.baseline,
-        recent=RecentVectors(found.cache),
+        name=given["name"],
+        host=host,
+        asked=asked,
+        connect=lambda: open_http(base_url or ADDRESS, asked.timeout, bearer(key)),
+        secrets=(key,) if key else (),
+        baseline=baseline_or(given["baseline"], facts.baseline),
+        recent=RecentVectors(given["cache"]),
     )
 
 
