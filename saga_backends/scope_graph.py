@@ -36,6 +36,12 @@ def sealed(thing: _Thing) -> _Thing:
     return evolve(thing, properties=MappingProxyType(dict(properties)) if properties else _NONE)
 
 
+def sealed_mutation(mutation: Mutation) -> Mutation:
+    """Return a checked mutation with read-only properties of its own, which its caller cannot change any more."""
+    nodes, edges = tuple(map(sealed, mutation.put_nodes)), tuple(map(sealed, mutation.put_edges))
+    return evolve(mutation, put_nodes=nodes, put_edges=edges)
+
+
 async def import_classes() -> None:
     """Import the classes of networkx in a thread, before the first ``ScopeGraph`` is made. Raises ``ImportError``."""
     if CLASSES not in sys.modules:

@@ -60,6 +60,14 @@ class Worker:
         finally:
             del future  # breaks a reference cycle: the future refers to the exception, whose traceback refers here
 
+    async def shut(self, close: Callable[[], None]) -> None:
+        """Run the queued jobs and ``close``, then end the thread. Further calls also wait for that."""
+        try:
+            if not self._closing:
+                await self.run(close)
+        finally:
+            await self.aclose()
+
     async def aclose(self) -> None:
         """Run the queued jobs, then end the thread. Further calls also wait until the thread has ended."""
         if not self._closing:

@@ -1,4 +1,4 @@
-"""Replace a file atomically, with retries on Windows while other programs have it open."""
+"""Files on the disk: replaced atomically, also on Windows while other programs have them open, and synced."""
 
 from __future__ import annotations
 
@@ -24,3 +24,25 @@ def replace_file(new: Path, place: Path) -> None:
         else:
             return
     new.replace(place)
+
+
+def write_synced(path: Path, raw: bytes) -> None:
+    """Write a file, whose contents are on the disk when this returns. Raises ``OSError``."""
+    with path.open("wb") as file:
+        file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(path: Path) -> None:
+    """Sync a file, or the entries of a directory, to the disk. Raises ``OSError``.
+
+    Windows cannot open directories, and syncs them by itself.
+    """
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

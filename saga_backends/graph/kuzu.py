@@ -24,15 +24,15 @@ For example ``MATCH (c:Entity {label: 'Character'})-[t:Tie {type: 'LOCATED_AT'}]
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
-
-from attrs import evolve
 
 from saga_backends.graph import kuzu_engine
 from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import Engine
 from saga_backends.graph.kuzu_query import QueryDoor
 from saga_backends.graph.kuzu_tables import KuzuTables
+from saga_backends.scope_graph import sealed_mutation
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
@@ -82,20 +82,14 @@ class KuzuGraph:
         self._closed = True
         if self._door is not None:
             await self._door.close()
-        if not self._worker.closed:
-            await _shut(self._database, self._worker)
-        await self._worker.aclose()
+        await self._worker.shut(self._database.close)
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``."""
         self._check_scope(scope)
         check_mutation(mutation, self._limits)
         # The write continues if the caller is cancelled, so it needs its own copy of the values.
-        own = evolve(
-            mutation,
-            put_nodes=tuple(evolve(node, properties=dict(node.properties)) for node in mutation.put_nodes),
-            put_edges=tuple(evolve(edge, properties=dict(edge.properties)) for edge in mutation.put_edges),
-        )
+        own = sealed_mutation(mutation)
         await self._worker.run(self._tables.apply, scope, own)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
@@ -167,13 +161,6 @@ class KuzuGraph:
         check_scope(scope, self._limits)
 
 
-async def _shut(database: KuzuDatabase, worker: Worker) -> None:
-    try:
-        await worker.run(database.close)
-    finally:
-        await worker.aclose()
-
-
 async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
     taken = options.take(buffer_pool_mb=128, max_db_mb=65_536, raw_query=False)
     pool_mb, max_mb = taken["buffer_pool_mb"], taken["max_db_mb"]
@@ -190,18 +177,16 @@ async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
     try:
         await worker.run(database.open)
     except BaseException:
-        await _shut(database, worker)  # the opening may have succeeded even if it was cancelled
+        await worker.shut(database.close)  # the opening may have succeeded even if it was cancelled
         raise
     return cast(GraphStore, KuzuGraph(database, worker, raw_query=taken["raw_query"]))
 
 
-async def _open_kuzu(options: OpenOptions) -> GraphStore:
-    return await _open(kuzu_engine.KUZU, options)
-
-
-async def _open_ladybug(options: OpenOptions) -> GraphStore:
-    return await _open(kuzu_engine.LADYBUG, options)
-
-
-KUZU = Backend("graph", "kuzu", _open_kuzu, "a Kuzu database on disk; Ladybug is maintained and faster", "kuzu")
-LADYBUG = Backend("graph", "ladybug", _open_ladybug, "a Ladybug database on disk", "ladybug")
+KUZU = Backend(
+    "graph",
+    "kuzu",
+    partial(_open, kuzu_engine.KUZU),
+    "a Kuzu database on disk; Ladybug is maintained and faster",
+    "kuzu",
+)
+LADYBUG = Backend("graph", "ladybug", partial(_open, kuzu_engine.LADYBUG), "a Ladybug database on disk", "ladybug")

@@ -9,9 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from attrs import evolve
-
-from saga_backends.scope_graph import CLASSES, ScopeGraph, identity, import_classes, sealed
+from saga_backends.scope_graph import CLASSES, ScopeGraph, identity, import_classes, sealed_mutation
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, NotSupported, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
@@ -91,11 +89,7 @@ class NetworkxGraph:
     def _checked(self, mutation: Mutation) -> Mutation:
         """Return the mutation with read-only properties. Raises ``BadInput``."""
         check_mutation(mutation, self._info.limits)
-        return evolve(
-            mutation,
-            put_nodes=tuple(map(sealed, mutation.put_nodes)),
-            put_edges=tuple(map(sealed, mutation.put_edges)),
-        )
+        return sealed_mutation(mutation)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """See ``GraphStore.get``."""

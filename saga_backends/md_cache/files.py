@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.ids import digest
 from saga_core.registry import Backend, OpenOptions
-from saga_core.replacing import replace_file
+from saga_core.replacing import replace_file, sync, write_synced
 from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo
 from saga_core.stores.validate import check_pages, check_scope
 from saga_core.values import PAGE_NAMES
@@ -97,9 +96,9 @@ class Generation:
         """Replace the generation. If this raises, readers see either the old or the new generation."""
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _sync_directory(self.path.parent)
+            sync(self.path.parent)
         self._replace(_PENDING, _dump(self._scope, pages))
-        _sync_directory(self.path)
+        sync(self.path)
         self._publish(pages)
 
     def settle(self) -> None:
@@ -121,24 +120,21 @@ class Generation:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-        _sync_directory(self.path if self.path.exists() else self.path.parent)
+        sync(self.path if self.path.exists() else self.path.parent)
 
     def _publish(self, pages: Pages) -> None:
         for name, text in pages.files.items():
             raw = text.encode()
             if _load(self.path / name) != raw:
                 self._replace(name, raw)
-        _sync_directory(self.path)
+        sync(self.path)
         with self._guard:
             replace_file(self.path / _PENDING, self.path / _SETTLED)
 
     def _replace(self, name: str, raw: bytes) -> None:
         """Replace a file atomically with ``raw``, which is synced to the disk before."""
         temporary = self.path / _temporary(name)
-        with temporary.open("wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(temporary, raw)
         with self._guard:
             replace_file(temporary, self.path / name)
 
@@ -234,16 +230,6 @@ def _load(path: Path) -> bytes | None:
 
 def _temporary(name: str) -> str:
     return f".{name.removeprefix('.')}.tmp"
-
-
-def _sync_directory(path: Path) -> None:
-    if os.name == "nt":
-        return  # Windows cannot sync directories, and does not need it
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 _NOT_IN_A_SLUG = re.compile(r"\W+")
@@ -415,11 +401,7 @@ async def _shut(root: _Root, reader: Worker, writer: Worker) -> None:
     try:
         await reader.aclose()
     finally:
-        try:
-            if not writer.closed:
-                await writer.run(root.close)
-        finally:
-            await writer.aclose()
+        await writer.shut(root.close)
 
 
 async def _open(options: OpenOptions) -> MdCache:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from attrs import evolve
-
 from saga_backends.resident.store import PAGE, ResidentStore
-from saga_backends.scope_graph import ScopeGraph, import_classes
+from saga_backends.scope_graph import ScopeGraph, import_classes, sealed_mutation
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.stores import Direction, Edge, GraphStore, Mutation, NativeExpand, Node, RawQuery, Value
@@ -27,11 +25,7 @@ class ResidentGraph(ResidentStore[GraphStore, ScopeGraph]):
         self._check_scope(scope)
         check_mutation(mutation, self._limits)
         # The write continues if the caller is cancelled, so it needs its own copy of the values.
-        own = evolve(
-            mutation,
-            put_nodes=tuple(evolve(node, properties=dict(node.properties)) for node in mutation.put_nodes),
-            put_edges=tuple(evolve(edge, properties=dict(edge.properties)) for edge in mutation.put_edges),
-        )
+        own = sealed_mutation(mutation)
 
         def mirror(image: ScopeGraph, _none: None) -> bool:
             image.apply(own)

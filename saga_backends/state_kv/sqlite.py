@@ -234,15 +234,9 @@ class _Threads:
     async def shut(self) -> None:
         """Finish the submitted calls, close and unlock. Further calls also wait until that is done."""
         try:
-            if not self.reader.closed:
-                await self.reader.run(self.reading.close)
+            await self.reader.shut(self.reading.close)
         finally:
-            await self.reader.aclose()
-            try:
-                if not self.writer.closed:
-                    await self.writer.run(self.file.close)
-            finally:
-                await self.writer.aclose()
+            await self.writer.shut(self.file.close)
 
 
 def _nothing() -> None:
@@ -324,8 +318,7 @@ class Beside:
 
     async def aclose(self) -> None:
         """Close the file."""
-        await self._thread.run(self._reading.close)
-        await self._thread.aclose()
+        await self._thread.shut(self._reading.close)
 
 
 async def open_beside(path: Path) -> Beside:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -23,7 +22,7 @@ from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
-from saga_core.replacing import replace_file
+from saga_core.replacing import replace_file, sync
 from saga_core.stores import Key
 
 SEAL = ("meta", "backup")
@@ -85,10 +84,10 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
                 original.backup(copied)
                 copied.execute("PRAGMA journal_mode=DELETE")
                 _seal(copied, made, saga)
-        _sync(part)
+        sync(part)
         found = read_copy(part)
         replace_file(part, target)
-        _sync(target.parent)
+        sync(target.parent)
     except StoreCorrupt as error:
         if str(error).startswith(f"{source}: "):
             raise
@@ -180,16 +179,6 @@ def _value(file: sqlite3.Connection, key: tuple[str, ...]) -> bytes | None:
 def _under(file: sqlite3.Connection, name: str) -> sqlite3.Cursor:
     start = encode((name,))
     return file.execute("SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key", (start, range_end(start)))
-
-
-def _sync(path: Path) -> None:
-    if os.name != "posix" and path.is_dir():
-        return  # directories cannot be synced on Windows
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # --- Salvages the readable entries of a damaged state file by copying them into a new file ------------------------

@@ -21,7 +21,7 @@ from attrs import frozen
 from saga_backends.path_lock import PathLock
 from saga_backends.path_owner import FOLDER_LABEL, claim
 from saga_core.errors import NewerSchema, SagaError, StoreCorrupt, StoreError, StoreUnavailable
-from saga_core.replacing import replace_file
+from saga_core.replacing import replace_file, sync, write_synced
 
 REBUILD = "move the directory away, and make the vectors anew with `saga rebuild`"
 """The remedy for damage. Vectors can be rebuilt from the journal."""
@@ -78,12 +78,9 @@ class EngineFolder:
         text = json.dumps(label, ensure_ascii=False, indent=1)
         new = self.path / (FOLDER_LABEL + ".new")
         try:
-            with new.open("w", encoding="utf-8") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            write_synced(new, f"{text}\n".encode())
             replace_file(new, self.path / FOLDER_LABEL)
-            _sync_directory(self.path)
+            sync(self.path)
         except OSError as error:
             raise StoreError(
                 f"{self.path / FOLDER_LABEL}: cannot be written ({error.strerror}); make room, or let this user write "
@@ -170,14 +167,3 @@ def import_engine(module: str, extra: str) -> ModuleType:
         raise StoreUnavailable(
             f"vector.{extra}: {module} cannot be imported ({error}); install it with pip install 'saga-rp[{extra}]'"
         ) from error
-
-
-def _sync_directory(path: Path) -> None:
-    """Sync the entries of the directory to disk. Windows cannot open directories, and does this by itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

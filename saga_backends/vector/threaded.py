@@ -151,9 +151,7 @@ class ThreadedVectors:
     async def aclose(self) -> None:
         """Finish the submitted calls, close the engine and release its lock."""
         self._closed = True
-        if not self._worker.closed:
-            await _shut(self._engine, self._worker)
-        await self._worker.aclose()
+        await self._worker.shut(self._engine.close)
 
     async def compact(self) -> None:
         """See ``Compacting``. Raises ``NotSupported`` if the engine does not declare it."""
@@ -247,13 +245,6 @@ async def open_threaded(
     try:
         await worker.run(made.open)
     except BaseException:
-        await _shut(made, worker)  # the opening may have succeeded even if it was cancelled
+        await worker.shut(made.close)  # the opening may have succeeded even if it was cancelled
         raise
     return ThreadedVectors(made, worker)
-
-
-async def _shut(engine: VectorEngine, worker: Worker) -> None:
-    try:
-        await worker.run(engine.close)
-    finally:
-        await worker.aclose()

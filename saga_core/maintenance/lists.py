@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +16,7 @@ from attrs import AttrsInstance, asdict, frozen
 
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
-from saga_core.replacing import replace_file
+from saga_core.replacing import replace_file, write_synced
 
 T = TypeVar("T", bound=AttrsInstance)
 
@@ -38,10 +37,8 @@ def _read(data: Path, name: str, kind: type[T], remedy: str) -> list[T]:
 def _write(data: Path, name: str, entries: Sequence[AttrsInstance]) -> None:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may be stored elsewhere
     part = data / f"{name}.json.new"
-    with part.open("w", encoding="utf-8") as file:
-        file.write(json.dumps({name: [asdict(each) for each in entries]}, ensure_ascii=False, indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    text = json.dumps({name: [asdict(each) for each in entries]}, ensure_ascii=False, indent=2)
+    write_synced(part, f"{text}\n".encode())
     replace_file(part, data / f"{name}.json")
 
 
