@@ -15,9 +15,11 @@ from tests.web.chromium import MISSING, chromium
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_SLOW)
-settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+gc.disable()  # while tests are collected, which live until the end
 
 _LEVELS = {"": logging.WARNING, **dict.fromkeys(("saga", "saga_core", "saga_backends", "saga_server"), logging.NOTSET)}
 
@@ -42,7 +44,8 @@ def pytest_collection_finish() -> None:
     """Freeze the collected tests, which live until the end: full garbage collections would visit them each time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(1_000, 10, 200)
+    gc.set_threshold(10_000, 10, 200)
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from conformance import Status, Verdict, isolated, run
 from conformance.checks import registered
@@ -22,37 +19,26 @@ from conformance.runner import run_check
 from tests.conformance import liars
 from tests.conformance.harnesses import HARNESSES
 
-ROOT = Path(__file__).resolve().parents[2]
 
-
-def told(name: str, *options: str, lie: str = "") -> subprocess.CompletedProcess[str]:
-    """The command line on a liar."""
-    command = [
-        sys.executable,
-        "-m",
-        "conformance",
-        "run",
-        f"tests.conformance.liars:{name}",
-        "--profile",
-        "quick",
-    ]
-    environ = {**os.environ, "SAGA_LIE": lie}
-    return subprocess.run([*command, *options], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+def told(name: str, *options: str, lie: str = "") -> Result:
+    """The command line on a liar, which lives in the process of its run alone."""
+    command = ["run", f"tests.conformance.liars:{name}", "--profile", "quick", *options]
+    return CliRunner(env={"SAGA_LIE": lie}).invoke(main, command)
 
 
 @pytest.mark.parametrize("lie", ["passes everything", "compares nothing"])
 def test_a_harness_that_patches_the_suite_is_seen(lie: str) -> None:
     done = told("FORGETFUL", "--only", "S-1", lie=lie)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "invalid" in done.stdout
-    assert "the harness changed the suite" in done.stdout
-    assert "was judged wrongly" in done.stdout, "the canaries see it by themselves"
+    assert done.exit_code == 3, done.output
+    assert "invalid" in done.output
+    assert "the harness changed the suite" in done.output
+    assert "was judged wrongly" in done.output, "the canaries see it by themselves"
 
 
 def test_a_store_that_ends_the_process_is_not_taken_for_a_right_one() -> None:
     done = told("LEAVES", "--only", "S-4")
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "ended before it had answered" in done.stdout
+    assert done.exit_code == 3, done.output
+    assert "ended before it had answered" in done.output
 
 
 @pytest.mark.deep
@@ -71,13 +57,13 @@ def test_a_store_that_blocks_a_search_is_killed(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_harness_that_ends_with_a_good_code_changes_no_verdict() -> None:
     done = told("FORGETFUL", "--only", "S-1", lie="ends well")
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.exit_code == 1, done.output
 
 
 def test_a_recall_of_nothing_is_too_little() -> None:
     done = told("NO_RECALL", "--only", "V-29", "--only", "V-1")
-    assert done.returncode == 1
-    assert "0.00 of the ten best of 150 were found; the least is 0.8" in done.stdout
+    assert done.exit_code == 1
+    assert "0.00 of the ten best of 150 were found; the least is 0.8" in done.output
 
 
 @pytest.mark.deep
@@ -92,15 +78,15 @@ def test_the_recall_is_measured_and_told() -> None:
 
 def test_a_store_that_asks_who_runs_it_is_told_nothing() -> None:
     done = told("ASKS", "--only", "G-24")
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.exit_code == 1, done.output
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 3)])
 def test_strict_takes_nothing_for_something(options: tuple[str, ...], code: int) -> None:
     """A deviation, and a part of the checks."""
     done = told("DEVIATES", *options, "--only", "S-1", "--only", "S-17")
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "partial" in done.stdout
+    assert done.exit_code == code, done.output
+    assert "partial" in done.output
 
 
 def test_a_verdict_that_was_edited_is_made_anew(tmp_path: Path) -> None:

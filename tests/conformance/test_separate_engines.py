@@ -31,7 +31,8 @@ LONG_MODULES = {"concurrency", "durability", "limits", "names"}
 LONG = frozenset(
     """
     equal_values ordered_values other_filters the_farthest long_keys reads_after_each_write refused_and_dropped
-    many_parts refused_and_removed rounded_before_ordered twins wide_and_long
+    many_edges many_nodes many_parts many_scopes random_runs refused_and_removed rounded_before_ordered twins
+    wide_and_long
     """.split()
 )
 """Checks that open a store in many processes, or that ask much: for these engines they take a minute."""

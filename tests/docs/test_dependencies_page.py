@@ -37,7 +37,7 @@ def imported() -> dict[str, set[str]]:
                     modules = [alias.name for alias in node.names]
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules = [node.module]
-                elif isinstance(node, ast.Call) and re.search("import_module|open_calls", ast.unparse(node)):
+                elif isinstance(node, ast.Call) and re.search("import_module|open_calls", ast.unparse(node.func)):
                     texts = (each.value for each in node.args if isinstance(each, ast.Constant))
                     modules = [text for text in texts if isinstance(text, str)]
                 for module in modules:

@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,10 +46,23 @@ def python_blocks() -> list[Block]:
     return [block for found in pages() for block in found.blocks if block.language == "python" and block.runs]
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
-def test_every_example_runs_as_it_stands(script: Path, tmp_path: Path) -> None:
-    assert run(script, tmp_path), "an example shows something"
-    assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """What an example prints. Each runs once."""
+
+    @cache
+    def of(name: str) -> str:
+        folder = tmp_path_factory.mktemp("example")
+        said = run(ROOT / "docs" / "examples" / name, folder)
+        assert list(folder.iterdir()) == [], "an example leaves nothing behind"
+        return said
+
+    return of
+
+
+@pytest.mark.parametrize("name", [script.name for script in EXAMPLES])
+def test_every_example_runs_as_it_stands(shown: Callable[[str], str], name: str) -> None:
+    assert shown(name), "an example shows something"
 
 
 @pytest.mark.parametrize("block", python_blocks(), ids=str)
@@ -62,20 +77,20 @@ def test_the_pages_show_python() -> None:
     assert python_blocks()
 
 
-def test_both_sources_of_the_tides_are_told(tmp_path: Path) -> None:
-    shown = run(ROOT / "docs" / "examples" / "tides.py", tmp_path)
-    assert "Gull Causeway: under water" in shown
-    assert "The tide is high." in shown
+def test_both_sources_of_the_tides_are_told(shown: Callable[[str], str]) -> None:
+    told = shown("tides.py")
+    assert "Gull Causeway: under water" in told
+    assert "The tide is high." in told
 
 
-def test_the_embedded_engine_forgets_what_was_deleted(tmp_path: Path) -> None:
-    shown = run(ROOT / "docs" / "examples" / "embed.py", tmp_path)
-    health = [int(found) for found in re.findall(r"HP (\d+)/100", shown)]
+def test_the_embedded_engine_forgets_what_was_deleted(shown: Callable[[str], str]) -> None:
+    told = shown("embed.py")
+    health = [int(found) for found in re.findall(r"HP (\d+)/100", told)]
     assert health[0] == 100
     assert health[1] < 100, "the fight hurts"
     assert health[2] == 100, "and never happened once it is deleted"
-    assert "3 turns in the tree, 2 on the path" in shown
-    assert "silver spoon" in shown
+    assert "3 turns in the tree, 2 on the path" in told
+    assert "silver spoon" in told
 
 
 # -- docs/write-a-backend.md --------------------------------------------------------------------------------------

@@ -22,9 +22,9 @@ SETTINGS = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """One for all tests of a file."""
+    """One for all pages, each of which is opened in a context of its own."""
     if chromium() is None:
         pytest.skip(MISSING)
     from tests.web.browsing import open_browser
@@ -33,7 +33,7 @@ async def browser() -> AsyncIterator[Browser]:
         yield found
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def played() -> AsyncIterator[tuple[Server, str]]:
     """A server with Harrow Staithe played to its end, and the session's id."""
     tree = {

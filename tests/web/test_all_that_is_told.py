@@ -19,7 +19,7 @@ from tests.core.imports.samples import card_v2
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])

@@ -21,7 +21,7 @@ from tests.web.conftest import SETTINGS
 from tests.web.test_live import turn
 from tests.web.test_pages import PAGES
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
 

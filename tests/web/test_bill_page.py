@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from tests.web.browsing import Browser, visiting
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEIGHTS = "[...document.querySelectorAll('[data-item=bars] g')].map(each => each.getBBox().height)"
 

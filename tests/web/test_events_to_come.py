@@ -11,7 +11,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from tests.web.browsing import Browser, visiting
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FORM = "[data-item=events] [data-item=correction]"
 BELLS = "[data-item=events] [data-kind=event]:has-text('The bells ring')"

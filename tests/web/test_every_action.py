@@ -19,7 +19,7 @@ pytest.importorskip("playwright", reason=MISSING)
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.deep

@@ -20,14 +20,14 @@ from tests.web.conftest import SETTINGS
 from tests.web.stories import damage_the_journal, damage_the_views, lose_turns, settings_of, write_story
 from tests.web.test_pages import PAGES
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LONG, VERY_LONG = 300, 10_000
 SIZES = ["phone", pytest.param("desktop", marks=pytest.mark.deep)]
 UNREADABLE = ("500: ", "status of 500")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def long_story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Path, str]]:
     """A folder with a story of 300 turns, and the session's id."""
     folder = tmp_path_factory.mktemp("long")

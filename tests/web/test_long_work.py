@@ -20,7 +20,7 @@ from playwright.async_api import Route
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.deep

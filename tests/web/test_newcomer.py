@@ -19,7 +19,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from tests.web.browsing import Browser, visiting
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.deep]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.deep]
 
 TURNS, FORK, BELOW = 20, 12, 15
 

@@ -19,7 +19,7 @@ from tests.core.frontend import Frontend, answer
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _OVERLAPS = """() => {
     const { cy } = document.querySelector("[data-item=graph]")._cyreg;

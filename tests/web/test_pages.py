@@ -17,7 +17,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from tests.web.browsing import Browser, visiting
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGES = [
     "start", "stories", "now", "story", "people", "memories", "why",

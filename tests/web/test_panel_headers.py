@@ -18,7 +18,7 @@ from saga_server.web.files import ROOT
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _TAVERN = """<!doctype html><title>SillyTavern</title><link rel="icon" href="data:,">
 <div id="extensions_settings2"></div><script>

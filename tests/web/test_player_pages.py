@@ -15,7 +15,7 @@ from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 from tests.web.test_pages import PAGES
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SECRET = "Quillfeather"
 

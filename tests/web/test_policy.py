@@ -17,7 +17,7 @@ pytest.importorskip("playwright", reason=MISSING)
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _INTO_MARKUP = """async () => {
     // Later, for a debugger that runs this very function may do more than a page may.

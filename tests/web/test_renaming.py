@@ -15,7 +15,7 @@ from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 from tests.web.test_live import turn
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_session_is_renamed_and_what_another_did_meanwhile_is_not_undone(browser: Browser) -> None:

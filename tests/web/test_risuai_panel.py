@@ -25,7 +25,7 @@ from tests.server.upstream import Upstream, says
 from tests.web.browsing import SIZES, Browser
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _POLICY = (
     "connect-src 'none'; script-src 'nonce-n' 'wasm-unsafe-eval'; frame-src 'none'; object-src 'none'; "

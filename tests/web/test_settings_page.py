@@ -15,7 +15,7 @@ from saga_server.process.settings_file import changed_text
 from saga_server.server import Server
 from tests.web.browsing import Browser, visiting
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FILE = """# my settings
 storage: {profile: memory}

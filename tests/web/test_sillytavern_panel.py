@@ -24,7 +24,8 @@ from tests.server.upstream import Upstream, says
 from tests.web.browsing import Browser
 from tests.web.tavern import Tavern, free_port, running, sillytavern
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+# It installs and builds SillyTavern, which takes a minute. What the panel asks of SAGA is tested in each run.
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.deep]
 
 NO_TAVERN = "NO SILLYTAVERN: it needs node and npm (npm install sillytavern), and the panel was not tried in it"
 PANEL = "#saga_panel"

@@ -18,7 +18,7 @@ from tests.core.imports import samples
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_the_stand_in_says_that_it_is_one(browser: Browser) -> None:

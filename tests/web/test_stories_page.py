@@ -20,7 +20,7 @@ from tests.core.imports import samples
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CARD = "Write Hana's next reply in a fictional chat between Hana and Dez.\nHana keeps a small bakery."
 

@@ -18,7 +18,7 @@ from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 from tests.web.test_pages import PAGES
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MARKUP = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'
 TURNED = "abc\u202egnp.exe\u2066"
@@ -27,7 +27,7 @@ LONG = "w" * 10_000
 NAMES = (MARKUP, TURNED, CONTROL, "</textarea><svg/onload=harmed=1>", "javascript:harmed=1", "${harmed=1}", "'\"><b>")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hostile() -> AsyncIterator[tuple[Server, str]]:
     """A session in which everything has such a name."""
     async with Server(load_config(SETTINGS, environ={}), {}) as server:

@@ -31,7 +31,7 @@ from tests.web.browsing import Browser, Visit, visiting
 from tests.web.conftest import SETTINGS
 from tests.web.test_pages import PAGES
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _SAID = {"problem", "bad", "append"}
 """The functions that take a sentence which the pages show, in the modules that fold and read what was reported."""
@@ -123,7 +123,7 @@ async def test_every_sentence_about_what_was_reported_is_known_in_every_language
         assert unknown == [None, None]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def korean() -> AsyncIterator[tuple[Server, str]]:
     """The Korean adventure, with something at its end that was reported and not believed."""
     async with Server(load_config(SETTINGS, environ={}), {}) as server:

@@ -100,7 +100,7 @@ def test_a_card_of_any_kind_comes_back(case: Case, data: st.DataObject) -> None:
     assert rules(back.book, called) == rules(with_names(card.book or Lorebook(), world), called)
 
 
-@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=settings().max_examples // 4, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(case=st.sampled_from(CHATS), data=st.data())
 async def test_a_chat_of_any_kind_comes_back(case: Case, data: st.DataObject) -> None:
     raw = some(data, case)

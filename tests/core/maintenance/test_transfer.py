@@ -84,7 +84,7 @@ async def known(saga: Saga, session: str) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=settings().max_examples // 8, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(STEPS)
 async def test_round_trip(steps: list[tuple[str, str, str, dict[str, Any]]]) -> None:
     async with Saga.open(memory_config()) as one, Saga.open(memory_config()) as other:

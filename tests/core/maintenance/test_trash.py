@@ -51,7 +51,7 @@ async def test_a_turn_that_ends_during_a_deletion_is_in_the_copy_or_is_refused(m
     async with Saga.open(memory_config()) as saga:
         waiting(saga, monkeypatch)
         outcomes: set[bool] = set()
-        for pause in range(0, 60, 3):
+        for pause in range(0, 60, 6):
             chat, session = await story(saga)
             await chat.begin("Is anybody here?")
             turn = chat.last
@@ -81,7 +81,7 @@ async def test_a_turn_that_ends_during_a_deletion_is_in_the_copy_or_is_refused(m
 
 async def test_a_turn_that_is_recorded_during_an_export_leaves_the_file_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Saga.open(memory_config()) as saga:
-        for pause in range(0, 40, 2):
+        for pause in range(0, 40, 4):
             chat, session = await story(saga, 1)
             await saga.timelines.fork(session, None, "evening")
             await chat.swipe("It stays shut.")

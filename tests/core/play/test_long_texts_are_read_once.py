@@ -19,8 +19,7 @@ from saga_core.transcript.dialogue import identity_keys
 from tests.core.frontend import memory_config
 
 
-@pytest.mark.parametrize("unit", ["```state\n", "<state>\n", "\ufdfa"])
-@pytest.mark.parametrize("role", ["assistant", "user"])
+@pytest.mark.parametrize(("unit", "role"), [("```state\n", "assistant"), ("<state>\n", "user"), ("\ufdfa", "user")])
 async def test_by_a_whole_turn(unit: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: Counter[Any] = Counter()
 
@@ -48,8 +47,19 @@ async def test_by_a_whole_turn(unit: str, role: str, monkeypatch: pytest.MonkeyP
     assert looked and max(looked.values()) == 1, looked
 
 
-@pytest.mark.parametrize(("length", "count"), [(63_000, 3), (3_900, 40), (300, 400)])
-@pytest.mark.parametrize("unit", ["```state\n", "<state>\n", "hp_change: 1\n", "---\n_<state>\n", "```static\n"])
+@pytest.mark.parametrize(
+    ("unit", "length", "count"),
+    [
+        ("```state\n", 63_000, 3),
+        ("<state>\n", 3_900, 40),
+        ("hp_change: 1\n", 300, 400),
+        *(
+            pytest.param(unit, *much, marks=pytest.mark.deep)
+            for unit in ("<state>\n", "---\n_<state>\n", "```static\n")
+            for much in ((63_000, 3), (300, 400))
+        ),
+    ],
+)
 async def test_many_that_may_hold_blocks_are_scanned_beside_the_loop_and_once(
     unit: str, length: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,7 +122,7 @@ async def played(steps: list[str], lengths: list[int]) -> None:
         assert len(bills) == player.turns
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings().max_examples // 6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(["say", "edit system", "long pause", "say", "back"], [3])
 @example(["say", "say", "long pause", "edit reply", "back"], [2])
 @given(st.lists(STEPS, min_size=2, max_size=14), st.lists(st.integers(1, 5), min_size=1, max_size=3))

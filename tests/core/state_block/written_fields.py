@@ -59,11 +59,13 @@ _WORDS = (
 _raw = st.sampled_from(_WORDS) | st.lists(st.sampled_from(_WORDS), max_size=4).map(" ".join)
 _raw = _raw | st.lists(st.sampled_from(_WORDS), max_size=4).map("".join) | st.text(max_size=20)
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「」『』＂＇")
+_BRACES = frozenset("{｛")
 
 
 def _statable(name: str) -> bool:
-    """Not with quotation marks that open nothing: of those a block cannot be made, and says so."""
-    if not _QUOTES & set(name):
+    """Not with quotation marks that open nothing, and no macro of the player: of those a block cannot be made, and says
+    so."""
+    if not (_QUOTES | _BRACES) & set(name):
         return True
     try:
         render_block(BlockFields(npc_met=(name,), status_changes=(StatusChange(name, name),)))

@@ -164,12 +164,16 @@ class TakesNoFence:
 
 
 class LooksBefore:
-    """Looks at the fence first, and writes afterwards."""
+    """Looks at the fence first, and writes afterwards. The time between is most of a write, so that it stops there."""
+
+    GAP = 0.02
 
     async def written(self: Any, call: Any, fence: Fence | None) -> Any:
         with self.alone():
             if fence is not None and not self.holds(fence):
                 raise LeaseLost("another process has taken over")
+        if fence is not None:
+            await asyncio.sleep(self.GAP)
         return await super().written(call, None)  # type: ignore[misc]
 
 

@@ -38,10 +38,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     root.setLevel(level)
 
 
-def play(label: str, words: str, reply: str) -> None:
+def play(*turns: str) -> None:
+    """Label, words and reply of each."""
+
     async def played() -> None:
         async with Saga.open({"storage": {"path": "data"}}) as saga:
-            await Frontend(saga, session=label).say(words, reply, hp_change=-10)
+            for label, words, reply in zip(*[iter(turns)] * 3, strict=True):
+                await Frontend(saga, session=label).say(words, reply, hp_change=-10)
             await saga.drain(10)
 
     asyncio.run(played())
@@ -154,9 +157,11 @@ class TestDamaged:
     @pytest.fixture
     def file(self, here: Path) -> Path:
         """A journal with two sessions of twelve turns in all, and a swipe."""
+        turns = []
         for number in range(5):
-            play("나의 모험", f"{number}. 숲으로 간다.", f"{number}번째 길이 열린다. 바람이 분다. " * 20)
-            play("Another", f"{number}. I go on.", f"Door {number} is open. It smells of rope. " * 20)
+            turns += ["나의 모험", f"{number}. 숲으로 간다.", f"{number}번째 길이 열린다. 바람이 분다. " * 20]
+            turns += ["Another", f"{number}. I go on.", f"Door {number} is open. It smells of rope. " * 20]
+        play(*turns)
         well("backup", "kept.db")
         return here / "kept.db"
 
@@ -165,7 +170,7 @@ class TestDamaged:
         assert "; 0 places could not be read" in told and "restored, and equal to the journal" in told
         assert listed("elsewhere") == listed()
 
-    @pytest.mark.parametrize("harm", [bytes(PAGE), b"\xa5" * PAGE])
+    @pytest.mark.parametrize("harm", [bytes(PAGE), pytest.param(b"\xa5" * PAGE, marks=pytest.mark.deep)])
     def test_wherever_a_page_is_torn(self, file: Path, harm: bytes) -> None:
         raw, most = file.read_bytes(), sum(session["turns"] for session in listed())
         kept = []

@@ -26,12 +26,13 @@ class LastMonth(SystemClock):
         return super().now() - 30 * 86_400.0
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with a session of two timelines, one of them named."""
+    folder = tmp_path_factory.mktemp("here")
 
     async def play() -> None:
-        async with Saga.open({"storage": {"path": str(tmp_path / "data")}}, clock=LastMonth()) as saga:
+        async with Saga.open({"storage": {"path": str(folder / "data")}}, clock=LastMonth()) as saga:
             chat = Frontend(saga, session="나의 모험/1")
             await chat.say("간다.", "길이 열린다. 바람이 분다.")
             await saga.timelines.fork("나의 모험/1", None, "끝")
@@ -39,10 +40,10 @@ def here(tmp_path: Path) -> Path:
             await Frontend(saga, greeting="비가 온다.").say("본다.", "창밖이 흐리다. 조용하다.")
 
     asyncio.run(play())
-    return tmp_path
+    return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served(here: Path) -> Iterator[subprocess.Popen[str]]:
     """``saga serve`` on a free port, with keys."""
     (here / "saga.yaml").write_text("storage: {path: data}\nserver: {api_keys: [first, second]}\n", encoding="utf-8")
@@ -64,6 +65,42 @@ def served(here: Path) -> Iterator[subprocess.Popen[str]]:
 
 def run(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*SAGA, *arguments], cwd=here, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def address(here: Path, served: subprocess.Popen[str]) -> Iterator[Path]:
+    """The file in which the server says where it is; it is afterwards as it was."""
+    file = here / "data" / "server.json"
+    said = file.read_bytes()
+    yield file
+    file.write_bytes(said)
+
+
+def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str], address: Path) -> None:
+    result = run(here, "doctor")
+    assert result.returncode == 0, result.stdout
+    assert f"ok  stores: open in the server at {address_of(here / 'data')}, which says of them:" in result.stdout
+    assert "ok  state: sqlite " in result.stdout
+    address.unlink()
+    result = run(here, "doctor")
+    assert result.returncode == 1
+    assert f"!!  stores: {here / 'data' / 'state.db'}: is open in process {served.pid}" in result.stdout
+
+
+def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str], address: Path) -> None:
+    address.write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
+    result = run(here, "sessions")
+    assert result.returncode == 1
+    assert f"is open in process {served.pid}" in result.stderr
+    assert "http://127.0.0.1:9: the server does not answer" in result.stderr
+
+
+def test_a_second_server_on_the_data_says_who_has_it_and_ends(here: Path, served: subprocess.Popen[str]) -> None:
+    result = run(here, "serve", "--port", "0")
+    assert result.returncode == 1
+    assert READY_AT not in result.stdout
+    assert f"is open in process {served.pid}; stop it, or give this one another path" in result.stderr
+    assert run(here, "sessions").returncode == 0, "the first one serves on"
 
 
 @pytest.mark.deep
@@ -89,30 +126,3 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
         for row in (*alone.get("timelines", ()), *found.get("timelines", ())):
             row.pop("live")  # stores of a timeline are opened by playing
         assert found == alone
-
-
-def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str]) -> None:
-    result = run(here, "doctor")
-    assert result.returncode == 0, result.stdout
-    assert f"ok  stores: open in the server at {address_of(here / 'data')}, which says of them:" in result.stdout
-    assert "ok  state: sqlite " in result.stdout
-    (here / "data" / "server.json").unlink()
-    result = run(here, "doctor")
-    assert result.returncode == 1
-    assert f"!!  stores: {here / 'data' / 'state.db'}: is open in process {served.pid}" in result.stdout
-
-
-def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str]) -> None:
-    (here / "data" / "server.json").write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
-    result = run(here, "sessions")
-    assert result.returncode == 1
-    assert f"is open in process {served.pid}" in result.stderr
-    assert "http://127.0.0.1:9: the server does not answer" in result.stderr
-
-
-def test_a_second_server_on_the_data_says_who_has_it_and_ends(here: Path, served: subprocess.Popen[str]) -> None:
-    result = run(here, "serve", "--port", "0")
-    assert result.returncode == 1
-    assert READY_AT not in result.stdout
-    assert f"is open in process {served.pid}; stop it, or give this one another path" in result.stderr
-    assert run(here, "sessions").returncode == 0, "the first one serves on"

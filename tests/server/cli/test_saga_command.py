@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from saga_server.cli.saga_command import main
 
@@ -64,6 +64,22 @@ def ask(url: str, body: dict[str, Any] | None = None) -> Any:
         return json.load(reply)
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working directory of ``invoked``; logging is afterwards as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def invoked(*arguments: str) -> Result:
+    """A command in this process."""
+    return CliRunner(env=dict.fromkeys(UNWANTED)).invoke(main, arguments)
+
+
 class TestServe:
     def test_a_life(self, tmp_path: Path) -> None:
         place = str(tmp_path / "notify")
@@ -103,17 +119,17 @@ class TestServe:
             assert word in text
         assert "\x1b" not in text
 
-    def test_a_port_in_use(self, tmp_path: Path) -> None:
+    def test_a_port_in_use(self, here: Path) -> None:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = str(taken.getsockname()[1])
-            result = saga("serve", "--port", port, cwd=tmp_path)
-        assert result.returncode == 1
+            result = invoked("serve", "--port", port)
+        assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.strip().splitlines()[-1].startswith(f"saga: 127.0.0.1:{port} is in use")
         assert "Traceback" not in result.stderr
-        assert not (tmp_path / "saga-data").exists()
+        assert not (here / "saga-data").exists()
 
     @pytest.mark.parametrize(
         ("text", "arguments", "code", "message"),
@@ -137,7 +153,7 @@ class TestServe:
         if text:
             (here / "saga.yaml").write_text(text, encoding="utf-8")
         given = arguments if "--port" in arguments or "server:" in text else (*arguments, "--port", "0")
-        result = CliRunner(env=dict.fromkeys(UNWANTED)).invoke(main, ["serve", *given])
+        result = invoked("serve", *given)
         assert result.exit_code == code, result.stderr
         assert message in result.stderr
         assert "Traceback" not in result.stderr
@@ -145,25 +161,15 @@ class TestServe:
 
     def test_every_culprit_has_a_line(self, here: Path) -> None:
         (here / "saga.yaml").write_text("a: 1\nb: 2\nserver: {port: -1}\n", encoding="utf-8")
-        assert len(CliRunner(env=dict.fromkeys(UNWANTED)).invoke(main, ["serve"]).stderr.splitlines()) == 3
+        assert len(invoked("serve").stderr.splitlines()) == 3
 
-    @pytest.fixture
-    def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-        """The working directory; logging is afterwards as it was."""
-        root = logging.getLogger()
-        handlers, level = root.handlers[:], root.level
-        monkeypatch.chdir(tmp_path)
-        yield tmp_path
-        root.handlers[:] = handlers
-        root.setLevel(level)
-
-    def test_data_of_a_newer_saga(self, tmp_path: Path) -> None:
-        assert saga("doctor", cwd=tmp_path).returncode == 0
-        with sqlite3.connect(tmp_path / "saga-data" / "state.db") as data:
+    def test_data_of_a_newer_saga(self, here: Path) -> None:
+        assert invoked("doctor").exit_code == 0
+        with sqlite3.connect(here / "saga-data" / "state.db") as data:
             data.execute("PRAGMA user_version = 999")
         data.close()
-        result = saga("serve", "--port", "0", cwd=tmp_path)
-        assert result.returncode == 1
+        result = invoked("serve", "--port", "0")
+        assert result.exit_code == 1
         assert "newer" in result.stderr
         assert "Traceback" not in result.stderr
 
@@ -200,11 +206,11 @@ class TestDoctor:
             r"^ok  vector backends: installed: chroma \(chromadb .*\) in use, lancedb", result.stdout, re.M
         )
 
-    def test_it_tells_of_engines_that_were_used_before_and_changes_nothing(self, tmp_path: Path) -> None:
-        assert saga("rebuild", "--to", "vector=lancedb", cwd=tmp_path).returncode == 0
+    def test_it_tells_of_engines_that_were_used_before_and_changes_nothing(self, here: Path) -> None:
+        assert saga("rebuild", "--to", "vector=lancedb", cwd=here).returncode == 0
         for _ in range(2):
-            result = saga("doctor", cwd=tmp_path)
-            assert result.returncode == 1
+            result = invoked("doctor")
+            assert result.exit_code == 1
             assert "!!  vector.changed: the data directory was written with lancedb" in result.stdout
             assert "saga rebuild --to vector=sqlite" in result.stdout
 
@@ -218,26 +224,26 @@ class TestDoctor:
         assert "pip install 'saga-rp[chroma]'" in result.stdout
         assert re.search(r"^ok  vector: sqlite", result.stdout, re.M)
 
-    def test_what_is_wrong(self, tmp_path: Path) -> None:
-        (tmp_path / "saga.yaml").write_text(
+    def test_what_is_wrong(self, here: Path) -> None:
+        (here / "saga.yaml").write_text(
             "server: {host: 0.0.0.0}\nsession: {default_world: nowhere}\n"
             "providers: {openai: {base_url: 'http://127.0.0.1:1/v1', max_retries: 0}}\n",
             encoding="utf-8",
         )
-        world = tmp_path / "worlds" / "broken"
+        world = here / "worlds" / "broken"
         world.mkdir(parents=True)
         (world / "WORLD.md").write_bytes(b"\xff\xfe")
-        result = saga("doctor", cwd=tmp_path)
-        assert result.returncode == 1
+        result = invoked("doctor")
+        assert result.exit_code == 1
         marked = [line for line in result.stdout.splitlines() if line.startswith("!!")]
         for word in ("server.api_keys", "nowhere", "world broken", "cannot reach 127.0.0.1:1"):
             assert any(word in line for line in marked), (word, marked)
 
-    def test_slips_in_a_world_are_told(self, tmp_path: Path) -> None:
-        world = tmp_path / "worlds" / "mill"
+    def test_slips_in_a_world_are_told(self, here: Path) -> None:
+        world = here / "worlds" / "mill"
         world.mkdir(parents=True)
         (world / "LOREBOOK.md").write_text("## Yard\n- type: location\n", encoding="utf-8")
-        result = saga("doctor", cwd=tmp_path)
+        result = invoked("doctor")
         assert 'ok  world mill: worlds/mill/LOREBOOK.md:1: "Yard" has no layer; read as A3' in result.stdout
 
 

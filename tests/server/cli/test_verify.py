@@ -108,11 +108,11 @@ def served(here: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("served")
 def test_beside_a_server(here: Path) -> None:
-    def beside(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*SAGA, *arguments], capture_output=True, text=True, check=False)
+    def beside(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
 
     found = beside("verify")
-    assert (found.returncode, found.stdout) == (0, "1 session: equal to the journal\n"), found.stderr
+    assert (found.exit_code, found.stdout) == (0, "1 session: equal to the journal\n"), found.stderr
     assert beside("jobs", "--retry").stdout == "0 jobs, 0 stuck\n"
     missing = beside("verify", "--repair", "nobody")
-    assert missing.returncode == 2 and "there is no session 'nobody'" in missing.stderr
+    assert missing.exit_code == 2 and "there is no session 'nobody'" in missing.stderr

@@ -81,15 +81,16 @@ async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     await server.stop()
 
 
-def test_a_demo_of_engines_that_are_missing_is_none(tmp_path: Path) -> None:
+async def test_a_demo_of_engines_that_are_missing_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It goes on over the engines that take their place, says so, and does not pretend to have succeeded."""
     (tmp_path / "ladybug.py").write_text("raise ImportError('no such engine here')", encoding="utf-8")
-    command = [sys.executable, "-m", "saga_server", "demo", "--lang", "en", "--plain"]
-    command += ["--profile", "full", "--vector", "sqlite"]
-    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False, env=environ, cwd=ROOT)
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 1, done.stdout[-2_000:] + done.stderr[-2_000:]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
+    short = evolve(HARROW, steps=HARROW.steps[:1], final=Expected())
+    server = ServerProcess(tmp_path, "full", "harrow", stores={"vector": "sqlite"})
+    assert not await play(short, server, Screen(make_console(plain=True), HARROW.screen))
+    said = " ".join(capsys.readouterr().out.split())
     assert "graph networkx" in said
     assert "pip install 'saga-rp[ladybug]'" in said
     assert "lost turns: 0" in said
