@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import frozen
 
 from saga_backends.graph import kuzu, networkx
@@ -39,6 +40,21 @@ class Opener:
 
     def __str__(self) -> str:
         return self.name
+
+
+TWINS = {
+    f"resident-{ROOMY}",
+    "resident-sqlite-9000",
+    f"resident-{ENGINE}",
+    "resident-chroma",
+    "resident-lancedb",
+}
+"""Pairs whose parts are each tested in another pair: left to the long searches."""
+
+
+def each(openers: Iterable[Opener]) -> list[Any]:
+    """Parameters of a test."""
+    return [pytest.param(opener, marks=pytest.mark.deep if opener.name in TWINS else ()) for opener in openers]
 
 
 async def _memory_graph(path: Path) -> Any:

@@ -13,11 +13,11 @@ import pytest
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from tests.backends.store_openers import GRAPHS, Opener
+from tests.backends.store_openers import GRAPHS, Opener, each
 from tests.naming import named
 
 
-@pytest.fixture(params=GRAPHS, ids=str)
+@pytest.fixture(params=each(GRAPHS), ids=str)
 def opener(request: pytest.FixtureRequest) -> Opener:
     found: Opener = request.param
     return found

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from tests.backends.store_openers import LIVING_GRAPHS, Opener
+from tests.backends.store_openers import LIVING_GRAPHS, Opener, each
 
 SCOPES = ("s", "s/2", "숲")
 IDS = ("아리아", "크룩", "각", "a", "a_", "a%", "A", "b:c")
@@ -218,7 +218,7 @@ class GraphMachine(RuleBasedStateMachine):
         assert self.run(self.store.scopes()) == sorted(self.model.scopes)
 
 
-@pytest.mark.parametrize("opener", LIVING_GRAPHS, ids=str)
+@pytest.mark.parametrize("opener", each(LIVING_GRAPHS), ids=str)
 def test_random_lives(opener: Opener) -> None:
     machine = type("Machine", (GraphMachine,), {"opener": opener})
     examples = max(opener.lives, settings().max_examples * opener.lives // 75)

@@ -16,13 +16,13 @@ import pytest
 from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.vector import Hit, ScopeSpec, VectorItem, cosine
-from tests.backends.store_openers import VECTORS, Opener
+from tests.backends.store_openers import VECTORS, Opener, each
 from tests.naming import named
 
 SPEC = ScopeSpec("ngram-1/2", 2)
 
 
-@pytest.fixture(params=VECTORS, ids=str)
+@pytest.fixture(params=each(VECTORS), ids=str)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
     opener: Opener = request.param
     opened = await opener.open(tmp_path)

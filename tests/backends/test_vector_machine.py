@@ -18,7 +18,7 @@ from conformance.oracles import passes
 from saga_core.errors import NotFound, ScopeMismatch
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.vector import ScopeSpec, VectorItem
-from tests.backends.store_openers import VECTORS, Opener
+from tests.backends.store_openers import VECTORS, Opener, each
 
 SCOPES = ("s", "s/2", "숲")
 IDS = ("아리아", "크룩", "각", "a", "a_", "a%", "A", "b:c", "0", "1", "2")
@@ -199,7 +199,7 @@ class VectorMachine(RuleBasedStateMachine):
             assert self.run(self.store.describe(scope)) == self.specs.get(scope)
 
 
-@pytest.mark.parametrize("opener", VECTORS, ids=str)
+@pytest.mark.parametrize("opener", each(VECTORS), ids=str)
 def test_random_lives(opener: Opener) -> None:
     machine = type("Machine", (VectorMachine,), {"opener": opener})
     examples = max(opener.lives, settings().max_examples * opener.lives // 75)

@@ -74,7 +74,11 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("case", SHORT, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [*SHORT[:2], *(pytest.param(each, marks=pytest.mark.deep) for each in SHORT[2:])],
+    ids=lambda case: case.name,
+)
 def test_a_short_play_reads_what_it_can(case: Case, tmp_path: Path) -> None:
     row = figures(asyncio.run(play(case, tmp_path)))
     assert row["reuse"] >= case.reuse

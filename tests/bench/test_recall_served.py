@@ -84,7 +84,14 @@ def test_the_best_turn_is_that_of_the_best_score_even_if_it_is_not_told() -> Non
     assert best_turn(TurnContext("", 0, (lore,))) == ""
 
 
-@pytest.mark.parametrize(("kind", "language"), [(kind, spoken) for kind in SERVED for spoken in SERVED[kind]])
+@pytest.mark.parametrize(
+    ("kind", "language"),
+    [
+        pytest.param(kind, spoken, marks=pytest.mark.deep if at else ())
+        for kind in SERVED
+        for at, spoken in enumerate(SERVED[kind])
+    ],
+)
 async def test_every_served_set_tells_the_answers_to_its_questions(kind: str, language: str) -> None:
     (chat,) = await served_chats(kind, language, [1], NgramEmbedder())
     assert (chat,) == tuple(await served_chats(kind, language, [1], NgramEmbedder()))
