@@ -122,7 +122,6 @@ def scalar(text: str) -> Any:
 
 
 _DEEPEST = 16
-_LARGEST = 10_000
 
 
 @frozen
@@ -189,7 +188,9 @@ def _read_yaml(path: Path) -> Any:
 def _parse_yaml(name: str, text: str) -> Any:
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    from saga_core.yaml_text import BoundedLoader
+
+    class Loader(BoundedLoader):
         """Refuses a key that appears twice in a mapping. YAML would silently keep the last one."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -202,22 +203,8 @@ def _parse_yaml(name: str, text: str) -> Any:
                     seen.add(key.value)
             return super().construct_mapping(node, deep)
 
-    def size(node: Any, known: dict[int, int]) -> int:
-        """Return the number of values in ``node``. Referenced values are counted at each reference."""
-        found = known.get(id(node))
-        if found is None:
-            known[id(node)] = 1  # a node may contain itself
-            inside = node.value if isinstance(node, yaml.CollectionNode) else ()
-            parts = (part for each in inside for part in (each if isinstance(each, tuple) else (each,)))
-            found = known[id(node)] = 1 + sum(size(part, known) for part in parts)
-        return found
-
     try:
-        if "*" in text and size(yaml.compose(text, Loader), {}) > _LARGEST:
-            raise ConfigError(name, (f"its references unfold to more than {_LARGEST:,} values; write them out",))
         return yaml.load(text, Loader)
-    except RecursionError:
-        raise ConfigError(name, ("the settings are nested too deeply",)) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

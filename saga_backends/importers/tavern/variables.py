@@ -17,11 +17,12 @@ import yaml
 from saga_core.errors import BadInput
 from saga_core.imports import LoreItem, Losses
 from saga_core.trackers import Tracker, tracker_of
+from saga_core.yaml_text import BoundedLoader
 
 _INITIAL = re.compile(r"\s*\[initvar\]", re.IGNORECASE)
 _LIMITS = re.compile(r"([+-]?\d{1,9})\s{0,4}(?:[,，~～至–]|到|to|\.\.)\s{0,4}([+-]?\d{1,9})")
 _LONGEST = 60_000
-"""Characters of initial variables that are read; parsing more as YAML takes seconds."""
+"""Characters of a file's initial variables that are read; parsing more as YAML takes seconds."""
 _MOST_NOTED = 50
 _PLAYER = frozenset(("{{user}}", "<user>", "user", "player", "主角", "玩家"))
 _CHARACTER = frozenset(("{{char}}", "<char>", "char"))
@@ -35,15 +36,17 @@ def initial_variables(items: Iterable[LoreItem], names: Iterable[str], losses: L
     """The variables that the entries named ``[InitVar]`` begin with. ``names`` are those of the card's character."""
     own = _CHARACTER | {each.strip().casefold() for each in names if each.strip()}
     found: list[Tracker] = []
+    read = 0
     for item in items:
         if not _INITIAL.match(item.title):
             continue
+        read += len(item.content)
         try:
-            plain = _parsed(item.content)
+            plain = _parsed(item.content) if read <= _LONGEST else None
         except (ValueError, RecursionError, yaml.YAMLError):
             plain = None
         if not isinstance(plain, dict):
-            why = f"its variables are no object in JSON or YAML of at most {_LONGEST} characters; {_SHAPE}"
+            why = f"its variables are no object in JSON or YAML of at most {_LONGEST} characters in all; {_SHAPE}"
             losses.add("[InitVar]", "dropped", why)
             continue
         for name, whose, value in _variables(plain, own, losses):
@@ -72,12 +75,10 @@ def trackers_in_extensions(extensions: Mapping[str, Any], losses: Losses) -> tup
 
 
 def _parsed(text: str) -> Any:
-    if len(text) > _LONGEST:
-        raise ValueError("too long")
     try:
         return json.loads(text)
     except ValueError:
-        return yaml.safe_load(text)
+        return yaml.load(text, BoundedLoader)
 
 
 def _variables(

@@ -367,7 +367,7 @@ class TestFiles:
             (b"? [a]\n: 2\n", "line 1, column 3: this is not valid YAML: found unhashable key"),
             (b"1: 2\n", "the key 1 is no text"),
             (b"server: {1: 2}\n", "server: the key 1 is no text"),
-            (b"a: &a [*a]\n", "nested deeper"),
+            (b"a: &a [*a]\n", "a value refers to itself"),
             (b"server: !!python/object:os.system {}\n", "this is not valid YAML: could not determine a constructor"),
             (b"\xff\xfe\xfa", "not UTF-8"),
             (b"server: {port: 2001-99-99}", "this is not valid YAML"),

@@ -41,10 +41,10 @@ def test_values_at_hand_and_nothing_are_relative_to_the_working_directory() -> N
         ("server:\n  true: x", "server: the key True is no text"),
         (b"a: \xff", r"the text is not UTF-8 \(byte 3\)"),
         ("a: !!python/object:os.system x", "this is not valid YAML"),
-        ("a: &a [*a]", "nested deeper than 16 levels|unfold to more"),
+        ("a: &a [*a]", "a value refers to itself"),
         ("a: 2026-99-99", "this is not valid YAML"),
         ("a: " + "[" * 20 + "]" * 20, "nested deeper than 16 levels"),
-        ("a: " + "[" * 9_000, "the settings are nested too deeply|not valid YAML"),
+        ("a: " + "[" * 9_000, "nested deeper than 64 levels"),
     ],
 )
 def test_what_is_no_settings_file_is_told_where(tmp_path: Path, text: str | bytes, why: str) -> None:
@@ -56,7 +56,7 @@ def test_what_is_no_settings_file_is_told_where(tmp_path: Path, text: str | byte
 def test_references_that_unfold_to_a_flood_are_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, 6)]
-    with pytest.raises(ConfigError, match="unfold to more than 10,000 values"):
+    with pytest.raises(ConfigError, match="values, references unfolded, are more than 10,000"):
         read(tmp_path, "\n".join(lines))
     assert read(tmp_path, "a: &a {x: 1}\nb:\n  <<: *a\n  y: 2\n").tree["b"] == {"x": 1, "y": 2}
 

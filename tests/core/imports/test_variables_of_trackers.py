@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -75,6 +76,50 @@ def test_unreadable_variables_are_noted(text: str) -> None:
     world, noted = world_from(card(character_book=book(text)))
     assert world.trackers == ()
     assert noted["[InitVar]"] == "dropped"
+
+
+def merged(depth: int) -> str:
+    rows = ["a: &a {x: 1}"]
+    before = "a"
+    for level in range(depth):
+        rows.append(f"k{level}: &k{level}\n  <<: [{', '.join([f'*{before}'] * 10)}]")
+        before = f"k{level}"
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        merged(9),
+        "a: &a {x: 1, " + ", ".join(["<<: *a"] * 40) + "}",
+        "a: " + "[" * 20_000,
+        "a: {" * 3_000,
+        "a:\n " + "- " * 3_000,
+    ],
+    ids=["merge keys", "a merge with itself", "brackets", "maps", "lists"],
+)
+def test_variables_that_unfold_or_nest_are_refused_while_they_are_parsed(text: str) -> None:
+    started = time.process_time()
+    world, noted = world_from(card(character_book=book(text)))
+    assert time.process_time() - started < 1, "the parser stops at the limit"
+    assert world.trackers == ()
+    assert noted["[InitVar]"] == "dropped"
+
+
+def test_a_few_references_in_variables_are_read() -> None:
+    text = "世界: &shared\n  时间: 早上\n主角:\n  <<: *shared\n  体力: 80\n"
+    world, _ = world_from(card(character_book=book(text)))
+    assert named(world)["体力"].start == "80"
+
+
+def test_the_variables_of_a_lorebook_are_bounded_together() -> None:
+    entries = {
+        str(at): {"uid": at, "key": [], "comment": f"[initvar]{at}", "content": f"a{at}: {'x' * 40_000}\n"}
+        for at in range(9)
+    }
+    _, noted = world_from({"entries": entries})
+    assert noted["[InitVar]"] == "dropped"
+    assert noted["a0"] == "mapped" and "a1" not in noted
 
 
 def test_an_entry_of_another_name_declares_nothing() -> None:
