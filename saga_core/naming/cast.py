@@ -39,7 +39,6 @@ _SEVERAL = re.compile(r"[,，、/;；]")
 _WORD = r"[A-Z][\w’'-]{0,24}"
 _LATIN = rf"(?:the |{SENTENCE_TITLE} )?{_WORD}(?: {_WORD}){{0,2}}"
 _BEFORE = r"(?<![\w’'-])"
-_OR = re.compile(rf"[\"”’']?,? or (?:(?:just|simply|plain) )?[\"“‘']?(?P<name>{_LATIN}|the [a-z-]{{1,24}})")
 _FOR = re.compile(rf"{_BEFORE}(?P<name>{_LATIN}) for (?P<who>{_LATIN})(?=[,.;]| and |\Z)")
 _IS = re.compile(
     rf"{_BEFORE}(?P<who>{_WORD}(?: {_WORD})?) is (?P<name>{_LATIN})"
@@ -49,7 +48,6 @@ _SOMEBODY = re.compile(
     r"\b(?:[Aa]n?|[Oo]ne|[Tt]wo|[Tt]hree|[Ff]our|[Ss]ome|[Hh]is|[Hh]er|[Tt]heir|[Mm]y) (?:[a-z’'-]+ ){1,3}\Z"
 )
 """A word for people before "called": two women called Ruth."""
-_APPOSED = re.compile(rf"{_BEFORE}(?P<who>{_WORD} (?P<family>{_WORD})), (?P<title>\w{{1,20}})\.? (?P=family)\b")
 _ASIDES = re.compile(r"[(（][^()（）]{0,60}[)）]")
 _BEHIND = re.compile(r"[\"”」』’']{1,2}[ \t]?[(（](?P<remark>[^()（）]{1,40})[)）]")
 _WHO = re.compile(
@@ -362,10 +360,6 @@ def _remarked(sentence: str, head: str) -> Iterator[CardEntry]:
         if not _is_of(found["who"], head):
             names = [each for each in (found["name"], found.groupdict().get("other")) if each]
             yield CardEntry(found["who"], tuple(names), sentence, is_within=True)
-    for found in _APPOSED.finditer(sentence):
-        if is_title(fold(found["title"])) and not _is_of(found["who"], head):
-            titled = found.group().partition(", ")[2]
-            yield CardEntry(found["who"], (titled,), sentence, is_within=True)
 
 
 def _first(head: str, rest: str) -> Iterator[str]:
@@ -406,10 +400,6 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
             behind = _BEHIND.match(text, at + len(name))
             if behind is not None and _is_name(behind["remark"].strip()):
                 yield behind.start("remark"), behind["remark"].strip()
-            end = at + len(name)
-            while other := _OR.match(text, end):
-                yield at, other["name"]
-                end = other.end()
 
 
 def _of_sheets(card: str) -> Iterator[CardEntry]:

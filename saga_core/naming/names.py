@@ -564,9 +564,6 @@ class Names:
             if len(near) > _NEAR:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
-            fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
-            if len(untitled(words)) == 1 and untitled(words) != words:
-                fits = {id_ for id_ in fits if not self._is_dead_of_family(id_, words)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
             if not entitled and titles and self.evidence.is_family_of_several(untitled(form.split(" "))[-1]):
@@ -583,21 +580,6 @@ class Names:
             return False
         called = [words_of(name) for name in known.names]
         return any(contradicts(words, each) for each in called) or is_relative(words, called)
-
-    def _is_dead_of_family(self, id_: str, words: list[str]) -> bool:
-        """Whether a character is dead, and known by more than the family name: then Mrs. Rusk is another."""
-        known = self.state.entities.get(id_)
-        if known is None or not known.dead:
-            return False
-        return not any(words_of(each)[0] == untitled(words)[0] or words_of(each) == words for each in known.names)
-
-    def _is_anothers(self, id_: str, name: str) -> bool:
-        """Whether the card gives a name to another than this character, of whom it tells too."""
-        entry = self.evidence.entry(name)
-        if entry is None or not any(fold(name) == fold(each) for each in (entry.head, *entry.names)):
-            return False
-        own = [self.evidence.entry(each) for each in self._names_of([id_])]
-        return any(own) and entry not in own
 
     def _trace(self) -> None:
         for entity in (*self.state.entities.values(), *self._strangers.values()):
