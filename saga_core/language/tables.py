@@ -490,7 +490,7 @@ class RequestWords(Table):
     """Inside a note: continue the last reply."""
     next_speaker: Pattern = NEVER
     """Inside a note: another character speaks next."""
-    line_of: Pattern = ""
+    lines_of: Phrases = ()
     """Inside such a note: the character whose words are requested, with NAME for the name."""
     tool: Pattern = NEVER
     """The beginning of a system prompt that makes the model a tool and not a narrator."""

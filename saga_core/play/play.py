@@ -530,7 +530,9 @@ def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
 
 
 def _people(state: WorldState) -> list[str]:
-    return [name for entity in state.of_kind(Kind.CHARACTER) for name in entity.names]
+    """The names of all characters but the player's."""
+    others = (each for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
+    return [name for entity in others for name in entity.names]
 
 
 def _story(other: OtherSession, language: str) -> OtherStory:

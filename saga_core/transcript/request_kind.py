@@ -59,8 +59,12 @@ def _names_the_player(transcript: Transcript, note: str) -> bool:
 
 
 def _asks_for_a_line_of(name: str, note: str) -> bool:
-    forms = (each.requests.line_of for each in every() if each.requests.line_of)
-    return re.search("|".join(form.replace("NAME", re.escape(name)) for form in forms), note, re.I) is not None
+    return any(re.search(form.replace("NAME", re.escape(name)), note, re.I) for form in _lines_of())
+
+
+@cache
+def _lines_of() -> tuple[str, ...]:
+    return tuple(form for each in every() for form in each.requests.lines_of)
 
 
 def names_the_next(note: str) -> bool:
@@ -68,24 +72,27 @@ def names_the_next(note: str) -> bool:
     return bool(note) and _any("next_speaker", _ACROSS_LINES).search(note) is not None
 
 
-_NAME_IN_NOTE = r"([^\[\]\n]{1,60}?)"
-_NAME_ENDS = r"(?=[.!。！]?\s*(?:[\]\n]|$)|[,;])"
+_NAME_IN_NOTE = r"([^\[\]【】［］\n]{1,60}?)"
+_NAME_ENDS = r"(?=[.!。！]?\s*(?:[\]】］\n]|$)|[,;])"
 
 
 def next_member(transcript: Transcript, known: Iterable[str] = ()) -> str:
     """Return the name of the member of a group who speaks next; empty if the request is not from a group.
 
     A frontend nudges the next speaker of a group, or the history has replies of several speakers and ends with a name.
-    ``known`` has names of characters, with which a name in a nudge is found.
+    ``known`` has names of other characters than the player's, with which a name in a nudge is found: one in the words
+    that name the next speaker, or the only one.
     """
     note = transcript.trailing_system
     if names_the_next(note):
-        for name in sorted((each for each in known if each in note), key=len, reverse=True):
+        named = sorted((each for each in known if each in note), key=len, reverse=True)
+        for name in named:
             if _asks_for_a_line_of(name, note):
                 return name
-        forms = [each.requests.line_of for each in every() if each.requests.line_of]
-        for form in forms:
-            begins = r"(?:^|[\[\n])\s*" if form.startswith("NAME") else ""
+        if named and all(each in named[0] for each in named):
+            return named[0]
+        for form in _lines_of():
+            begins = r"(?:^|[\[【［\n])\s*" if form.startswith("NAME") else ""
             pattern = begins + form.replace("NAME", _NAME_IN_NOTE + (_NAME_ENDS if form.endswith(r"(?!\w)") else ""))
             if found := re.search(pattern, note, re.I):
                 return found[1].strip()

@@ -8,7 +8,7 @@ import pytest
 
 from saga_core.model import TurnKind
 from saga_core.transcript import read_transcript
-from saga_core.transcript.request_kind import classify
+from saga_core.transcript.request_kind import classify, next_member
 from tests.core.transcript.known import EN, KO, told, user
 
 NARRATION, CONTINUATION, SIDE = TurnKind.NARRATION, TurnKind.CONTINUATION, TurnKind.SIDE
@@ -64,6 +64,26 @@ def test_a_nudge_to_go_on_asks_for_a_continuation(note: str) -> None:
 )
 def test_a_nudge_to_the_next_speaker_asks_for_a_narration(note: str) -> None:
     assert kind(chat(system(note))) is NARRATION
+
+
+@pytest.mark.parametrize(
+    ("note", "member"),
+    [
+        ("[Write the next reply only as Mina.]", "Mina"),
+        ("[Write Mina's next message. Never speak for Joon.]", "Mina"),
+        ("［次の返信はミナとしてだけ書くこと。他の人物の台詞で終わらせないこと。］", "ミナ"),
+        ("[미나의 다음 메시지만 쓸 것. 준의 말이나 행동은 쓰지 말 것.]", "미나"),
+        ("【下一条只以米娜的身份来写，不要替顾言说话。】", "米娜"),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False], ids=["known", "new"])
+def test_a_nudge_names_the_member_who_speaks_next(note: str, member: str, known: bool) -> None:
+    assert next_member(read_transcript(chat(system(note))), [member, "Rika", "리카"] if known else []) == member
+
+
+@pytest.mark.parametrize("note", ["[Mina is tired.]", "[Write the next reply in the present tense.]"])
+def test_a_note_about_somebody_names_no_next_speaker(note: str) -> None:
+    assert next_member(read_transcript(chat(system(note))), ["Mina"]) == ""
 
 
 def test_a_prefill_without_a_note_asks_for_a_narration() -> None:
