@@ -21,6 +21,8 @@ _SOUNDS = tuple(
 )
 _SHORTEST = 3
 """The minimum number of letters of a name that may be spelled in two ways."""
+_CROWD = 24
+"""With more new names than this in one report, none is taken for another spelling: each would be compared with all."""
 _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 
@@ -29,7 +31,8 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
     """Record other names that one report uses for the company. ``present`` is the complete company."""
     known = {name: names.find(Kind.CHARACTER, name) for name in present}
     there, announced = set(known.values()), set(map(fold, met))
-    for name in (each for each in present if known[each] is None and fold(each) not in announced):
+    unknown = [each for each in present if known[each] is None and fold(each) not in announced]
+    for name in unknown if len(unknown) <= _CROWD else ():
         missing = (who for who in state.present if who not in there and who in state.entities)
         meant = [who for who in missing if _mistyped(name, state.entities[who].names)]
         if not meant:  # another spelling of a name, wherever its bearer was
@@ -41,7 +44,7 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
     new = [each for each in met if fold(each) not in listed and names.find(Kind.CHARACTER, each) is None]
     # A name that matches a known character only by title or family may be the newcomer's: 김 형사, with 김복자 known.
     told = [each for each in present if known[each] is None or names.knows(Kind.CHARACTER, each)] if new else []
-    for name in new:
+    for name in new if len(new) <= _CROWD else ():
         masked = next((each for each in present if _is_remark(name, each) and not names.is_player(each)), None)
         if masked is not None:
             names.learn(names.ensure(Kind.CHARACTER, masked), name)

@@ -341,15 +341,13 @@ def is_title(word: str) -> bool:
 def mistyped(one: str, other: str) -> bool:
     """Whether two folded names differ by one replaced letter or by two swapped neighbours."""
     left, right = _letters(one), _letters(other)
-    if len(left) != len(right) or len(left) < _LEAST_FUZZY or left == right or left[0] != right[0]:
+    if len(left) != len(right) or len(left) < _LEAST_FUZZY or left[0] != right[0]:
         return False
     if any(map(str.isdigit, left + right)):
         return False
-    apart = [at for at, (ours, theirs) in enumerate(zip(left, right, strict=True)) if ours != theirs]
-    if len(apart) != 2:
-        return len(apart) == 1
-    first, second = apart
-    return second == first + 1 and left[first] == right[second] and left[second] == right[first]
+    from rapidfuzz.distance import OSA  # imported late: few stories need it, and it takes memory
+
+    return bool(OSA.distance(left, right, score_cutoff=1) == 1)
 
 
 def are_two(one: str, other: str) -> bool:

@@ -515,9 +515,10 @@ class Names:
         count = sum(map(len, spelled.values()))
         for known in islice(index, count, None):
             spelled.setdefault(spelling(known), []).append(known)
+        alike = spelled.get(spelling(folded), ())
         near = {
             index[known][0]
-            for known in spelled.get(spelling(folded), ())
+            for known in (alike if len(alike) <= _NEAR else ())
             if mistyped(folded, known) and not self._are_two(kind, name, known, index[known][0])
         }
         return near.pop() if len(near) == 1 else None

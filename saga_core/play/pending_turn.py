@@ -92,15 +92,17 @@ class MarkerFilter:
 
 def _open(text: str) -> int:
     """The index at which an unfinished marker may begin; the length of the text if there is none."""
-    at = len(text)
-    while True:
+    at, bare = len(text), 0
+    while bare < 2 * _NESTED:  # brackets alone are held back for as many markers as are removed one by one
         begin = text.rfind("[[", 0, at)
         if begin >= 0 and _may_become(text[begin:at]):
+            bare += at - begin == len("[[")
             at = begin  # it may vanish, and what stands before it go on behind it
         elif text.endswith("[", 0, at):
-            at -= 1
+            at, bare = at - 1, bare + 1
         else:
-            return at
+            break
+    return at
 
 
 def _may_become(tail: str) -> bool:

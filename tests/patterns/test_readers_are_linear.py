@@ -21,6 +21,7 @@ from saga_core.language import clean_name, match_text, mentions, terms
 from saga_core.messages import question
 from saga_core.model_calls import read_object, without_injected
 from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
+from saga_core.play.pending_turn import MarkerFilter
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
 from saga_core.recall.questions import looks_back, time_named
@@ -80,10 +81,10 @@ def world(text: str) -> None:
 
 
 def streamed(text: str) -> None:
-    shown = BlockFilter()
+    shown, marks = BlockFilter(), MarkerFilter()
     for at in range(0, len(text), 7):
-        shown.feed(text[at : at + 7])
-    shown.finish()
+        marks.feed(shown.feed(text[at : at + 7]))
+    marks.feed(shown.finish())
 
 
 def answer_read(text: str) -> None:

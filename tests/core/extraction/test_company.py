@@ -37,6 +37,13 @@ def test_who_was_met_is_in_the_complete_list(present: str, met: str, names: set[
     assert people(after(f"present: [{present}]\nnpc_met: [{met}]")) == names
 
 
+def test_of_a_crowd_none_is_another_spelling() -> None:
+    crowd = [f"Theo{letter}a" for letter in "bcdfghjklmnpqrstvwxzaeiou"]
+    few = people(after("present: [Mara]", f"present: [Marah, {', '.join(crowd[:3])}]"))
+    many = people(after("present: [Mara]", f"present: [Marah, {', '.join(crowd)}]"))
+    assert ("Mara", "Marah") in few and ("Mara",) in many
+
+
 def test_a_first_name_is_no_other_family() -> None:
     state = after("npc_met: [Tom Alder]", "present: [Tom]", "present: [Tom, Ida]\nnpc_met: [Tom Brandt, Ida]")
     assert people(state) >= {("Tom Brandt",), ("Ida",)}

@@ -51,22 +51,11 @@ CARDS = {
     "to everybody": ("Ilse Harrow, teacher. Bartholomew Finch is Barty to everybody.", "Barty", "Bartholomew Finch"),
     "a form of address": ("Sister Ilvane is formal: Master Deepvault for Brannoch.", "Master Deepvault", "Brannoch"),
     "a short name": ("Pim, halfling. Everybody has a short name: Ilvane is Ilvy.", "Ilvy", "Ilvane"),
-    "one of two": ("Wren Mar, medic. The crew calls her Stitch, or simply Doc.", "Doc", "Wren Mar"),
-    "a word for a trade": (
-        "Hester Quayle, 34. To them she is known as Mrs Quayle or the tuner.",
-        "the tuner",
-        "Hester Quayle",
-    ),
     "what people say": ("Ysolde Oyelaran, 58, owns the tug. Everybody aboard says Cap.", "Cap", "Ysolde Oyelaran"),
     "what people say of another": (
         "Glass, 26. Her aunt, Lita Reyes, runs a clinic; everybody says Doc Reyes.",
         "Doc Reyes",
         "Lita Reyes",
-    ),
-    "in apposition": (
-        "Denzil, 34, builds boats. Dorcas Hicks, Mrs Hicks, has the post office.",
-        "Mrs Hicks",
-        "Dorcas Hicks",
     ),
     "the name by day": ("Vesper has fangs. By day she is Ada Lisle.", "Ada Lisle", "Vesper"),
     "of one with the same family": (
