@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from aiohttp import web
@@ -12,12 +11,12 @@ from saga_core.errors import BadInput, NotSupported
 from saga_server.admin import answers
 from saga_server.admin.endpoint import in_body, in_query
 from saga_server.admin.mounting import to_its_end
-from saga_server.admin.parameters import Cursor, MaybeBodyText, Part, Quotas, Text
+from saga_server.admin.parameters import Cursor, GivenQuotas, MaybeBodyText, Part, Text, YesOrNo
 from saga_server.http import BEARER, CURRENT, KEY_REQUIRED, SAGA
 from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
-    from saga_server.hosting import Access, AuditEntry, KeyRecord, Role
+    from saga_server.hosting import Access, KeyRecord, Role
 
 NEEDS_KEYS = (
     "keys are made where server.api_keys are set: without them everybody on this machine may do everything; set one, "
@@ -32,84 +31,58 @@ async def _access(request: web.Request) -> Access:
     return access
 
 
-async def list_keys(request: web.Request) -> answers.AccessKeys:
-    """List all keys, revoked ones too."""
-    return await listed_keys(await _access(request))
-
-
-async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessKeys:
-    """Return all keys with today's use. With ``fresh``, what the owners hold is counted now."""
-    return answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
+async def list_keys(request: web.Request, fresh: YesOrNo = False) -> answers.AccessKeys:
+    """List all keys, revoked ones too, with today's use. With ``fresh``, what their owners hold is counted now."""
+    access = await _access(request)
+    return answers.AccessKeys([await _with_use(access, record, fresh=fresh) for record in access.keys.all()])
 
 
 async def show_key(request: web.Request, key: Part) -> answers.AccessKey:
     """Return one key with today's use."""
     access = await _access(request)
-    return await with_use(access, access.keys.get(key))
+    return await _with_use(access, access.keys.get(key))
 
 
 async def create_key(
     request: web.Request,
     name: Annotated[str, in_body(remedy="say whose key it is")],
-    quotas: Quotas,
+    quotas: GivenQuotas,
     role: MaybeBodyText = None,
     owner: MaybeBodyText = None,
 ) -> answers.MadeKey:
     """Make a key. Its secret is shown only in this answer."""
-    if not request.app[CURRENT].config.server.api_keys:
-        raise NotSupported(NEEDS_KEYS)
-    return await to_its_end(request, created_key(await _access(request), name, role, owner, quotas))
-
-
-async def created_key(
-    access: Access, name: str, role: str | None, owner: str | None, quotas: Mapping[str, str]
-) -> answers.MadeKey:
-    """Make a key and return it with its secret. Raises ``BadInput`` and ``Conflict``."""
     from saga_server.hosting import Quotas, read_quotas
 
-    wanted = cast("Role", role or "player")
-    record, secret = await access.keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
+    if not request.app[CURRENT].config.server.api_keys:
+        raise NotSupported(NEEDS_KEYS)
+    wanted, keys = cast("Role", role or "player"), (await _access(request)).keys
+    creating = keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
+    record, secret = await to_its_end(request, creating)
     return answers.MadeKey(**_about(record), secret=secret)
 
 
-async def change_key(request: web.Request, key: Part, quotas: Quotas, name: MaybeBodyText = None) -> answers.AccessKey:
+async def change_key(
+    request: web.Request, key: Part, quotas: GivenQuotas, name: MaybeBodyText = None
+) -> answers.AccessKey:
     """Change the name or the quotas of a key. Fields that are not given stay."""
-    access = await _access(request)
-    return await to_its_end(request, changed_key(access, key, name, quotas))
-
-
-async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> answers.AccessKey:
-    """Change a key. Raises ``NotFound`` and ``BadInput``."""
     from saga_server.hosting import read_quotas
 
-    record = await access.keys.change(key, name=name, quotas=lambda before: read_quotas(quotas, before))
-    return await with_use(access, record)
+    access = await _access(request)
+    changing = access.keys.change(key, name=name, quotas=lambda before: read_quotas(quotas, before))
+    return await _with_use(access, await to_its_end(request, changing))
 
 
 async def rotate_key(
     request: web.Request, key: Part, grace: Annotated[float, in_query(example="0", most=2_592_000.0)] = 0.0
 ) -> answers.MadeKey:
-    """Give a key a new secret. It is shown only in this answer."""
-    return await to_its_end(request, rotated_key(await _access(request), key, grace))
-
-
-async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey:
-    """Rotate a key and return it with its new secret. Raises ``NotFound`` and ``BadInput``.
-
-    The previous secret stays valid for ``grace`` seconds.
-    """
-    record, secret = await access.keys.rotate(key, grace)
+    """Give a key a new secret. It is shown only in this answer. The previous one stays valid for ``grace`` seconds."""
+    record, secret = await to_its_end(request, (await _access(request)).keys.rotate(key, grace))
     return answers.MadeKey(**_about(record), secret=secret)
 
 
 async def revoke_key(request: web.Request, key: Part) -> answers.AccessKey:
     """Revoke a key. Its owner's sessions stay."""
-    return await to_its_end(request, revoked_key(await _access(request), key))
-
-
-async def revoked_key(access: Access, key: str) -> answers.AccessKey:
-    """Revoke a key. Raises ``NotFound``."""
-    return answers.AccessKey(**_about(await access.keys.revoke(key)))
+    return answers.AccessKey(**_about(await to_its_end(request, (await _access(request)).keys.revoke(key))))
 
 
 async def show_me(request: web.Request) -> answers.Me:
@@ -119,7 +92,7 @@ async def show_me(request: web.Request) -> answers.Me:
         locked=request[KEY_REQUIRED],
         role=bearer.role,
         owner=bearer.owner,
-        key=await with_use(await _access(request), bearer.record, fresh=False) if bearer.record is not None else None,
+        key=await _with_use(await _access(request), bearer.record, fresh=False) if bearer.record is not None else None,
     )
 
 
@@ -133,24 +106,13 @@ async def show_audit(
     """Return entries of the audit log, the latest first."""
     access = await _access(request)
     await access.step()  # stores the latest entries, so that they are included
-    return await listed_entries(access, limit, cursor, key, session)
-
-
-async def listed_entries(
-    access: Access, limit: int, cursor: str | None, key: str | None, session: str | None
-) -> answers.Audit:
-    """Return entries of the audit log, the latest first. Raises ``BadInput`` for an invalid cursor."""
     if cursor is not None and not all(cursor.partition(".")):
         raise BadInput(f"cursor: {cursor[:60]!r} is none; give the next of the answer before, or none")
     found, following = await access.audit.entries(limit=limit, cursor=cursor, key=key, session=session)
-    return answers.Audit([_row(each) for each in found], following)
+    return answers.Audit([answers.AuditRow(**asdict(each)) for each in found], following)
 
 
-def _row(entry: AuditEntry) -> answers.AuditRow:
-    return answers.AuditRow(**asdict(entry))
-
-
-async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> answers.AccessKey:
+async def _with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> answers.AccessKey:
     """Return a key with its use. With ``fresh``, what its owner holds is counted now, which reads all of that data."""
     use, holdings = await access.meter.use(record.id), access.meter.holdings
     held = await holdings.bytes(record.owner, fresh=fresh)

@@ -123,19 +123,16 @@ async def export_one(
     form: Annotated[Literal["saga", "sillytavern"], in_query(name="format", example="saga")] = "saga",
 ) -> web.StreamResponse:
     """Export a session as JSON lines: all of it, or one path as a SillyTavern chat."""
-    raw = await to_its_end(request, exported(saga_of(request), session, form, head))
-    return web.Response(body=raw, content_type=JSON_LINES, charset="utf-8")
-
-
-async def exported(saga: Saga, session: str, form: str = "saga", head: str | None = None) -> bytes:
-    """Return a session as a file. Raises ``BadInput`` for a ``head`` in SAGA's own format, which has all paths."""
+    maintenance = saga_of(request).maintenance
     if form == "sillytavern":
         from saga_backends.importers.tavern import chat_of
 
-        return chat_of(await saga.maintenance.story_path(session, head))
-    if head is not None:
+        raw = chat_of(await to_its_end(request, maintenance.story_path(session, head)))
+    elif head is not None:
         raise BadInput("head: a session's own file has all of its paths; give format=sillytavern for one of them")
-    return b"".join([line async for line in saga.maintenance.export_session(session)])
+    else:
+        raw = b"".join([line async for line in maintenance.export_session(session)])
+    return web.Response(body=raw, content_type=JSON_LINES, charset="utf-8")
 
 
 async def export_world(
@@ -144,12 +141,11 @@ async def export_world(
     form: Annotated[Literal["card", "lorebook"], in_query(name="format", example="card")] = "card",
 ) -> web.StreamResponse:
     """Export a world as a card or a lorebook."""
-    raw = await asyncio.to_thread(exported_world, saga_of(request), world, form)
+    raw = await asyncio.to_thread(_exported, saga_of(request), world, form)
     return web.Response(body=raw, content_type=ANY_BYTES)
 
 
-def exported_world(saga: Saga, world: str, form: str) -> bytes:
-    """Return a world as a file for other tools. Raises ``NotFound`` and ``WorldError``."""
+def _exported(saga: Saga, world: str, form: str) -> bytes:
     import json
 
     from saga_backends.importers.tavern import card_of, lorebook_of
@@ -170,20 +166,15 @@ async def forget(
 ) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_by_owner, request)
-    return await to_its_end(request, forgotten(saga_of(request), session, name, owner, elsewhere))
+    return await to_its_end(request, _forgotten(saga_of(request), session, name, owner, elsewhere))
 
 
-async def forgotten(
-    saga: Saga,
-    session: str | None = None,
-    name: str | None = None,
-    owner: str | None = None,
-    elsewhere: Elsewhere | None = None,
+async def _forgotten(
+    saga: Saga, session: str | None, name: str | None, owner: str | None, elsewhere: Elsewhere
 ) -> answers.Forgotten:
     """Forget the data, and find the backups that still hold it.
 
-    Sessions of an owner that other servers write are forgotten there through ``elsewhere``; without it,
-    ``OwnedElsewhere`` is raised. Raises ``BadInput`` unless exactly one of session and owner is given.
+    Sessions of an owner that other servers write are forgotten there through ``elsewhere``.
     """
     from saga_core.maintenance import note_forgotten
 
@@ -212,7 +203,7 @@ async def forgotten(
     if data.is_dir():  # whole sessions are noted before they are removed, in case that fails
         noted = [each.id for each in (*doomed, *(buried if name is None else ()))]
         await asyncio.to_thread(note_forgotten, data, noted, time.time(), whole=name is None)
-    if name is None and owner is not None and elsewhere is not None and doomed:
+    if name is None and owner is not None and doomed:
         first = await saga.maintenance.forget_sessions((), buried)
         gone = await _everywhere(saga, owner, doomed, elsewhere)
         gone = evolve(gone, sessions=(*gone.sessions, *first.sessions))

@@ -66,6 +66,6 @@ CorrectionFields = Annotated[Mapping[str, str], body_fields(_fields_of_correctio
 """The fields of a kind of correction."""
 ChangedSettings = Annotated[Mapping[str, str], body_fields(_settings)]
 """Settings and their new values; an empty one restores the default."""
-Quotas = Annotated[Mapping[str, str], body_fields(_quotas)]
+GivenQuotas = Annotated[Mapping[str, str], body_fields(_quotas)]
 Upload = Annotated[bytes, upload(MULTIPART, ANY_BYTES)]
 """Files as the parts of a form, or one file as the body itself."""

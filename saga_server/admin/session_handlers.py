@@ -12,7 +12,7 @@ from attrs import asdict, evolve
 from saga_backends.http_client import is_local
 from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
-from saga_core.catalog import Comparison, SessionSummary, Side
+from saga_core.catalog import SessionSummary, Side
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
@@ -48,21 +48,16 @@ async def list_sessions(
 ) -> answers.Sessions:
     """List sessions: without the fleeting ones, only the fleeting ones, or all."""
     saga, owner = saga_of(request), request[BEARER].scope
-    found = await listed_sessions(saga, fleeting, owner)
+    found = await _listed(saga, fleeting, owner)
     if saga.ephemeral is not None:
-        more = await listed_sessions(saga.ephemeral, fleeting, owner)
+        more = await _listed(saga.ephemeral, fleeting, owner)
         found = answers.Sessions([*found.sessions, *more.sessions], found.fleeting + more.fleeting)
     rows, after = page_of(found.sessions, lambda each: each.id, cursor, limit)
     return evolve(found, sessions=rows, next=after)
 
 
-async def listed_sessions(
-    saga: Saga, fleeting: Literal["0", "1", "all"] = "all", owner: str | None = None
-) -> answers.Sessions:
-    """Return the sessions that are not fleeting (``0``), the fleeting ones (``1``), or ``all``.
-
-    ``owner`` restricts the list to the sessions of that owner.
-    """
+async def _listed(saga: Saga, fleeting: str, owner: str | None) -> answers.Sessions:
+    """Return the sessions that are not fleeting (``0``), the fleeting ones (``1``), or ``all``."""
     found, costs = await saga.sessions.list(owner=owner), await saga.sessions.costs()
     listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
     pictured = await _pictured(saga, listed)
@@ -127,13 +122,13 @@ async def rename_session(request: web.Request, session: SessionId, label: BodyTe
 async def join_world(request: web.Request, session: SessionId, world: BodyText = "") -> answers.SessionRecord:
     """Let a session share its world with others from now on."""
     joining = saga_of(request).sessions.join(session, world)
-    return session_record(await to_its_end(request, joining))
+    return answers.SessionRecord(**_record(await to_its_end(request, joining)))
 
 
 async def leave_world(request: web.Request, session: SessionId) -> answers.SessionRecord:
     """Let a session go on alone. What it has seen of its shared world stays in its story."""
     leaving = saga_of(request).sessions.leave(session)
-    return session_record(await to_its_end(request, leaving))
+    return answers.SessionRecord(**_record(await to_its_end(request, leaving)))
 
 
 async def delete_session(request: web.Request, session: SessionId, undo: YesOrNo = False) -> answers.Deleted:
@@ -209,11 +204,6 @@ def _summary(summary: SessionSummary, pictured: Collection[str], cost: Account |
         portrait=summary.session.world in pictured,
         **_spent(cost),
     )
-
-
-def session_record(session: Session) -> answers.SessionRecord:
-    """Return a session as the API shows it."""
-    return answers.SessionRecord(**_record(session))
 
 
 def _record(session: Session) -> dict[str, Any]:
@@ -386,7 +376,20 @@ async def compare_timelines(
 ) -> answers.Comparison:
     """Compare two turns or timelines."""
     timelines = saga_of(request).timelines
-    return comparison(await timelines.compare(session, one, other, language=language))
+    found = await timelines.compare(session, one, other, language=language)
+    return answers.Comparison(
+        session=found.session,
+        ancestor=answers.Ancestor(found.depth, found.ancestor),
+        one=_side(found.one),
+        other=_side(found.other),
+        differences=[asdict(each) for each in found.differences],
+        language=found.language,
+        words=found.words,
+    )
+
+
+def _side(side: Side) -> answers.ComparedSide:
+    return answers.ComparedSide(side.name, side.depth, side.turn, side.since)
 
 
 async def prune_timeline(request: web.Request, session: SessionId, turn: BodyText) -> answers.Pruned:
@@ -398,23 +401,3 @@ async def prune_timeline(request: web.Request, session: SessionId, turn: BodyTex
 def _timeline(session: Session, timeline: Timeline) -> answers.Timeline:
     enter = f"{session.label or session.id}@{timeline.name}"
     return answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
-
-
-def comparison(found: Comparison) -> answers.Comparison:
-    """Convert a comparison into an answer."""
-    return answers.Comparison(
-        session=found.session,
-        ancestor=answers.Ancestor(found.depth, found.ancestor),
-        one=_side(found.one),
-        other=_side(found.other),
-        differences=[
-            {"kind": each.kind, "subject": each.subject, "one": each.one, "other": each.other}
-            for each in found.differences
-        ],
-        language=found.language,
-        words=found.words,
-    )
-
-
-def _side(side: Side) -> answers.ComparedSide:
-    return answers.ComparedSide(side.name, side.depth, side.turn, side.since)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from attrs import asdict
 
 from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, reached, segment
@@ -47,24 +46,12 @@ def backfill(
     """
     path = f"/api/sessions/{segment(session)}/backfill"
 
-    def looked() -> dict[str, Any]:
-        async def look(saga: Any) -> Any:
-            return asdict(await saga.background.backfill.estimate(session, head))
-
-        found: dict[str, Any] = reached(place, look, Asking("GET", path, {"head": head}))
-        return found
-
     def stepped(again: bool) -> dict[str, Any]:
-        async def step(saga: Any) -> Any:
-            if again:
-                await saga.background.backfill.again(session, head)
-            return asdict(await saga.background.backfill.step(session, turns, head, review=review))
-
         query = {"turns": str(turns), "head": head, "again": "1" if again else None, "review": review}
-        found: dict[str, Any] = reached(place, step, Asking("POST", path, query))
+        found: dict[str, Any] = reached(place, Asking("POST", path, query))
         return found
 
-    state = looked()
+    state = reached(place, Asking("GET", path, {"head": head}))
     say(f"{counted(state['left'], 'turn')} to read with {state['model']}: {_cost(state)}")
     failed = state["failed"]
     if failed:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, reached, segment
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
-
-if TYPE_CHECKING:
-    from saga_core import Saga
 
 _REASONS = {
     "told": "told",
@@ -76,25 +73,17 @@ def explain(
     "dense" with those of other turns. "lexical" is the sum of words, names, closeness and the other parts.
     docs/recall.md lists all parts and all answers.
     """
-
     if skipped and text is not None:
         raise click.UsageError("--skipped lists what found no room, --text looks one text up; give one of them")
-
-    async def look(saga: Saga) -> Any:
-        if text is not None:
-            return await saga.views.why_untold(session, text, turn)
-        return await saga.views.explain(session, turn)
 
     if text is not None and not text.strip():
         raise click.UsageError("--text: give a text")
     named = {} if turn is None else {"turn": turn}
     here = f"/api/sessions/{segment(session)}"
     if text is None:
-        found = reached(place, look, Asking("GET", f"{here}/context", named))
+        found = reached(place, Asking("GET", f"{here}/context", named))
     else:
-        found = reached(
-            place, look, Asking("POST", f"{here}/untold", body=json.dumps({**named, "text": text}).encode())
-        )
+        found = reached(place, Asking("POST", f"{here}/untold", body=json.dumps({**named, "text": text}).encode()))
     if plain:
         say_json(found)
         return

@@ -84,7 +84,7 @@ def import_command(
     asked = {"lore": lore, "world": world, "owner": owner}
     flags = {"dry_run": dry_run, "tell_card": tell_card, "edited": edited}
     query = asked | {name: "1" if given else None for name, given in flags.items()}
-    found = reached(place, take, Asking("POST", "/api/import", query, files=files), fresh=True)
+    found = reached(place, Asking("POST", "/api/import", query, files=files), work=take, fresh=True)
     if plain:
         import json
 

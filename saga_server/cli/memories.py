@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
-
-if TYPE_CHECKING:
-    from saga_core import Saga
 
 
 @click.command()
@@ -51,43 +48,26 @@ def memories(
     here = f"/api/sessions/{segment(session)}"
     if not wanted:
         asking = Asking("GET", f"{here}/memories", {"namespace": namespace, "query": query or None})
-        answer = reached(place, lambda saga: _list(saga, session, namespace, query), asking)
+        answer = reached(place, asking)
         say_json(answer) if plain else _tell(answer)
         return
     if undo is not None:
-        asking = Asking("DELETE", f"{here}/changes/{segment(undo)}")
-        answer = reached(place, lambda saga: _undo(saga, session, undo), asking)
+        answer = reached(place, Asking("DELETE", f"{here}/changes/{segment(undo)}"))
     else:
-        kind, fields = _correction(namespace, add, edit, delete)
-        asking = Asking("POST", f"{here}/changes", body=json.dumps({"kind": kind, **fields}).encode())
-        answer = reached(place, lambda saga: _correct(saga, session, kind, fields), asking)
+        correction = _correction(namespace, add, edit, delete)
+        answer = reached(place, Asking("POST", f"{here}/changes", body=json.dumps(correction).encode()))
     if plain:
         say_json(answer)
     else:
         say(f"done; saga memories {session} --undo {answer['change']} undoes it")
 
 
-def _correction(
-    namespace: str, add: str | None, edit: tuple[str, str] | None, delete: str | None
-) -> tuple[str, dict[str, str]]:
+def _correction(namespace: str, add: str | None, edit: tuple[str, str] | None, delete: str | None) -> dict[str, str]:
     if delete is not None:
-        return "unremember", {"record": delete}
+        return {"kind": "unremember", "record": delete}
     if edit is not None:
-        return "remember", {"record": edit[0], "text": edit[1]}
-    return "remember", {"text": add or "", **({"namespace": namespace} if namespace != "/" else {})}
-
-
-async def _list(saga: Saga, session: str, namespace: str, query: str) -> dict[str, Any]:
-    return await saga.memory.records(session, namespace=namespace, query=query)
-
-
-async def _correct(saga: Saga, session: str, kind: str, fields: dict[str, str]) -> dict[str, Any]:
-    return {"session": session, "change": await saga.memory.correct(session, kind, fields)}
-
-
-async def _undo(saga: Saga, session: str, change: str) -> dict[str, Any]:
-    undoing, turn = await saga.memory.undo(session, change)
-    return {"session": session, "undone": change, "change": undoing, "turn_id": turn}
+        return {"kind": "remember", "record": edit[0], "text": edit[1]}
+    return {"kind": "remember", "text": add or "", **({"namespace": namespace} if namespace != "/" else {})}
 
 
 def _tell(answer: dict[str, Any]) -> None:

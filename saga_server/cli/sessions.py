@@ -1,6 +1,6 @@
 """``saga sessions``, ``saga timelines``, ``saga share`` and ``saga compare``: what a data directory holds.
 
-The commands open the stores, or ask the server that has them open.
+They ask the admin API.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,21 +15,13 @@ from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 
-if TYPE_CHECKING:
-    from saga_core import Saga
-
 
 @click.command()
 @settings
 @as_json
 def sessions(place: Place, plain: bool) -> None:
     """List the sessions in the data directory."""
-    from saga_server.admin import listed_sessions, to_plain
-
-    async def look(saga: Saga) -> Any:
-        return to_plain(await listed_sessions(saga))
-
-    found = reached(place, look, Asking("GET", "/api/sessions", {"fleeting": "all"}))
+    found = reached(place, Asking("GET", "/api/sessions", {"fleeting": "all"}))
     if plain:
         say_json(found)
         return
@@ -77,11 +68,7 @@ def timelines(place: Place, session: str, plain: bool) -> None:
 
     SESSION is an id or a name. A star marks the turn that was recorded last.
     """
-
-    async def look(saga: Saga) -> Any:
-        return {"timelines": await saga.timelines.list(session)}
-
-    found = reached(place, look, Asking("GET", f"/api/sessions/{segment(session)}/timelines"))
+    found = reached(place, Asking("GET", f"/api/sessions/{segment(session)}/timelines"))
     if plain:
         say_json(found)
         return
@@ -113,12 +100,7 @@ def continue_(place: Place, session: str, turn: str | None, plain: bool) -> None
     SESSION is an id or a name. TURN is a turn's number or id, or the name of a timeline; without it, the new chat goes
     on from the turn that was recorded last.
     """
-
-    async def look(saga: Saga) -> Any:
-        return await saga.describe(session, turn)
-
-    asked = Asking("GET", f"/api/sessions/{segment(session)}/state", {"turn": turn})
-    found = reached(place, look, asked)
+    found = reached(place, Asking("GET", f"/api/sessions/{segment(session)}/state", {"turn": turn}))
     story: str = found["session"]["id"]
     goes_on = f"{story}@{found['turn_id']}" if turn else story
     marker = f"[[saga:continue={goes_on}]]"
@@ -141,15 +123,9 @@ def share(place: Place, session: str, name: str, leave: bool, plain: bool) -> No
 
     SESSION is an id or a name. NAME tells shared worlds apart if several groups play in the same world.
     """
-    from saga_server.admin import session_record, to_plain
-
-    async def change(saga: Saga) -> Any:
-        changing = saga.sessions.leave(session) if leave else saga.sessions.join(session, name)
-        return to_plain(session_record(await changing))
-
     path = f"/api/sessions/{segment(session)}/share"
     body = None if leave else json.dumps({"world": name}).encode()
-    found = reached(place, change, Asking("DELETE" if leave else "POST", path, body=body))
+    found = reached(place, Asking("DELETE" if leave else "POST", path, body=body))
     if plain:
         say_json(found)
     elif found["share"]:
@@ -171,13 +147,8 @@ def compare(place: Place, session: str, one: str, other: str, language: str | No
     SESSION is an id or a name. ONE and OTHER are ids of turns, names of timelines, or numbers of turns on the active
     path.
     """
-    from saga_server.admin import comparison, to_plain
-
-    async def look(saga: Saga) -> Any:
-        return to_plain(comparison(await saga.timelines.compare(session, one, other, language=language)))
-
     query = {"one": one, "other": other, "language": language}
-    found = reached(place, look, Asking("GET", f"/api/sessions/{segment(session)}/compare", query))
+    found = reached(place, Asking("GET", f"/api/sessions/{segment(session)}/compare", query))
     if plain:
         say_json(found)
         return

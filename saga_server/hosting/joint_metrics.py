@@ -6,7 +6,9 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 
+from saga_core.errors import SagaError
 from saga_server.hosting.leases import Leases
+from saga_server.process import call_api
 
 OWN_METRICS = "X-SAGA-Own-Metrics"
 """Header of a request for the metrics of one process only."""
@@ -35,21 +37,12 @@ async def metrics_of_all(own: bytes, leases: Leases, headers: Mapping[str, str])
 
 
 async def _ask(address: str, headers: Mapping[str, str]) -> str | None:
-    import aiohttp
-
+    asked_with = {**headers, OWN_METRICS: "1"}
     try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS)) as client,
-            client.get(f"{address}/metrics", headers={**headers, OWN_METRICS: "1"}) as answer,
-        ):
-            raw = bytearray()
-            async for chunk in answer.content.iter_any():
-                raw += chunk
-                if len(raw) > _MOST:
-                    return None
-            return raw.decode("utf-8", "replace") if answer.status == 200 else None
-    except (aiohttp.ClientError, TimeoutError, OSError):
+        raw: bytes = await call_api(address, "/metrics", "GET", asked_with, _MOST, _SECONDS)
+    except SagaError:
         return None  # saga_worker_up reports it
+    return raw.decode("utf-8", "replace")
 
 
 def together(texts: Mapping[str, str | None]) -> str:

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from saga_server.process.metrics import ADJUSTABLE, LoopMetrics, Metrics
     from saga_server.process.readiness import Readiness
     from saga_server.process.running_server import (
-        NOBODY,
         READY,
         READY_AT,
         STOPPING,
         NotAnswered,
         address_of,
         ask,
-        authorization,
         call_api,
         publish_address,
         tell_manager,
@@ -40,7 +38,7 @@ _PLACES = {
     "logs": "LogTail Mask PRIVATE log_errors_only secrets_of set_up_logging",
     "metrics": "ADJUSTABLE LoopMetrics Metrics",
     "readiness": "Readiness",
-    "running_server": "NOBODY NotAnswered READY READY_AT STOPPING address_of ask authorization call_api "
+    "running_server": "NotAnswered READY READY_AT STOPPING address_of ask call_api "
     "publish_address tell_manager withdraw_address",
     "settings": "Current Reloaded Reloading applies_at_once",
     "settings_file": "Scalar changed_text",
@@ -48,7 +46,6 @@ _PLACES = {
 __all__ = [
     "ADJUSTABLE",
     "BACKLOG",
-    "NOBODY",
     "PRIVATE",
     "READY",
     "READY_AT",
@@ -71,7 +68,6 @@ __all__ = [
     "address_of",
     "applies_at_once",
     "ask",
-    "authorization",
     "call_api",
     "changed_text",
     "check_listening",

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,23 +68,25 @@ def address_of(folder: Path) -> str | None:
 
 
 async def ask(
-    config: Config, path: str, query: Mapping[str, str] | None = None, body: Mapping[str, str] | None = None
+    config: Config,
+    path: str,
+    method: str = "GET",
+    *,
+    address: str | None = None,
+    most: int = _MOST,
+    seconds: float = _SECONDS,
+    **sent: Any,
 ) -> Any:
-    """Ask the running server's admin API: ``GET path``, or ``POST path`` when there is a ``body``.
+    """Send a request to the admin API of the running server, or of the one at ``address``: see ``call_api``.
 
-    The request uses the first of ``server.api_keys``. Raises ``NotAnswered`` when no server can be asked, and
-    ``NotFound`` or ``BadInput`` with the server's own message.
+    It uses the first of ``server.api_keys``. Raises ``NotAnswered`` when no server can be asked.
     """
-    url = address_of(config.data_dir)
+    url = address or address_of(config.data_dir)
     if url is None:
         raise NotAnswered(NOBODY)
-    method, headers = "GET" if body is None else "POST", authorization(config.server.api_keys)
-    return await call_api(url, path, method, headers, _MOST, _SECONDS, params=query, json=body)
-
-
-def authorization(keys: Sequence[str]) -> dict[str, str]:
-    """The header with the first of ``server.api_keys``; empty without one."""
-    return {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    keys = config.server.api_keys
+    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    return await call_api(url, path, method, headers, most, seconds, **sent)
 
 
 async def call_api(

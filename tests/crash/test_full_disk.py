@@ -19,7 +19,7 @@ from saga_backends import sqlite_file
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal import keys
-from saga_server.admin import maintenance
+from saga_server.cli.data import data_access
 from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.crash.test_damage import config, played
@@ -124,7 +124,7 @@ class TestCopies:
         (session,) = json.loads(self.saga("sessions", "--json").stdout)["sessions"]
         room = 2 * max(files(here).values())
         with monkeypatch.context() as patch:
-            patch.setattr(maintenance, "exported", long_story(room))
+            patch.setattr(data_access, "ask", long_story(room))
             told = self.refused(here, "export", session["id"], "one.jsonl", room=room)
         assert "one.jsonl: cannot be written" in told
         assert self.saga("export", session["id"], "one.jsonl").exit_code == 0

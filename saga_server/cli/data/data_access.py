@@ -1,4 +1,7 @@
-"""How commands access the data: directly, or through the server that has it open."""
+"""How commands read and change data: they are clients of the admin API.
+
+A server that has the data open answers them. Without one, a command opens the data and answers its own requests.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, in the
 
 @frozen
 class Asking:
-    """The request that makes a running server do the same work."""
+    """A request to the admin API."""
 
     method: str
     path: str
@@ -39,11 +42,11 @@ class Asking:
     """Files to send as a form instead of ``body``: names, and contents or paths."""
 
 
-def reached(place: Place, work: Work, *asking: Asking, fresh: bool = False) -> Any:
-    """Run ``work`` on the data directory and return its result.
+def reached(place: Place, *asking: Asking, work: Work | None = None, fresh: bool = False) -> Any:
+    """Send requests to the admin API in order, and return the answer to the last one.
 
-    While a server has the data open, send it the requests ``asking`` in order, and return the answer to the last one.
-    With ``fresh`` a missing data directory is created. When neither way works, print the error and end the program.
+    With ``work``, that is done instead when no server has the data open. With ``fresh`` a missing data directory is
+    created. Raises ``SagaError`` when neither way works.
     """
     from saga_server.process import log_errors_only
 
@@ -51,10 +54,10 @@ def reached(place: Place, work: Work, *asking: Asking, fresh: bool = False) -> A
     log_errors_only(config)
     if not fresh:
         check_there(config)
-    return asyncio.run(_reached(config, work, asking))
+    return asyncio.run(_reached(config, asking, work))
 
 
-async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> Any:
+async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered
     from saga_server.tenancy import Tenancy
@@ -62,37 +65,49 @@ async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> An
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except StoreLocked as locked:
-        if not asking:
-            raise StoreLocked(f"{locked}. This command needs the data to itself") from locked
         try:
-            return [await ask(config, each) for each in asking][-1]
+            return await _asked(config, asking)
         except NotAnswered as error:
             raise StoreLocked(f"{locked} ({error})") from error
     try:
+        if work is None:
+            from saga_server.cli.data.own_api import own_api
+
+            async with own_api(saga, config) as (address, unix):
+                return await _asked(config, asking, address, unix)
         return await work(saga)
     except (OwnedElsewhere, LeaseLost) as error:
         owner = error if isinstance(error, OwnedElsewhere) else error.__cause__
-        if not asking or not isinstance(owner, OwnedElsewhere) or not owner.address:
+        if not isinstance(owner, OwnedElsewhere) or not owner.address:
             raise
-        # Another server holds the lease, and does the work there.
-        return [await ask(config, each, owner.address) for each in asking][-1]
+        return await _asked(config, asking, owner.address)  # another server holds the lease, and does the work there
     finally:
         await saga.aclose(drain=0.0)
 
 
-async def ask(config: Config, asking: Asking, address: str | None = None) -> Any:
+async def _asked(config: Config, asking: Sequence[Asking], address: str | None = None, unix: str = "") -> Any:
+    return [await ask(config, each, address, unix) for each in asking][-1]
+
+
+async def ask(config: Config, asking: Asking, address: str | None = None, unix: str = "") -> Any:
     """Send a request to the running server, or to the one at ``address``, and return the JSON or else the bytes.
 
     Raises ``NotAnswered`` when the server cannot be reached, and ``NotFound`` or ``BadInput`` with its own message.
     """
-    from saga_server.process import NOBODY, NotAnswered, address_of, authorization, call_api
+    from saga_server.process import ask as ask_server
 
-    url = address or address_of(config.data_dir)
-    if url is None:
-        raise NotAnswered(NOBODY)
     query = {name: value for name, value in asking.query.items() if value is not None}
-    headers, sent = authorization(config.server.api_keys), _sent(asking)
-    return await call_api(url, asking.path, asking.method, headers, _MOST, _SECONDS, params=query, data=sent)
+    return await ask_server(
+        config,
+        asking.path,
+        asking.method,
+        address=address,
+        unix=unix,
+        most=_MOST,
+        seconds=_SECONDS,
+        params=query,
+        data=_sent(asking),
+    )
 
 
 def _sent(asking: Asking) -> Any:

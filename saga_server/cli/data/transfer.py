@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from saga_core.errors import BadInput, NotFound, OwnedElsewhere
+from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
-from saga_server.cli.data.data_access import Asking, ask, reached, segment
+from saga_server.cli.data.data_access import Asking, reached, segment
 from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
-
-if TYPE_CHECKING:
-    from saga_core import Saga
-    from saga_core.config import Config
 
 
 @click.command("export")
@@ -40,19 +34,12 @@ def export_command(place: Place, session: str, target: Path, form: str, head: st
 
     SESSION is an id or a name. Views that can be rendered from the session are not included.
     """
-    from saga_server.admin import exported, exported_world
-
     if str(target) != "-" and target.exists():
         raise BadInput(f"{target}: is there already; give a name that is free")
 
-    async def give(saga: Saga) -> bytes:
-        if form in ("card", "lorebook"):
-            return exported_world(saga, session, form)
-        return await exported(saga, session, form, head)
-
     kind = "library" if form in ("card", "lorebook") else "sessions"
     asking = Asking("GET", f"/api/{kind}/{segment(session)}/export", {"format": form, "head": head})
-    raw = reached(place, give, asking)
+    raw = reached(place, asking)
     if str(target) == "-":
         sys.stdout.buffer.write(raw)
         return
@@ -89,15 +76,8 @@ def forget(place: Place, session: str | None, name: str | None, owner: str | Non
     )
     if not yes:
         click.confirm(f"Forget {what}, for good?", abort=True)
-    from saga_server.admin import forgotten, to_plain
+    answer = reached(place, Asking("POST", "/api/forget", {"session": session, "name": name, "owner": owner}))
 
-    query = {"session": session, "name": name, "owner": owner}
-    asking = Asking("POST", "/api/forget", query)
-
-    async def work(saga: Saga) -> Any:
-        return to_plain(await forgotten(saga, **query, elsewhere=partial(_forgotten_there, saga.config, asking)))
-
-    answer = reached(place, work, asking)
     told = f"{answer['places']} places of " if name else ""
     say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:
@@ -106,16 +86,3 @@ def forget(place: Place, session: str | None, name: str | None, owner: str | Non
         say(f"may still be in      {remains}", err=True)
     if answer["remains"]:
         raise SystemExit(1)
-
-
-async def _forgotten_there(config: Config, asking: Asking, error: OwnedElsewhere) -> bool:
-    """Ask the server that holds the lease of a session to forget it. Returns whether the server could be reached."""
-    from saga_server.process import NotAnswered
-
-    try:
-        await ask(config, asking, error.address)
-    except NotFound:
-        return True  # it is forgotten there already
-    except NotAnswered:
-        return False
-    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from saga_server.cli.group import SURROUNDINGS
 from saga_server.cli.settings import Place, settings
 from saga_server.counted import counted
 from saga_server.terminal import say, say_json
-
-if TYPE_CHECKING:
-    from saga_core import Saga
 
 
 @click.command()
@@ -28,20 +25,12 @@ def verify(place: Place, session: str | None, mending: bool, plain: bool) -> Non
     necessary after the repair. Exit code 1 means that something differs.
     """
     method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
-    answer = reached(place, lambda saga: _verdict(saga, session, mending), Asking(method, path, {"session": session}))
+    answer = reached(place, Asking(method, path, {"session": session}))
     if plain:
         say_json(answer)
     else:
         _tell(answer, mending)
     raise SystemExit(0 if answer["equal"] else SURROUNDINGS)
-
-
-async def _verdict(saga: Saga, session: str | None, mending: bool) -> dict[str, Any]:
-    before = await saga.maintenance.verify(session)
-    if not mending:
-        return before.plain()
-    after = await saga.maintenance.repair(before, session) if before.findings else before
-    return {"found": [finding.plain() for finding in before.findings], **after.plain()}
 
 
 def _tell(answer: dict[str, Any], mending: bool) -> None:
@@ -81,8 +70,8 @@ def jobs(place: Place, session: str | None, again: bool, plain: bool) -> None:
     model run when the server starts.
     """
     query = {"session": session}
-    trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
-    answer = reached(place, lambda saga: _jobs(saga, session, again), *trying, Asking("GET", "/api/jobs", query))
+    retrying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain", {"timeout": "60"})]
+    answer = reached(place, *(retrying if again else ()), Asking("GET", "/api/jobs", query))
     if plain:
         say_json(answer)
     else:
@@ -92,11 +81,3 @@ def jobs(place: Place, session: str | None, again: bool, plain: bool) -> None:
             say(f"{state}  {job['session']}  {job['turn']}  {job['kind']}{why}")
         say(f"{counted(len(answer['jobs']), 'job')}, {answer['stuck']} stuck")
     raise SystemExit(SURROUNDINGS if answer["stuck"] else 0)
-
-
-async def _jobs(saga: Saga, session: str | None, again: bool) -> dict[str, Any]:
-    if again:
-        await saga.background.retry(session)
-        await saga.maintenance.settle(60.0)
-    found = await saga.background.jobs(session)
-    return {"jobs": [job.plain() for job in found], "stuck": sum(job.stuck for job in found)}
