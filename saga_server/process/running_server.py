@@ -73,7 +73,7 @@ async def ask(
     method: str = "GET",
     *,
     address: str | None = None,
-    most: int = _MOST,
+    most: int | None = None,
     seconds: float = _SECONDS,
     **sent: Any,
 ) -> Any:
@@ -86,7 +86,7 @@ async def ask(
         raise NotAnswered(NOBODY)
     keys = config.server.api_keys
     headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
-    return await call_api(url, path, method, headers, most, seconds, **sent)
+    return await call_api(url, path, method, headers, most or _MOST, seconds, **sent)
 
 
 async def call_api(

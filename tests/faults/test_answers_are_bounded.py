@@ -54,7 +54,6 @@ _WHOLE = {"aread", "json", "read", "text"}
 
 _ELSEWHERE = {
     "saga_server/http/other_servers.py": "hands each piece on as it comes, no faster than it is taken",
-    "saga_server/hosting/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
 }
 
