@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field
 
 from saga_core import extraction
 from saga_core.billing import Bill
@@ -235,7 +235,9 @@ class Reply:
     finish_reason: str = "stop"
     _raw: list[str] = field(factory=list)
     _shown: list[str] = field(factory=list)
-    _filter: BlockFilter = field(factory=BlockFilter)
+    counted: Trackers = NO_TRACKERS
+    """The story's trackers."""
+    _filter: BlockFilter = field(default=Factory(lambda self: BlockFilter(self.counted), takes_self=True))
     _given: MarkerFilter = field(factory=MarkerFilter)
     """Removes markers from what the model writes, before anything else is looked for in it."""
     _markers: MarkerFilter = field(factory=lambda: MarkerFilter("\n"))
@@ -314,7 +316,7 @@ class Reply:
         if self._resumes:
             shown = self._resumed(shown)
         shown = self.limits.feed(self._markers.feed(shown))
-        self._filter = BlockFilter()
+        self._filter = BlockFilter(self.counted)
         self._shown.append(shown)
         return shown
 
@@ -365,7 +367,7 @@ class Reply:
             return False
         self._rest()
         self._earlier += self._filter.raw_blocks
-        self._filter, self._markers = BlockFilter(), MarkerFilter("\n")
+        self._filter, self._markers = BlockFilter(self.counted), MarkerFilter("\n")
         self._shown.clear()
         self._raw.append("\n\n")
         return True

@@ -195,6 +195,7 @@ class Play:
         replies = self._replies(request)
         set_log_context(turn=replies[0].turn_id)
         start = await self._start(request, place, state, replies[0].turn_id, report)
+        replies = tuple(Reply(each.turn_id, counted=start.state.trackers) for each in replies)
         if start.settled:
             told = "; ".join(fact_texts(start.state, start.settled, start.language))
             notices += (f"several sessions changed the same in their world, and the latest counts: {told}",)

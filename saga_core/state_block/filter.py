@@ -14,6 +14,7 @@ from cachetools import TTLCache
 from saga_core.language import every
 from saga_core.state_block.fences import FENCE_CHARS, NEWLINES, FenceFilter, RawBlock, may_open
 from saga_core.state_block.unfenced import WHITE, ReportFilter, may_hold_report
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- echoes of SAGA's own context and pages --------------------------------------------------------------------
 #
@@ -258,13 +259,14 @@ class BlockFilter:
     ``saga_core.state_block.fences``, that of unfenced reports in ``unfenced``.
 
     The filter holds back text that may still belong to a block: white space at the end of the text so far, a run of
-    backticks or tildes with a beginning of the word ``state``, and lines that may begin a report.
+    backticks or tildes with a beginning of the word ``state``, and lines that may begin a report. ``own`` are the
+    story's trackers, which may stand in such a report.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own: Trackers = NO_TRACKERS) -> None:
         self._echoes = EchoFilter()
         self._fences = FenceFilter()
-        self._reports = ReportFilter()
+        self._reports = ReportFilter(own)
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:

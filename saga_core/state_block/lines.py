@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 
 from attrs import Factory, define, frozen
 
@@ -38,10 +39,6 @@ _COMMENT_STARTS = (
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
 _EMPHASIS = "*_`"
-# Fields that share a line are recognized by their canonical names only, because any other word may belong to a value.
-_INLINE_FIELD = re.compile(
-    r"(?:^|(?<=[\s,，;；|]))(" + "|".join(sorted((f.name for f in FIELDS), key=len, reverse=True)) + r")\s*[:：=]"
-)
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
 
 
@@ -138,7 +135,7 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
     """Split a body that is written line by line into entries."""
     entries: list[Entry] = []
     strays: list[str] = []
-    for line in _parts(lines, cut):
+    for line in _parts(lines, cut, own):
         key, value = split_key(line.text)
         field = field_of(key, own) if key else None
         current = entries[-1] if entries else None
@@ -203,7 +200,8 @@ def _clean(line: str) -> str:
     return line.rstrip()
 
 
-def _parts(lines: list[str], cut: str) -> Iterator[Line]:
+def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
+    shared = _shared_line(tuple(each.name for each in own))
     for number, text in enumerate((*lines, cut)):
         indent = _INDENT.match(text)
         columns = len(indent.group().replace("\t", "    ").replace("\u3000", "  ")) if indent else 0
@@ -213,15 +211,22 @@ def _parts(lines: list[str], cut: str) -> Iterator[Line]:
             text, bullet = text[mark.end() :], True
         if not text or _RULE.fullmatch(text):
             continue
-        for part in _inline_fields(text):
+        for part in _inline_fields(text, shared):
             yield Line(columns, part, bullet, cut=number == len(lines))
 
 
-def _inline_fields(text: str) -> list[str]:
+@lru_cache(maxsize=64)
+def _shared_line(own: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds fields that share a line, by the names of the form alone: any other word may belong to a value."""
+    names = sorted((*(field.name for field in FIELDS), *own), key=len, reverse=True)
+    return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*[:：=]")
+
+
+def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
     """Split the fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of the line."""
     starts: list[int] = []
-    nested = _nested(text) if _INLINE_FIELD.search(text, 1) else deque[tuple[int, int]]()
-    for match in _INLINE_FIELD.finditer(text):
+    nested = _nested(text) if shared.search(text, 1) else deque[tuple[int, int]]()
+    for match in shared.finditer(text):
         while nested and nested[0][1] <= match.start(1):
             nested.popleft()
         if nested and nested[0][0] <= match.start(1):
@@ -235,7 +240,7 @@ def _inline_fields(text: str) -> list[str]:
         return [text]
     ends = [*starts[1:], len(text)]
     parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return [*(part.rstrip(",，;；| \t") for part in parts[:-1]), parts[-1]]
+    return [*(part.rstrip(",，;；|/ \t") for part in parts[:-1]), parts[-1]]
 
 
 def _nested(text: str) -> deque[tuple[int, int]]:

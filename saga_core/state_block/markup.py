@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from saga_core.state_block.fields import field_of, is_header
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 _COMMENT = re.compile(r"<!--.{0,300}?-->", re.S)
 _SLASHED = re.compile(
@@ -43,50 +45,51 @@ _TAGGED = re.compile(r"(?P<key>^[^:：=\"'“]{1,60}[:：=][ \t]*)!!(?:str|int|f
 _EDGES = " \t*_`\"'"
 
 
-def unmarked(body: str) -> str:
-    """``body`` without markup around its keys and values."""
+def unmarked(body: str, own: Trackers = NO_TRACKERS) -> str:
+    """``body`` without markup around its keys and values. ``own`` are the story's trackers."""
     if "/*" in body:
         body = _SLASHED.sub(lambda found: found.group() if found["comment"] is None else " ", body)
     if "<" in body:
-        body = _untagged(body)
-    return "\n".join(_lines(body))
+        body = _untagged(body, own)
+    return "\n".join(_lines(body, own))
 
 
-def _untagged(body: str) -> str:
+def _untagged(body: str, own: Trackers) -> str:
     body = _COMMENT.sub("", body)
     body = _BREAK.sub("\n", body)
     body = _ITEM_END.sub("", _ITEM.sub("- ", _BLOCK.sub("", _INLINE.sub("", body))))
     if "</" not in body:
         return body
-    body = _ELEMENT.sub(_element, body)
-    return _ALONE.sub(_alone, body)
+    body = _ELEMENT.sub(partial(_element, own), body)
+    return _ALONE.sub(partial(_alone, own), body)
 
 
-def _element(found: re.Match[str]) -> str:
+def _element(own: Trackers, found: re.Match[str]) -> str:
     """``<mood>calm</mood>`` as a line. An element that names no field is a list item of the field around it."""
-    if field_of(found["tag"]):
+    if field_of(found["tag"], own):
         return f"{found['tag']}: {found['value'].strip()}"
     return found.group() if is_header(found["tag"]) else f"- {found['value'].strip()}"
 
 
-def _alone(found: re.Match[str]) -> str:
+def _alone(own: Trackers, found: re.Match[str]) -> str:
     if found["end"] or is_header(found["tag"]):
         return ""
-    return f"{found['indent']}{found['tag']}:" if field_of(found["tag"]) else found.group()
+    return f"{found['indent']}{found['tag']}:" if field_of(found["tag"], own) else found.group()
 
 
-def _lines(body: str) -> Iterator[str]:
+def _lines(body: str, own: Trackers) -> Iterator[str]:
     under = False
     for line in body.split("\n"):
-        plain = _line(line)
+        plain = _line(line, own)
         if _HEADING.fullmatch(line):
             under = plain.endswith(":")
-        elif under and plain.strip() and not field_of(re.split(r"[:：=]", plain, maxsplit=1)[0].strip(_EDGES + "->•+")):
-            plain = f"  {plain}"  # lines under a heading are its value
+        elif under and plain.strip():
+            key = re.split(r"[:：=]", plain, maxsplit=1)[0].strip(_EDGES + "->•+")
+            plain = plain if field_of(key, own) else f"  {plain}"  # lines under a heading are its value
         yield plain
 
 
-def _line(line: str) -> str:
+def _line(line: str, own: Trackers) -> str:
     """One line, converted to ``key: value`` if it is a field in other notation."""
     if len(line) > 2_000 or not line.strip():
         return line
@@ -98,32 +101,32 @@ def _line(line: str) -> str:
         if found := dress.fullmatch(line):
             line = f"{found['prefix']}- {found['rest']}"
     if found := _HEADING.fullmatch(line):
-        return _heading(found) or line
+        return _heading(found, own) or line
     if "|" in line:
         if _RULER.fullmatch(line):
             return ""
         if found := _ROW.fullmatch(line):
-            return _row(found) or line
+            return _row(found, own) or line
     if found := _BRACKETED.fullmatch(line):
         key = next(found[name] for name in "abcd" if found[name] is not None)
-        if field_of(key):
+        if field_of(key, own):
             return f"{found['prefix']}{key}: {found['value']}"
-    elif (found := _PARTED.fullmatch(line)) and field_of(found["key"].strip(_EDGES)):
+    elif (found := _PARTED.fullmatch(line)) and field_of(found["key"].strip(_EDGES), own):
         return f"{found['prefix']}{found['key'].strip(_EDGES)}: {found['value']}"
     return line
 
 
-def _heading(found: re.Match[str]) -> str:
+def _heading(found: re.Match[str], own: Trackers) -> str:
     """Convert ``## location`` and ``## location: 숲``; "" for a heading that names no field and so is a comment."""
     rest = found["rest"].rstrip(" #")
     key = re.split(r"[:：=]", rest, maxsplit=1)
-    if field_of(key[0].strip(_EDGES)) or is_header(key[0].strip(_EDGES)):
+    if field_of(key[0].strip(_EDGES), own) or is_header(key[0].strip(_EDGES)):
         return found["prefix"] + (rest if len(key) > 1 else f"{rest.strip(_EDGES)}:")
     return ""
 
 
-def _row(found: re.Match[str]) -> str:
+def _row(found: re.Match[str], own: Trackers) -> str:
     """Convert a table row whose first cell names a field and whose second cell is its value; "" for other rows."""
     cells = [cell.strip() for cell in found["cells"].split("|")]
     key = cells[0].strip(_EDGES)
-    return f"{found['prefix']}{key}: {cells[1]}" if len(cells) > 1 and field_of(key) else ""
+    return f"{found['prefix']}{key}: {cells[1]}" if len(cells) > 1 and field_of(key, own) else ""

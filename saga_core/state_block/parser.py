@@ -194,7 +194,7 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
-    whole, cut = lines.whole_lines(undressed(_MACRO.sub(_filled, nfc(body))), closed=closed)
+    whole, cut = lines.whole_lines(undressed(_MACRO.sub(_filled, nfc(body)), own), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
     first = 0

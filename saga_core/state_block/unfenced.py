@@ -31,6 +31,7 @@ from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, JOINTS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
+from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- the lines of a report -------------------------------------------------------------------------------------
 #
@@ -127,8 +128,8 @@ _BEGINNINGS = (
 UNFINISHED = frozenset({Sort.BEGUN, Sort.BEGUN_FIELD, Sort.BEGUN_KEY, Sort.BEGUN_PAIR})
 
 
-def sort_of(line: str, *, ended: bool) -> Sort:
-    """The sort of ``line``. ``ended`` says that the line is complete."""
+def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
+    """The sort of ``line``. ``ended`` says that the line is complete. ``own`` are the story's trackers."""
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
@@ -143,19 +144,21 @@ def sort_of(line: str, *, ended: bool) -> Sort:
             return Sort.BEGUN
         return Sort.ROOT if bare in ("{", "｛", "[{") else Sort.NO
     key = _WORD.match(rest)
-    return _sort_of_key(key.group(), rest[key.end() :], ended=ended) if key else Sort.NO
+    return _sort_of_key(key.group(), rest[key.end() :], ended, own) if key else Sort.NO
 
 
-def _sort_of_key(word: str, tail: str, *, ended: bool) -> Sort:
+def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if not tail and not ended:
         begun = _decomposed(word)
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
+        if found is Sort.NO and any(_decomposed(each.name).startswith(begun) for each in counted):
+            return Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
     undress = _UNDRESS.match(tail)
     behind = tail[undress.end() :] if undress else tail
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
         return Sort.NO
-    head, field, own = is_header(word), field_of(word) is not None, word.strip().casefold() in _CANONICAL
+    head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
             return Sort.HEAD if head else Sort.NO
@@ -195,11 +198,13 @@ def names_in(line: str) -> set[str]:
     return {found["name"].casefold() for found in _FIELD.finditer(_PARTS.sub("\n", line))}
 
 
-def field_in(line: str) -> set[str]:
+def field_in(line: str, own: Trackers) -> set[str]:
     """A set with the canonical name of the field that ``line`` begins with, under any name; empty if there is none."""
     dress = _DRESS.match(line)
     word = _WORD.match(line, dress.end() if dress else 0)
-    field = field_of(word.group()) if word and sort_of(line, ended=True) in (Sort.FIELD, Sort.KEY) else None
+    field = (
+        field_of(word.group(), own) if word and sort_of(line, ended=True, own=own) in (Sort.FIELD, Sort.KEY) else None
+    )
     return {field.name} if field else set()
 
 
@@ -272,6 +277,7 @@ class ReportCandidate:
     """Lines that may be a report."""
 
     kind: ReportKind
+    counted: Trackers = NO_TRACKERS
     closer: str = ""
     """The fence or the tag that closes the report."""
     text: list[str] = field(factory=list)
@@ -311,7 +317,7 @@ class ReportCandidate:
             return closing
         if self.has_fields and self._goes_on(line, bare):
             return Take.YES
-        sort = sort_of(line, ended=ended)
+        sort = sort_of(line, ended=ended, own=self.counted)
         if sort in UNFINISHED:
             waits = sort in (Sort.BEGUN, Sort.BEGUN_FIELD) or self._takes_pairs
             return Take.WAIT if waits or (sort is Sort.BEGUN_KEY and self._takes_keys) else Take.NO
@@ -397,7 +403,7 @@ class ReportCandidate:
         if sort is Sort.ROOT and bare[0] not in "{｛[":
             content = content[content.index("{") if "{" in content else content.index("｛") :]
         self.names |= names_in(content)
-        self.keys |= self.names | field_in(content)
+        self.keys |= self.names | field_in(content, self.counted)
         self.body.append(content if tail is not None else content + end)
         self.behind_blank = False
         self.open_list = bare.endswith(_OPEN_ENDS) or (self.open_list and _BULLET.match(bare) is not None)
@@ -432,7 +438,8 @@ _halts = _HALTS.search  # a module name, because it is looked up for every chunk
 class ReportFilter:
     """Hides the unfenced reports of one reply while it streams. Feed it the output of a ``FenceFilter``."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: Trackers = NO_TRACKERS) -> None:
+        self._counted = own
         self._out: list[str] = []
         self._reports: list[RawBlock] = []
         self._mode = _Mode.START
@@ -553,7 +560,7 @@ class ReportFilter:
         while pos < len(text):
             if text[pos] == ">" and len(self._line) > 1 and is_header(self._line[1:]):
                 name = self._line[1:].casefold()
-                self._begin(ReportCandidate(ReportKind.TAGGED, f"</{name}>", [f"{self._line}>"]))
+                self._begin(ReportCandidate(ReportKind.TAGGED, self._counted, f"</{name}>", [f"{self._line}>"]))
                 return pos + 1, ""
             if not begins_tag(self._line + text[pos]):
                 self._show(self._line)
@@ -592,13 +599,13 @@ class ReportFilter:
         if fence == ("", ""):
             return None
         if fence is not None:
-            return self._open_fence(ReportCandidate(ReportKind.FENCED), fence, end)
+            return self._open_fence(ReportCandidate(ReportKind.FENCED, self._counted), fence, end)
         sort = sort_of(line, ended=ended)
         starts = line.lstrip(SPACE)[:1] in ("{", "｛") or self._is_parted()
         if sort is Sort.BEGUN or (sort is Sort.BEGUN_FIELD and starts):
             return None
         if sort in (Sort.HEAD, Sort.ROOT, Sort.RULE) or (sort is Sort.FIELD and starts):
-            self._begin(ReportCandidate(ReportKind.BARE))
+            self._begin(ReportCandidate(ReportKind.BARE, self._counted))
             return line
         self._mode, self._line, self._held = _Mode.PASS, "", 0
         return line
