@@ -10,7 +10,8 @@ from saga_core.naming import Names
 from saga_core.state_block import CountReport
 from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
 
-_WAY = re.compile(r"\s{0,4}(?:->|=>|→|⇒|>)\s{0,4}")
+_WAY = re.compile(r"\s{0,4}(?:[-–]>|=>|→|⇒|>)\s{0,4}")
+_OF = re.compile(r"(?P<who>[^:：]{1,80}?)\s*(?:[:：]\s*|\s(?=[=+\-−–]?\d))(?P<value>\S.*)", re.DOTALL)
 _BOTH_WAYS = re.compile(r"\s{0,4}(?:<->|<=>|↔|⇔)\s{0,4}")
 
 
@@ -27,7 +28,7 @@ def count_events(
     ``company`` are the ids of the characters present at the end of the reply, and ``place`` is the player's place then.
     A value without a name is that of the only companion, if there is just one.
     """
-    for report in reports:
+    for report in (each for said in reports for each in _of_each(said, state, names)):
         tracker = state.trackers.find(report.tracker)
         if tracker is None:
             continue
@@ -51,6 +52,24 @@ def count_events(
                 yield deltas.TrackerChanged(
                     tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed
                 )
+
+
+def _of_each(report: CountReport, state: WorldState, names: Names) -> Iterator[CountReport]:
+    """A report for each character whose name stands in the text: ``Mina: +5, Joon: -3``."""
+    tracker = state.trackers.find(report.tracker)
+    said: dict[str, list[str]] = {}
+    if tracker is not None and tracker.whose in (Whose.CHARACTER, Whose.PAIR) and not report.subject:
+        who = ""
+        for part in (part for text in report.values for part in re.split(r"[,，、;；]\s*", text)):
+            found = _OF.fullmatch(part)
+            if found is not None and all(
+                names.is_player(each) or names.find(Kind.CHARACTER, each) for each in _WAY.split(found["who"])
+            ):
+                who, part = found["who"], found["value"]
+            said.setdefault(who, []).append(part)
+    yield from (
+        (CountReport(report.tracker, tuple(parts), who) for who, parts in said.items()) if any(said) else (report,)
+    )
 
 
 def _threads(tracker: Tracker, report: CountReport, state: WorldState, names: Names) -> Iterator[Event]:

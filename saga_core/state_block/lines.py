@@ -27,7 +27,7 @@ _QUOTE_MARKS = re.compile(r"[ \t\u00a0\u3000]*(?:>[ \t]?)+")
 _INDENT = re.compile(r"[ \t\u00a0\u3000]*")
 _BULLET = re.compile(r"(?:[-*+•·‣▪◦–—]|\d{1,2}[.)])[ \t\u00a0\u3000]+")
 _RULE = re.compile(r"[-=_*]{3,}|\.{3}")
-_KEY = re.compile(r"(?P<key>[^:：=＝]{1,60}?)\s*(?:[:：]|[=＝]>?)\s*(?P<value>.*)", re.DOTALL)
+_KEY = re.compile(r"(?P<key>[^:：=＝]{1,60}?)\s*(?:[:：]{1,2}|[=＝]>?)\s*(?P<value>.*)", re.DOTALL)
 _UNKNOWN_KEY = re.compile(r"[\w*`\"' ()/-]{1,30}")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?")
 _QUOTED = r'"(?:\\.|[^"\\\n])*"|“[^“”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])'
@@ -185,7 +185,7 @@ def node_of(entry: Entry) -> Node:
 def _count_node(more: list[Line]) -> Node:
     """The lines below a tracker: a value for each subject, or the items of a list."""
     pairs = [split_key(line.text) for line in more]
-    if all(key for key, _ in pairs):
+    if all(key and key[0] not in "+-−–" for key, _ in pairs):
         return Pairs(tuple((key, _text_node(value)) for key, value in pairs))
     return Seq(tuple(_text_node(line.text) for line in more))
 

@@ -314,7 +314,9 @@ def _is_data(text: str, own: Trackers) -> bool:
     """Whether a body is a single JSON or flow-style map, with or without braces."""
     if _MAP_START.match(text):
         return True
-    return text[:1] in tuple('"＂“') and field_of(lines.split_key(text.partition("\n")[0])[0], own) is not None
+    first, _, rest = text.partition("\n")
+    joined = not rest or first.rstrip()[-1:] in tuple(",，[{")
+    return joined and text[:1] in tuple('"＂“') and field_of(lines.split_key(first)[0], own) is not None
 
 
 def _read_data(text: str, cut: str, closed: bool, findings: _Findings, own: Trackers) -> None:

@@ -60,7 +60,7 @@ _FIELD = re.compile(
     rf"[*_`\"']{{0,4}}[ \t]{{0,9}}[{_ASSIGNS}]",
     re.M | re.I,
 )
-_PARTS = re.compile(r"[,{;]")
+_PARTS = re.compile(r"[,{;|/]")
 # The underscore comes first, because a search for a literal character skips the rest of the text quickly.
 _PARTED = [name.split("_", 1) for name in sorted(_CANONICAL) if "_" in name]
 _TELLING = re.compile(f"_(?:{'|'.join(f'(?<={head}_){tail}' for head, tail in _PARTED)})", re.I)

@@ -205,10 +205,10 @@ def _items(parts: Sequence[str]) -> Reading:
     whole: list[str] = []
     for item in items:
         text = item.strip()
-        name = clean_name(text.lstrip("+-−= "))[:LONGEST_TEXT]
+        name = clean_name(text.lstrip("+-−–= "))[:LONGEST_TEXT]
         if not name:
             continue
-        (added if text[0] == "+" else removed if text[0] in "-−" else whole).append(name)
+        (added if text[0] == "+" else removed if text[0] in "-−–" else whole).append(name)
     if not added and not removed:
         said = [name for name in whole if squash(name) not in _nothing()]
         if whole and all(squash(name) in _unchanged() - _nothing() for name in whole):

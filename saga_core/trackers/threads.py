@@ -54,7 +54,7 @@ def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
 
 
 def _read(text: str) -> ThreadReport | None:
-    sign, said = ("", text) if text[:1] not in ("+", "-", "−") else (text[0], text[1:].strip())
+    sign, said = ("", text) if text[:1] not in tuple("+-−–") else (text[0], text[1:].strip())
     news, remark = "", ""
     if (parts := _REMARK.fullmatch(said)) is not None:
         said, remark = f"{parts['name']}{parts['rest']}", parts["remark"]
@@ -63,7 +63,7 @@ def _read(text: str) -> ThreadReport | None:
     name = clean_name(said)[:LONGEST_NAME]
     if not squash(name) or squash(name) in _nothing():
         return None
-    if sign in ("-", "−") or (not sign and squash(news) in _ended()):
+    if sign in tuple("-−–") or (not sign and squash(news) in _ended()):
         return ThreadReport(name, Move.CLOSE, clean_name(news or remark)[:LONGEST_TEXT])
     whens, one, other = [], "", ""
     for piece in (each.strip() for each in re.split(r"[,，、]", remark)):
