@@ -382,7 +382,7 @@ def thread_lines(state: WorldState, language: str) -> Iterator[str]:
         if each.at is not None and now is not None and clock is not None:
             shown = shown_due(clock, each.at, each.when, language)
             mark += f", {(words.overdue if now >= each.at + _DAY else words.to_come).format(when=shown)}"
-            rank = abs(each.at - now)
+            rank = max(0, each.at - now)
         elif each.when:
             mark += f", {words.to_come.format(when=each.when)}"
         elif state.depth - max(each.advanced, each.since) > _FRESH:

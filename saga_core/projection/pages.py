@@ -123,7 +123,8 @@ def _state(state: WorldState, words: Mapping[str, str], language: str) -> str:
         hp = f" | {words['hp']}: {player.get('hp')}/{player.get('max_hp')}" if player.get("hp") is not None else ""
         place = f" | {words['place']}: {state.name(state.location)}" if state.location else ""
         lines.append(f"- **{words['player']}:** {player.name}{hp}{place}")
-        lines.append(f"- **{words['inventory']}:** {', '.join(inventory(state, state.player)) or words['nothing']}")
+        if held := inventory(state, state.player):
+            lines.append(f"- **{words['inventory']}:** {', '.join(held)}")
         if player.get("mood"):
             lines.append(f"- **{words['mood']}:** {player.get('mood')}")
     if state.present:

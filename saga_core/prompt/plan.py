@@ -7,6 +7,7 @@ front of its text. System messages within the history stay where the client put 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
@@ -135,6 +136,11 @@ def static_rules(
     story's trackers.
     """
     spoken = language_of(language)
+    rules = spoken.texts.rules
+    if not counted.asks("status_changes"):  # the third line begins with the dead
+        head, told, dead = rules.split("\n", 2)
+        alive = re.split(r"[,、，]\s*", dead, maxsplit=1)[1]
+        rules = "\n".join((head, told, alive[0].upper() + alive[1:]))
     if not block:
-        return f"{spoken.texts.rules}\n\n{spoken.request.call}" if call else spoken.texts.rules
-    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools, counted=counted)}"
+        return f"{rules}\n\n{spoken.request.call}" if call else rules
+    return f"{rules}\n\n{instruction(spoken.tag, tools=tools, counted=counted)}"

@@ -138,8 +138,11 @@ class Tracker:
 
     def step(self, value: int) -> str:
         """The name of the step that ``value`` has reached; empty if steps have no names or none is reached."""
-        reached = [name for number, name in self.steps if number <= value]
-        return reached[-1] if reached and self.kind not in (TrackerKind.MONEY, TrackerKind.CLOCK) else ""
+        if self.kind in (TrackerKind.MONEY, TrackerKind.CLOCK):
+            return ""
+        if self.kind is TrackerKind.METER and value < 0:  # what is below zero is reached from above
+            return next((name for number, name in self.steps if value <= number <= 0), "")
+        return next((name for number, name in reversed(self.steps) if number <= value), "")
 
 
 @frozen

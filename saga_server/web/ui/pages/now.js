@@ -33,7 +33,7 @@ export function Page({ session, params }) {
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} asksRelations=${!["romance", "plain"].includes(state.data?.profile)} living=${alive(state.data)} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} profile=${state.data?.profile} living=${alive(state.data)} changed=${changed} />
   `}<//>`;
 }
 
@@ -53,7 +53,7 @@ function Profile({ session, turn, profile, changed }) {
     ${editing && html`<${Correct} session=${session} turn=${turn} fields=${[{ name: "profile", label: t("profile"), value: profile, options }]} make=${(found) => ({ kind: "profile", profile: found.profile })} done=${done} />`}`;
 }
 
-function Board({ session, turn, known, counts, observed, problems, habits, asksRelations, living, changed }) {
+function Board({ session, turn, known, counts, observed, problems, habits, profile, living, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -64,17 +64,18 @@ function Board({ session, turn, known, counts, observed, problems, habits, asksR
   const happened = of("happening");
   const withTheirs = (people) => people.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))]);
   const counted = known.lines.filter((each) => each.kind.startsWith("tracker:")).map((each, at) => ({ ...each, count: counts[at] && each.text.endsWith(counts[at].text) ? counts[at] : null }));
+  const bonds = !["romance", "plain"].includes(profile), carried = profile !== "plain";  // see UNASKED of profiles.py
   const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
-    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own), ...of("condition", own)]} />
-    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />
+    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...(carried ? of("mood", own) : []), ...of("condition", own)]} />
+    ${(carried || of("item", own).length > 0) && html`<${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />`}
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
-    ${(asksRelations || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
+    ${(bonds || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
       add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />`}
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
-    <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />
+    ${(bonds || of("status").length > 0) && html`<${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />`}
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
     ${happened.length > 0 && html`<${Group} ...${about} name="happened" title=${t("happened")} lines=${happened.reverse()} few=${8} />`}
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
