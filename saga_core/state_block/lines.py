@@ -219,7 +219,7 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
 def _shared_line(own: tuple[str, ...]) -> re.Pattern[str]:
     """Finds fields that share a line, by the names of the form alone: any other word may belong to a value."""
     names = sorted((*(field.name for field in FIELDS), *own), key=len, reverse=True)
-    return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*[:：=]")
+    return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*[:：=]", re.I)
 
 
 def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
@@ -234,7 +234,7 @@ def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
         if not starts and match.start(1) > 0:
             return [text]
         starts.append(match.start(1))
-        if match.group(1) == "notes":
+        if match.group(1).casefold() == "notes":
             break
     if len(starts) < 2:
         return [text]

@@ -25,7 +25,7 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"<li(?:[ \t][^<>\n]*)?>", re.I)
 _ITEM_END = re.compile(r"</li>", re.I)
-_ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>[^<>]*)</(?P=tag)>")
+_ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>")
 _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ \t]*$", re.M)
 
 _PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•][ \t]+)?)"

@@ -38,7 +38,7 @@ from saga_core.state_block.records import (
 )
 from saga_core.state_block.unfenced import begun_name
 from saga_core.state_block.values import Unreadable, is_nothing, read_change, read_flag, read_level, read_text
-from saga_core.trackers import NO_TRACKERS, Trackers
+from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
@@ -205,6 +205,9 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
         _read_data(text, cut, closed, findings, own)
     else:
         _read_lines(whole, cut, findings, own)
+    if own.profile:  # what is reported nevertheless is told nowhere
+        for name in filter(lambda name: not own.asks(name), UNTOLD):
+            findings.values.pop(name, None)
     return _result(findings, closed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
 from saga_core.trackers.genres import guessed_profile, trackers_of
-from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, checked_profile
+from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, UNTOLD, checked_profile
 from saga_core.trackers.reading import (
     UnreadableValue,
     read_value,
@@ -38,6 +38,7 @@ __all__ = [
     "NO_TRACKERS",
     "PROFILES",
     "RESERVED",
+    "UNTOLD",
     "Count",
     "Move",
     "Secrecy",

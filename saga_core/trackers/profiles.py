@@ -20,6 +20,8 @@ UNASKED: Mapping[str, frozenset[str]] = {
 }
 """The fields of a state block that stories of each profile do not count."""
 PROFILES = tuple(UNASKED)
+UNTOLD = _THINGS | {"relationship_changes", "mood"}
+"""Those of these fields that count for nothing if a report states them nevertheless."""
 
 
 def checked_profile(name: str) -> str:

@@ -245,3 +245,20 @@ def test_a_profile_is_guessed_from_a_card_that_speaks_clearly(card: str, profile
 def test_a_plain_story_is_asked_half_as_much(language: str) -> None:
     plain = NO_TRACKERS.in_profile("plain", trackers_of("plain", language))
     assert len(instruction(language, counted=plain)) <= len(instruction(language)) / 2
+
+
+async def test_what_the_profile_does_not_count_is_not_told_if_it_is_reported(plain_saga: Saga) -> None:
+    chat = Frontend(plain_saga, greeting="", system="You narrate.", note="")
+    turn = await chat.begin("I wait.", profile="plain")
+    report = "present: [Mina]\nitems_gained: [sword]\nmood: grim\nrelationship_changes: [Mina -> Player: hostile -2]"
+    turn.replies[0].feed(f"Mina nods.\n\n```state\n{report}\n```")
+    await turn.commit()
+    chat.history += [{"role": "user", "content": "I wait."}, {"role": "assistant", "content": "Mina nods."}]
+    text = (await chat.begin("And now?")).context.text
+    assert "Mina" in text and not any(word in text for word in ("sword", "grim", "hostile"))
+
+
+async def test_a_name_may_stand_before_a_value_without_brackets(saga: Saga, chat: Frontend) -> None:
+    turn = await chat.say("Hello.", "They nod.\n\n```state\npresent: [Mina, Joon]\naffection: Mina: +5, Joon: -3\n```")
+    rows = (await saga.describe(turn.session.id))["trackers"]
+    assert {row["who"]: row["value"] for row in rows if row["name"] == "affection"} == {"Mina": 5, "Joon": -3}

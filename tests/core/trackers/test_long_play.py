@@ -163,6 +163,28 @@ def with_remarks(said: dict[str, Any], mina: str) -> str:
     return re.sub(r"(?m)^(\w+): ([+\-]?\d+)$", r"\1: \2 (as told)", well_formed(said, mina))
 
 
+def in_a_table(said: dict[str, Any], mina: str) -> str:
+    rows = (f"| {name} | {line(value)} |" for name, value in whole(said, mina).items())
+    return "```state\n| field | value |\n| --- | --- |\n" + "\n".join(rows) + "\n```"
+
+
+def in_tags(said: dict[str, Any], mina: str) -> str:
+    rows = (f"<{name}>{line(value)}</{name}>" for name, value in whole(said, mina).items())
+    return "```state\n" + "\n".join(rows) + "\n```"
+
+
+def in_one_line(said: dict[str, Any], mina: str) -> str:
+    return "```state\n" + " | ".join(f"{name}: {line(value)}" for name, value in whole(said, mina).items()) + "\n```"
+
+
+def without_brackets(said: dict[str, Any], mina: str) -> str:
+    return re.sub(r"[{}]", "", well_formed(said, mina))
+
+
+def without_fence(said: dict[str, Any], mina: str) -> str:
+    return well_formed(said, mina).strip("`\n")
+
+
 def with_unknown_keys(said: dict[str, Any], mina: str) -> str:
     return well_formed(said, mina).replace("notes: null", "karma: 3\nnotes: null")
 
@@ -176,6 +198,11 @@ BROKEN: tuple[Callable[[dict[str, Any], str], str], ...] = (
     with_wide_colons,
     in_capitals,
     with_remarks,
+    in_a_table,
+    in_tags,
+    in_one_line,
+    without_brackets,
+    without_fence,
     with_unknown_keys,
 )
 

@@ -95,3 +95,9 @@ async def test_threads_are_shown_corrected_undone_and_compared(saga: Saga, chat:
     assert [row["name"] for row in (await saga.views.describe(id_))["threads"]] == ["Find the ring"]
     compared = await saga.timelines.compare(id_, chat.last.session.root, chat.last.parent.id)
     assert [each.subject for each in compared.differences if each.kind == "thread"] == ["Find the ring"]
+
+
+async def test_what_is_overdue_is_told_until_it_is_closed(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "plans:\n- +Lantern Festival (Tuesday 19:00)\n- +Return the key")
+    assert "overdue since" in await told(chat, "two", "time: +9 days")
+    assert "[plans, overdue since" not in await told(chat, "three", "plans: [-Lantern Festival (held)]")

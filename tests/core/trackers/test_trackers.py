@@ -132,6 +132,14 @@ def test_values_are_shown_with_units_coins_and_steps() -> None:
     assert shown_value(TIME, MONDAY_8, "ko") == "1일째, 월요일, 08:00"
 
 
+@pytest.mark.parametrize(
+    ("value", "step"),
+    [(-1, "neutral"), (-49, "neutral"), (-50, "hates"), (-80, "hates"), (0, "neutral"), (29, "neutral")],
+)
+def test_a_step_below_zero_is_reached_from_above(value: int, step: str) -> None:
+    assert shown_value(AFFECTION, value) == f"{value:+d} ({step})"
+
+
 @pytest.mark.parametrize("each", EVERY)
 def test_a_declaration_is_written_and_read_again(each: Tracker) -> None:
     assert tracker_of(declaration_of(each)) == each
