@@ -247,10 +247,13 @@ def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -
         values = [each for each in values if each.tracker.secret is not Secrecy.CHARACTERS]
 
     def told(subject: str) -> list[str]:
-        pairs = ((subject, ""), (subject, state.player), (state.player, subject)) if subject else (("", ""),)
+        between = ((subject, other) for other in state.present)
+        pairs = ((subject, ""), (subject, state.player), (state.player, subject), *between) if subject else (("", ""),)
         found = []
         for each in counts_of(state, values, *pairs):
             way = f"{one_field(state.name(each.subject))} → " if each.other and each.subject == state.player else ""
+            if each.other not in ("", state.player, subject):
+                way = f"→ {one_field(state.name(each.other))} "
             found.append(f"{way}{one_field(each.told(language))}")
         return found
 

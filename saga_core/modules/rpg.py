@@ -22,7 +22,12 @@ _DECLARED: tuple[Mapping[str, str], ...] = (
     *({"name": name, "range": "1..6", "start": "2", "told": "changed"} for name in ATTRIBUTES),
     {"name": "experience", "kind": "counter", "start": "0", "description": "for what was hard, 1 to 3"},
     {"name": "conditions", "kind": "list", "description": "such as poisoned 3, for three turns"},
-    {"name": "roll", "kind": "text", "description": "dice to be rolled for the next turn, such as 2d6+1"},
+    {
+        "name": "roll",
+        "kind": "text",
+        "told": "never",
+        "description": "dice to be rolled for the next turn, such as 2d6+1",
+    },
 )
 
 
