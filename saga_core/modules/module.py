@@ -130,9 +130,12 @@ class Modules:
         def of(state: WorldState, module: Module) -> tuple[Event, ...]:
             seen = ModuleTurn(turn.before, state, turn.words, turn.reply, f"{turn.seed}:{module.name}")
             found = tuple(module.rules(seen))
+            for each in found:
+                if not isinstance(each, Event):
+                    raise TypeError(f"rules gave {each!r:.60}, which is no event of saga_core.model.deltas")
             if found and state.modules.get(module.name) != module.version:
                 found = (deltas.ModuleUsed(module.name, module.version), *found)
-            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # what is no event fails here, and not later
+            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # what cannot be folded fails here, not later
             return found
 
         events: list[Event] = []
