@@ -66,3 +66,36 @@ async def test_the_page_of_performance_has_what_each_profile_costs() -> None:
                 less = counter.count(instruction(language, counted=own.without(each.name)))
                 assert costs[-1] - less <= (25 if language == "en" else 32), each.name
         assert found[profile] == [str(cost) for cost in costs]
+
+
+SCENES = {
+    "en": ("You are the narrator of a story about a baker and her friend.", "bakery", "bread", "Hana"),
+    "ko": ("너는 제빵사와 친구의 이야기를 들려주는 이야기꾼이다.", "빵집", "빵", "하나"),
+    "ja": ("あなたはパン職人とその友人の物語の語り手です。", "パン屋", "パン", "花"),
+    "zh": ("你是一个讲述面包师和她朋友的故事的叙述者。", "面包店", "面包", "花"),
+}
+OF_KINDS = {"meter": "{{{who}: +20}}", "text": "{{{who}: {thing}}}", "clock": "19:00", "list": "[+{thing}]"}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_the_page_of_performance_has_what_a_context_costs(profile: str) -> None:
+    counter = await registry.load("tokens", "estimate").open(registry.OpenOptions())
+    costs = []
+    for language, (system, place, thing, who) in SCENES.items():
+        async with Saga.open(load_config({"storage": {"profile": "memory"}, "profile": profile})) as saga:
+            chat = Frontend(saga, greeting="…", system=system, note="")
+            turn = await chat.begin(f"{who}.")
+            values = (
+                f"{each.name}: " + OF_KINDS.get(each.kind.value, "[+{thing} (20:00)]").format(who=who, thing=thing)
+                for each in trackers_of(profile, language)
+            )
+            bond = f"relationship_changes: [{{from: {who}, to: Player, type: friendly, delta: 2}}]"
+            said = (f"location: {place}", f"present: [{who}]", "hp_change: -10", f"items_gained: [{thing}]", bond)
+            report = "\n".join((*said, "mood: calm", *values))
+            turn.replies[0].feed(f"{who}.\n\n```state\n{report}\n```")
+            (recorded,) = await turn.commit()
+            chat.history += [{"role": "user", "content": f"{who}."}, {"role": "assistant", "content": recorded.reply}]
+            costs.append(str(counter.count((await chat.begin(f"{thing}?")).context.text)))
+    rows = {row[0]: row[1:] for row in page("docs/performance.md").rows}
+    assert next(found for name, found in rows.items() if name.split()[1:2] == [profile]) == costs
