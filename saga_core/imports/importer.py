@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
 from attrs import frozen
@@ -29,6 +28,7 @@ from saga_core.imports.records import (
     SagaSession,
     Unreadable,
 )
+from saga_core.registry import entry_points
 
 log = logging.getLogger("saga.importers")
 

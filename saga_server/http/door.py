@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from attrs import define, field, frozen
 
+from saga_core.registry import entry_points
 from saga_server.http.errors import ErrorForm, openai_error
 
 _log = logging.getLogger("saga.server")

@@ -94,10 +94,10 @@ def run(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
-def seconds(python: Path, folder: Path, statement: str) -> float:
-    """The CPU time of importing, beyond the start of Python. The best of several: other work only adds to it."""
+def takes(python: Path, folder: Path, statement: str, most: float) -> bool:
+    """Whether importing takes at most so much CPU, beyond the start of Python. Tried again: other work adds to it."""
     program = _TIMES.format(statement=statement)
-    return min(float(run(python, folder, "-c", program).stdout) for _ in range(8))
+    return any(float(run(python, folder, "-c", program).stdout) <= most for _ in range(8))
 
 
 def test_the_base_is_eight_packages_and_those_that_they_need(base: Path) -> None:
@@ -122,8 +122,8 @@ def test_it_opens_lite_and_plays_a_turn(base: Path, tmp_path: Path) -> None:
 
 
 def test_what_a_store_imports_costs_little(base: Path, tmp_path: Path) -> None:
-    assert seconds(base, tmp_path, "import saga_core.stores") <= 0.1
-    assert seconds(base, tmp_path, "from saga_core import Saga") <= 0.6
+    assert takes(base, tmp_path, "import saga_core.stores", 0.1)
+    assert takes(base, tmp_path, "from saga_core import Saga", 0.6)
 
 
 @pytest.mark.parametrize("arguments", [("serve",), ("--help",), ("doctor", "--deep")])

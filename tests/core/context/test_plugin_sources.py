@@ -92,7 +92,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         (site / f"{module}.py").write_text(text, encoding="utf-8")
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text("\n".join([f"[{registry.GROUP}]", *points]) + "\n")
-        registry._scan.cache_clear()
+        registry._searched.cache_clear()
 
     return add
 

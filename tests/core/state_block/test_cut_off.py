@@ -35,13 +35,12 @@ STORY = "그는 걷는다.\n\n"
 TEXT = STORY + render_block(WHOLE)
 
 
-@pytest.mark.parametrize("end", range(len(STORY) + len("```state\nlocation: 숲\n"), len(TEXT) - 3))
-def test_wherever_it_is_cut_the_rest_makes_it_whole_and_doubles_nothing(end: int) -> None:
-    reading = read_ended(hide(TEXT[:end]), whole=False)
-    assert reading.visible == "그는 걷는다."
-    assert reading.status is BlockStatus.PARTIAL
-    assert reading.cut
-    assert merged(reading.cut, WHOLE) == WHOLE
+def test_wherever_it_is_cut_the_rest_makes_it_whole_and_doubles_nothing() -> None:
+    for end in range(len(STORY) + len("```state\nlocation: 숲\n"), len(TEXT) - 3):
+        reading = read_ended(hide(TEXT[:end]), whole=False)
+        assert (reading.visible, reading.status) == ("그는 걷는다.", BlockStatus.PARTIAL), end
+        assert reading.cut, end
+        assert merged(reading.cut, WHOLE) == WHOLE, end
 
 
 def test_a_whole_block_is_not_cut_though_the_reply_was() -> None:

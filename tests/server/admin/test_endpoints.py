@@ -22,26 +22,23 @@ from saga_server.http.bodies import BODY
 from saga_server.http.errors import RequestError
 from tests.server.client import Client
 
-ROWS = [pytest.param(each, id=each.request) for each in ENDPOINTS]
+
+def test_a_handler_takes_and_answers_what_its_row_says() -> None:
+    for endpoint in ENDPOINTS:
+        hints = get_type_hints(endpoint.handler)
+        assert hints["return"] == endpoint.answer, endpoint.request
+        assert endpoint.handler.__doc__ and endpoint.tags, endpoint.request
+        assert (endpoint.media == JSON) == has(endpoint.answer), endpoint.request
 
 
-@pytest.mark.parametrize("endpoint", ROWS)
-def test_a_handler_takes_and_answers_what_its_row_says(endpoint: Endpoint) -> None:
-    hints = get_type_hints(endpoint.handler)
-    assert hints["return"] == endpoint.answer
-    assert endpoint.handler.__doc__ and endpoint.tags
-    assert (endpoint.media == JSON) == has(endpoint.answer)
+def test_the_parts_of_a_path_are_parameters() -> None:
+    for endpoint in ENDPOINTS:
+        taken = [each.name for each in params_of(endpoint.handler) if each.spec.place == "path"]
+        assert sorted(taken) == sorted(re.findall(r"\{(\w+)\}", endpoint.path))
 
 
-@pytest.mark.parametrize("endpoint", ROWS)
-def test_the_parts_of_a_path_are_parameters(endpoint: Endpoint) -> None:
-    taken = [each.name for each in params_of(endpoint.handler) if each.spec.place == "path"]
-    assert sorted(taken) == sorted(re.findall(r"\{(\w+)\}", endpoint.path))
-
-
-@pytest.mark.parametrize("endpoint", ROWS)
-def test_a_path_is_one_of_those_that_are_routed(endpoint: Endpoint) -> None:
-    assert endpoint.path in PATHS or endpoint.path.startswith("/api/")
+def test_every_path_is_one_of_those_that_are_routed() -> None:
+    assert [each.path for each in ENDPOINTS if each.path not in PATHS and not each.path.startswith("/api/")] == []
 
 
 def test_what_needs_no_key_is_what_the_guard_lets_through() -> None:
@@ -54,22 +51,22 @@ def test_a_row_that_does_not_say_whose_its_answer_is_is_none() -> None:
         row("GET", "/api/x", answer, "", tags=("x",))
 
 
-@pytest.mark.parametrize("endpoint", ROWS)
-def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint: Endpoint) -> None:
+def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself() -> None:
     """What takes no session, or may be asked without one, is listed here: its handler goes by ``scope``."""
     by_itself = {
         "GET /api/sessions", "POST /api/sessions", "GET /api/jobs", "POST /api/jobs/retry", "GET /api/events",
         "GET /api/me", "GET /api/chats/{chat}", "GET /api/trash",
         "POST /api/trash/{deleted}", "DELETE /api/trash/{deleted}",
     }  # fmt: skip
-    needed = [each for each in params_of(endpoint.handler) if each.key == "session" and each.needed]
-    if endpoint.reach == "own":
-        assert bool(needed) != (endpoint.request in by_itself), (
-            f"{endpoint.request} needs a session, so remove it from `by_itself`"
-            if needed
-            else f"{endpoint.request} needs no session: restrict its handler to `request[BEARER].scope`, "
-            "and add it to `by_itself`"
-        )
+    for endpoint in ENDPOINTS:
+        needed = [each for each in params_of(endpoint.handler) if each.key == "session" and each.needed]
+        if endpoint.reach == "own":
+            assert bool(needed) != (endpoint.request in by_itself), (
+                f"{endpoint.request} needs a session, so remove it from `by_itself`"
+                if needed
+                else f"{endpoint.request} needs no session: restrict its handler to `request[BEARER].scope`, "
+                "and add it to `by_itself`"
+            )
 
 
 def test_no_field_of_a_correction_has_the_name_of_another_parameter() -> None:
