@@ -267,7 +267,7 @@ def _stamp(folder: Path) -> _Stamp:
             status = os.lstat(f"{folder}{os.sep}{file}")  # one call: with many worlds it is most of the work
             if stat.S_ISLNK(status.st_mode):
                 path = folder / file
-                if not path.is_file() or _leads_out(path):
+                if not path.is_file() or _leads_out(folder, path):
                     continue
                 status = path.stat()
             if stat.S_ISREG(status.st_mode):
@@ -280,8 +280,8 @@ def _stamp(folder: Path) -> _Stamp:
     return tuple(stamp)
 
 
-def _leads_out(path: Path) -> bool:
-    return not path.resolve().is_relative_to(path.parent.resolve())
+def _leads_out(folder: Path, path: Path) -> bool:
+    return not path.resolve().is_relative_to(folder.resolve())
 
 
 def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
@@ -365,11 +365,13 @@ _PORTRAITS = frozenset({"icon", "main", "avatar", "portrait"})
 
 
 def _portrait(folder: Path) -> Path | None:
-    """The picture of an imported card: the one with a card's name for it, else the first one."""
+    """The picture of an imported card: the one with a card's name for it, else the first one. No link leads to it from
+    outside, because players get the file."""
     assets = folder / _ASSETS
-    if not (folder / NOTE).is_file() or not assets.is_dir():
+    if not (folder / NOTE).is_file() or not assets.is_dir() or _leads_out(folder, assets):
         return None
-    found = [path for path in assets.iterdir() if path.suffix.lower() in PICTURES and path.is_file()]
+    files = (path for path in assets.iterdir() if path.suffix.lower() in PICTURES and path.is_file())
+    found = [path for path in files if not _leads_out(folder, path)]
     return min(found, key=lambda path: (path.stem.lower() not in _PORTRAITS, path.name), default=None)
 
 
@@ -385,7 +387,7 @@ def imported_from(roots: Iterable[Path]) -> dict[str, str]:
             continue
         for folder in sorted(root.iterdir()):
             note = folder / NOTE
-            if not folder.name.startswith(".") and note.is_file():
+            if not folder.name.startswith(".") and note.is_file() and not _leads_out(folder, note):
                 try:
                     if note.stat().st_size > _LARGEST_FOLDER:
                         continue

@@ -190,6 +190,26 @@ def test_files_that_are_none_are_passed_over(tmp_path: Path) -> None:
     assert list(world_files(library, "odd").texts) == [WORLD_FILE]
 
 
+def test_no_picture_and_no_note_is_a_file_outside_the_folder(tmp_path: Path) -> None:
+    library = good(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "icon.png").write_text("api_keys: [a-key]")
+    (outside / "note").write_text('{"source": "a digest"}')
+    linked, beside, noted = (put(tmp_path, name, WORLD="x") for name in ("linked", "beside", "noted"))
+    for folder in (linked, beside):
+        (folder / "IMPORTED.json").write_text("{}")
+    (linked / "assets").symlink_to(outside)
+    (beside / "assets").mkdir()
+    (beside / "assets" / "icon.png").symlink_to(outside / "icon.png")
+    (noted / "IMPORTED.json").symlink_to(outside / "note")
+    assert library.portraits(["linked", "beside", "noted"]) == {}
+    assert imported_from([tmp_path]) == {}
+    (beside / "kept.png").write_text("x")
+    (beside / "assets" / "main.png").symlink_to(beside / "kept.png")
+    assert list(library.portraits(["beside"])) == ["beside"], "a link within the folder is no way out"
+
+
 def test_a_folder_that_may_not_be_looked_into_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = good(tmp_path)
     put(tmp_path, "locked", WORLD="x")
