@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.model import deltas as deltas
+from saga_core.model.counting import without_secrets
 from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO, redirected
 from saga_core.model.deltas import (
     Event,
@@ -33,7 +34,7 @@ from saga_core.model.entities import (
     StoryPart,
     newest,
 )
-from saga_core.model.facts import SCOPES, changed_facts, counts, holds, mentioned, with_ids
+from saga_core.model.facts import SCOPES, changed_facts, counts, holds, is_secret, mentioned, with_ids
 from saga_core.model.folding import fold
 from saga_core.model.knowledge import (
     ALSO,
@@ -159,6 +160,7 @@ __all__ = [
     "hearing",
     "held",
     "holds",
+    "is_secret",
     "mentioned",
     "newest",
     "node_of",
@@ -171,4 +173,5 @@ __all__ = [
     "with_ids",
     "within",
     "within_session",
+    "without_secrets",
 ]

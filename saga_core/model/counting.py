@@ -8,7 +8,7 @@ from saga_core.model import deltas
 from saga_core.model.draft import Draft
 from saga_core.model.entities import Entity, Happening, Kind
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_OBSERVED, Observation, WorldState
-from saga_core.trackers import HEALTH, Count, Tracker, TrackerKind, Trackers, Whose, ends, pair, start_value
+from saga_core.trackers import HEALTH, Count, Secrecy, Tracker, TrackerKind, Trackers, Whose, ends, pair, start_value
 from saga_core.values import Value
 
 _EARLIER = 12
@@ -142,6 +142,12 @@ def _put(draft: Draft, tracker: Tracker, subject: str, other: str, value: Value)
         text = f"{name}: {tracker.event}" if name and tracker.whose is not Whose.PLAYER else tracker.event
         happening = Happening(f"{_AT_LIMIT}{tracker.key}:{pair(subject, other)}", text, draft.depth)
         draft.changed["happenings"] = (*draft.view("happenings"), happening)[-MAX_HAPPENINGS:]
+
+
+def without_secrets(happenings: tuple[Happening, ...], trackers: Trackers) -> tuple[Happening, ...]:
+    """``happenings`` without the limits of trackers that are secret to the characters."""
+    secret = tuple(f"{_AT_LIMIT}{each.key}:" for each in trackers if each.secret is Secrecy.CHARACTERS)
+    return tuple(each for each in happenings if not each.event.startswith(secret)) if secret else happenings
 
 
 def fits(tracker: Tracker, value: Value) -> bool:

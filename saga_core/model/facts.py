@@ -106,6 +106,11 @@ def _happenings(before: WorldState, after: WorldState) -> Iterable[Fact]:
             yield Fact(EVENTS, "event", each.event, "", each.name)
 
 
+def is_secret(state: WorldState, fact: Fact) -> bool:
+    """Whether a fact is the value of a tracker that the story keeps from somebody, so that it is no other story's."""
+    return fact.what == "count" and any(each.key == fact.other and each.secret for each in state.trackers)
+
+
 def mentioned(state: WorldState, facts: Iterable[Fact]) -> tuple[Introduced, ...]:
     """Return the entities that facts are about, so that a story which does not know them can introduce them."""
     ids = dict.fromkeys(id_ for fact in facts for id_ in fact.ids)

@@ -340,7 +340,7 @@ def _fact_text(state: WorldState, fact: Fact, language: str) -> str:
             return str(fact.value)
         case "count":
             tracker = next((each for each in state.trackers if each.key == fact.other), None)
-            if tracker is not None and tracker.told is not Telling.NEVER:
+            if tracker is not None and tracker.told is not Telling.NEVER and not tracker.secret:
                 said = f"{tracker.name} {shown_value(tracker, fact.value, language)}"
                 return f"{name}: {said}" if fact.subject else said
     return ""

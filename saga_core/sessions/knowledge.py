@@ -25,6 +25,7 @@ from saga_core.model import (
     deltas,
     fold,
     hearing,
+    without_secrets,
 )
 from saga_core.sessions.live_sessions import LiveSession
 
@@ -210,6 +211,7 @@ def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: boo
         present=present,
         whereabouts=whereabouts,
         trackers=state.trackers,
+        happenings=without_secrets(view.happenings, state.trackers),
         problems=(),
         findings=(),
         blocks={},

@@ -30,8 +30,10 @@ from saga_core.model import (
     WorldState,
     changed_facts,
     counts,
+    deltas,
     fold,
     holds,
+    is_secret,
     mentioned,
     with_ids,
 )
@@ -120,7 +122,8 @@ class SharedWorlds:
         puts: dict[Key, bytes] = {}
         world: SharedWorld | None = None
         for node, facts in zip(due, await _latest(live, due, now, await self._published(live, due)), strict=True):
-            kept = tuple(fact for fact in facts if fact.scope in live.world.shared and holds(now, fact))
+            told = (fact for fact in facts if fact.scope in live.world.shared and not is_secret(now, fact))
+            kept = tuple(fact for fact in told if holds(now, fact))
             mark = keys.shared(session, node.id)
             old = expected[mark]
             numbers = codec.decode(old, SharedTurn).numbers if old is not None else ()
@@ -236,12 +239,14 @@ async def _latest(
 
 
 async def _facts(live: LiveSession, node: TurnNode) -> dict[FactKey, Fact]:
-    """The facts that a turn itself changed, and not what it saw of others."""
+    """The facts that a turn itself changed, and not what it saw of others, nor how a thread or a plan ended."""
     (delta,) = await live.deltas([node.id])
     seen = tuple(event for event in delta.events if isinstance(event, WorldSeen))
     before = fold(await live.state(node.parent or ""), Delta(seen), turn=node.id, depth=node.depth)
     after = await live.state(node.id)
-    return changed_facts(before, after, nameless(after))
+    ended = {event.event for event in delta.events if isinstance(event, deltas.EventClosed)}
+    facts = changed_facts(before, after, nameless(after))
+    return {key: fact for key, fact in facts.items() if fact.what != "event" or fact.subject not in ended}
 
 
 def _publication(session: str, turn: str, state: WorldState, facts: Sequence[Fact]) -> Publication:

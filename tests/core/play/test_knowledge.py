@@ -182,6 +182,27 @@ async def test_what_is_counted_in_secret_from_characters_is_in_no_members_prompt
         assert "doom: 7" in told and "dam breaks" in told and "-40" in told, "one narrator for all knows them"
 
 
+async def test_a_member_is_told_no_limit_of_what_is_secret_from_characters() -> None:
+    guilt = {"for": "character", "range": "0..10", "limit": "breaks down", "secret": "characters"}
+    rage = {"for": "character", "range": "0..10", "limit": "draws a knife"}
+    tree = {"storage": {"profile": "memory"}, "session": {"default_world": None}}
+    async with Saga.open(load_config({**tree, "trackers": {"guilt": guilt, "rage": rage}})) as saga:
+        group = Group(saga)
+        await group.say("Mina", "We are all here.", "Hello.", present=("Mina", "Tobin"))
+        turn = await group.begin("Tobin", "And now?")
+        turn.replies[0].feed(
+            "Tobin: It rains.\n\n```state\npresent: [Mina, Tobin]\nguilt: {Tobin: 10}\nrage: {Tobin: 10}\n```"
+        )
+        await turn.commit()
+        group.history.append({"role": "assistant", "content": "Tobin: It rains."})
+        for member in ("Mina", "Tobin"):
+            said = prompt(await group.begin(member, f"{member}, does Tobin break down?"))
+            assert "draws a knife" in said and "breaks down" not in said, member
+            group.history.pop()
+        everybody = [{"role": "system", "content": "A story."}, *group.history, {"role": "user", "content": "Go on."}]
+        assert "breaks down" in prompt(await saga.begin(everybody)), "one narrator for all knows it"
+
+
 SLEEPERS = {
     "en": ("Mina", "Tobin", "asleep", "unconscious", "over the radio", "not here"),
     "ko": ("미나", "토빈", "잠듦", "의식 불명", "무전", "부재"),

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from saga_backends.memory import MemoryState
 from saga_core import BadInput, Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.state_block import ItemTransfer, StatusChange
 from saga_core.stores import Batch, Key
-from saga_core.trackers import Tracker, TrackerKind, Whose
+from saga_core.trackers import Secrecy, Tracker, TrackerKind, Whose
 from tests.core.extraction.scripted import Scripted, changes
 from tests.core.frontend import answer
 from tests.core.sessions.shared import held_by, place_of, player, shared_config, state_at, status_of
@@ -267,6 +268,46 @@ async def test_the_clock_runs_forward_for_all(tmp_path: Path) -> None:
             hours.append(count.value if count is not None else None)
         day = 24 * 60
         assert hours == [2 * day + 600, day + 480, *[2 * day + 600] * 3]
+
+
+@pytest.mark.parametrize("who", [Secrecy.PLAYER, Secrecy.CHARACTERS])
+async def test_what_a_story_keeps_secret_stays_in_it(tmp_path: Path, who: Secrecy) -> None:
+    rage = Tracker(name="rage", whose=Whose.CHARACTER)
+    guilt, mask = evolve(rage, name="guilt", secret=who), Tracker(name="mask", whose=Whose.PLACE, secret=who)
+    plots = Tracker(name="plots", kind=TrackerKind.THREADS, whose=Whose.WORLD)
+    declared = (rage, guilt, mask, plots)
+    async with Saga.open(shared_config(tmp_path, "[places, people, events]")) as saga:
+        rin, ivo, sol = player(saga, "Rin"), player(saga, "Ivo"), player(saga, "Sol")
+        for report in ("plots: [+the poisoning]", "plots: [-the poisoning (she drank it)]"):
+            turn = await rin.begin(trackers=declared)
+            body = f"present: [Kesh]\nrage: {{Kesh: 41}}\nguilt: {{Kesh: 77}}\nmask: {{Mill: 93}}\n{report}"
+            shown = turn.replies[0].feed(f"Part {rin.said}.\n\n```state\n{body}\n```")
+            await turn.commit()
+            said = f"Rin goes on for the {rin.said}. time."
+            rin.chat.history += [{"role": "user", "content": said}, {"role": "assistant", "content": shown}]
+        await rin.begin()
+        for one, trackers in ((ivo, declared), (sol, (rage, evolve(guilt, secret=Secrecy.NO), mask, plots))):
+            told = (await one.say(trackers=trackers)).context.text
+            assert "41" in told
+            assert not [word for word in ("77", "93", "poisoning", "drank") if word in told], "what others keep secret"
+        published = b"".join(raw for _, raw in await saga.stores.state.scan(("share",)))
+        assert b"rage" in published and b"guilt" not in published and b"poisoning" not in published
+
+
+async def test_news_of_what_a_story_keeps_secret_has_no_line(tmp_path: Path) -> None:
+    guilt = Tracker(name="guilt", whose=Whose.CHARACTER)
+    async with Saga.open(shared_config(tmp_path, "[people]")) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        turn = await rin.begin(trackers=(guilt,))
+        shown = turn.replies[0].feed("Part 1.\n\n```state\npresent: [Kesh]\nguilt: {Kesh: 77}\n```")
+        await turn.commit()
+        rin.chat.history += [
+            {"role": "user", "content": "Rin goes on for the 1. time."},
+            {"role": "assistant", "content": shown},
+        ]
+        await rin.begin()
+        secret = evolve(guilt, secret=Secrecy.CHARACTERS)
+        assert "guilt 77" not in (await ivo.say(trackers=(secret,))).context.text
 
 
 async def test_who_came_back_and_left_again_has_left(tmp_path: Path) -> None:
