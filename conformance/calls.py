@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,25 @@ async def answer(store: Any, made: StoreCall) -> object:
         return refusal(error)
     except Exception as error:  # whatever the engine raises
         raise CheckFailed(f"{made} let {type(error).__name__} escape: {error}", clause="L-7") from error
+
+
+async def answer_all(store: Any, calls: Iterable[StoreCall]) -> list[object]:
+    """Make the calls one after the other, and return their results."""
+    return [await answer(store, made) for made in calls]
+
+
+async def pass_turns(count: int) -> None:
+    """Let the event loop run ``count`` turns."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def cancelled_after(made: Awaitable[Any], count: int) -> tuple[Any, bool]:
+    """Cancel a call after ``count`` turns of the event loop. Returns its result or error, and whether it still ran."""
+    task = asyncio.ensure_future(made)
+    await pass_turns(count)
+    ran = task.cancel()
+    return (await asyncio.gather(task, return_exceptions=True))[0], ran
 
 
 _PAGE = 500

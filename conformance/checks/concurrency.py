@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.assertions import CheckFailed, require, same, typed
-from conformance.calls import StoreCall, answer, call, snapshot
+from conformance.calls import StoreCall, answer, answer_all, call, cancelled_after, pass_turns, snapshot
 from conformance.case import Case
 from conformance.check import check, check_each
 from conformance.fixtures import SPEC, large_write, mark_in, prepared, readings
@@ -46,8 +46,7 @@ async def one_moment(case: Case) -> None:
     for mark in range(1, 9):
         names = list(ways)
         reading = [asyncio.ensure_future(ways[name][0](store)) for name in names]  # started before the write
-        for _ in range(mark % 3):
-            await asyncio.sleep(0)
+        await pass_turns(mark % 3)
         writing = asyncio.ensure_future(answer(store, large_write(kind, mark)))
         try:
             while not writing.done():
@@ -73,11 +72,7 @@ async def cancelled_large_writes(case: Case) -> None:
     store, kind = case.store, case.harness.kind
     await prepared(case, store)
     for mark in range(1, 25):
-        task = asyncio.ensure_future(answer(store, large_write(kind, mark)))
-        for _ in range(mark % 12):
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await cancelled_after(answer(store, large_write(kind, mark)), mark % 12)
         for name, (read, marks) in readings(kind).items():
             async with case.patience():
                 found = marks(await read(store))
@@ -96,8 +91,7 @@ async def a_hundred_cancelled(case: Case) -> None:
             if turn % 4 == 0:
                 made.append(answer(store, large_write(kind, turn)))
             tasks = [asyncio.ensure_future(one) for one in made]
-            for _ in range(turn % 3 if turn % 2 else turn % 7):
-                await asyncio.sleep(0)
+            await pass_turns(turn % 3 if turn % 2 else turn % 7)
             for task in tasks:
                 task.cancel()
             async with case.patience():
@@ -231,21 +225,15 @@ def _serial(model: Model, clients: list[list[StoreCall]], answers: list[list[obj
 async def cancelled_reads(case: Case) -> None:
     """A cancelled read ends in ``CancelledError``, and the store remains usable."""
     store, kind = case.store, case.harness.kind
-    for made in samples(kind)[:2]:
-        await answer(store, made)
+    await answer_all(store, samples(kind)[:2])
     for made in (*samples(kind)[2:], call("check")):
         if made.method == "locate":
             continue
         wanted = typed(await answer(store, made)) if made.method != "check" else None
         for turns in range(8):
-            task = asyncio.ensure_future(answer(store, made))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            cancelled = task.cancel()
-            found: Any = (await asyncio.gather(task, return_exceptions=True))[0]
-            if cancelled:
-                said = isinstance(found, asyncio.CancelledError)
-                require(said, f"{made} was cancelled while it ran, and gave {found!r} instead of CancelledError")
+            found, ran = await cancelled_after(answer(store, made), turns)
+            said = not ran or isinstance(found, asyncio.CancelledError)
+            require(said, f"{made} was cancelled while it ran, and gave {found!r} instead of CancelledError")
         async with case.patience():
             found = typed(await answer(store, made))
         # A delete may already have happened, and a statement may time out after the cancelled one.
@@ -263,8 +251,7 @@ async def crossing_expectations(case: Case) -> None:
         await store.commit(Batch(dict.fromkeys(keys, before)))
 
         async def attempt(at: int, keys: list[Key] = keys, before: bytes = before, turn: int = turn) -> bool:
-            for _ in range(at * (turn % 4)):
-                await asyncio.sleep(0)
+            await pass_turns(at * (turn % 4))
             written = keys[(at + 1) % len(keys)]
             try:
                 await store.commit(Batch({written: b"by %d" % at}), expected={keys[at]: before})
@@ -352,8 +339,7 @@ async def arguments_that_change_meanwhile(case: Case) -> None:
             nothing = typed(await snapshot(store))
             made, parts = _given(kind)
             writing = asyncio.ensure_future(answer(store, made))
-            for _ in range(turns):
-                await asyncio.sleep(0)
+            await pass_turns(turns)
             if cancelled:
                 writing.cancel()
             for part in parts:
@@ -410,11 +396,7 @@ async def cancelled_swaps(case: Case) -> None:
     store, kind = case.store, case.harness.kind
     same(await answer(store, _swap(kind, 0)), None, "a write that puts and deletes")
     for mark in range(1, 25):
-        task = asyncio.ensure_future(answer(store, _swap(kind, mark)))
-        for _ in range(mark % 9):
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await cancelled_after(answer(store, _swap(kind, mark)), mark % 9)
         async with case.patience():
             entries, marks, wrong = await _halves(store, kind)
         require(

@@ -17,7 +17,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.assertions import CheckFailed, refused, require, same, typed
-from conformance.calls import StoreCall, answer, call, snapshot
+from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, large_write, prepared, readings
@@ -76,8 +76,7 @@ async def killed(case: Case) -> None:
                 f"{known[0] if known else 'no number of'} calls.\n{calls[acknowledged - 1]} was acknowledged last"
             )
         # The store must accept writes, whatever its state.
-        for made in samples(kind)[:1]:
-            await answer(store, made)
+        await answer_all(store, samples(kind)[:1])
         await store.aclose()
 
 

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance.assertions import CheckFailed, Refused, refused, require, same, typed
-from conformance.calls import StoreCall, answer, call, snapshot
+from conformance.calls import StoreCall, answer, answer_all, call, cancelled_after, pass_turns, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, marked, marks_in
@@ -54,8 +54,7 @@ async def _undeclared(case: Case) -> list[str]:
             found.append("noted: compact can be called, but compacts is not declared, so nobody will call it")
     if Capability.DURABLE not in said:
         store = await case.open("kept")
-        for made in samples(kind)[:2]:
-            await answer(store, made)
+        await answer_all(store, samples(kind)[:2])
         before = typed(await snapshot(store))
         if typed(await snapshot(await case.reopen(store, "kept"))) == before:
             found.append("noted: what was written is there when the store is opened again, but durable is not declared")
@@ -67,8 +66,7 @@ RESIDENT_SECONDS = 0.005
 
 
 async def _reads_from_memory(case: Case) -> None:
-    for one in ground(case.harness.kind):
-        await answer(case.store, one)
+    await answer_all(case.store, ground(case.harness.kind))
     for read in _SMALL_READS[case.harness.kind]:
         best = math.inf
         for _ in range(10):
@@ -128,8 +126,7 @@ def _odd_but_right(kind: str) -> list[StoreCall]:
 
 @check("L-16")
 async def it_says_where_and_how_large(case: Case) -> None:
-    for made in samples(case.harness.kind)[:2]:
-        await answer(case.store, made)
+    await answer_all(case.store, samples(case.harness.kind)[:2])
     health = await case.store.check()
     require(case.store.info.location, "info.location is empty")
     require(isinstance(health.bytes, int) and health.bytes > 0, f"check gave {health.bytes!r} bytes")
@@ -137,8 +134,7 @@ async def it_says_where_and_how_large(case: Case) -> None:
 
 @check("L-4")
 async def the_end_twice(case: Case) -> None:
-    for made in samples(case.harness.kind)[:1]:
-        await answer(case.store, made)
+    await answer_all(case.store, samples(case.harness.kind)[:1])
     await case.store.aclose()
     await case.store.aclose()
     await asyncio.gather(case.store.aclose(), case.store.aclose())
@@ -148,8 +144,7 @@ async def the_end_twice(case: Case) -> None:
 async def closed_is_closed(case: Case) -> None:
     store, kind = case.store, case.harness.kind
     made = samples(kind)
-    for one in made[:1]:
-        await answer(store, one)
+    await answer_all(store, made[:1])
     await store.aclose()
     calls = [*made, call("check"), call("check", thorough=True), *_malformed(kind)]
     for one in calls:
@@ -177,11 +172,9 @@ async def what_was_given_is_finished(case: Case) -> None:
 async def _ended_beside_writes(case: Case, turns: int) -> None:
     kind, durable = case.harness.kind, Capability.DURABLE in case.harness.provides
     store, writes = await case.open(f"beside {turns}"), marked(kind, 20)
-    for one in ground(kind):
-        await answer(store, one)
+    await answer_all(store, ground(kind))
     running = [asyncio.ensure_future(answer(store, one)) for one in writes]
-    for _ in range(turns):
-        await asyncio.sleep(0)
+    await pass_turns(turns)
     await asyncio.gather(store.aclose(), store.aclose())
     answers = await asyncio.gather(*running)
     for one, found in zip(writes, answers, strict=True):
@@ -216,8 +209,7 @@ ODD: tuple[Any, ...] = (
 
 @check("L-7", kinds=STORED)
 async def only_errors_of_saga(case: Case) -> None:
-    for made in samples(case.harness.kind):
-        await answer(case.store, made)
+    await answer_all(case.store, samples(case.harness.kind))
     before = typed(await snapshot(case.store))
     for made in _strange(case.harness.kind):
         found = await answer(case.store, made)
@@ -266,19 +258,14 @@ def _strange(kind: str) -> list[StoreCall]:
 @check("L-9", kinds=STORED)
 async def cancelled_calls(case: Case) -> None:
     store, kind = case.store, case.harness.kind
-    for one in ground(kind):
-        await answer(store, one)
+    await answer_all(store, ground(kind))
     writes = marked(kind, 24)
     done: set[int] = set()
     for mark, one in enumerate(writes):
-        task = asyncio.ensure_future(answer(store, one))
-        for _ in range(mark % 8):
-            await asyncio.sleep(0)
-        cancelled = task.cancel()
-        found = (await asyncio.gather(task, return_exceptions=True))[0]
-        if cancelled and not isinstance(found, asyncio.CancelledError):
+        found, ran = await cancelled_after(answer(store, one), mark % 8)
+        if ran and not isinstance(found, asyncio.CancelledError):
             raise CheckFailed(f"{one} was cancelled while it ran, and gave {found!r} instead of CancelledError")
-        if not cancelled:
+        if not ran:
             require(found is None, f"{one} gave {found!r}")
             done.add(mark)
     after = call("check")
@@ -317,13 +304,8 @@ async def cancelled_ends(case: Case) -> None:
     for turns in range(7):
         name = f"ended-{turns}"
         store = await case.open(name)
-        for made in samples(case.harness.kind)[:1]:
-            await answer(store, made)
-        ending = asyncio.ensure_future(store.aclose())
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        ending.cancel()
-        await asyncio.gather(ending, return_exceptions=True)
+        await answer_all(store, samples(case.harness.kind)[:1])
+        await cancelled_after(store.aclose(), turns)
         try:
             async with case.patience():
                 await store.aclose()
@@ -343,13 +325,9 @@ async def cancelled_openings(case: Case) -> None:
     for turns in (0, 1, 2, 3, 5, 8):
         folder = case.place(f"opened-{turns}")
         folder.mkdir()
-        opening = asyncio.ensure_future(case.harness.open(folder))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        opening.cancel()
-        opened: Any = await asyncio.gather(opening, return_exceptions=True)
-        if not isinstance(opened[0], BaseException):
-            await opened[0].aclose()
+        opened, _ = await cancelled_after(case.harness.open(folder), turns)
+        if not isinstance(opened, BaseException):
+            await opened.aclose()
         store = await case.open(f"opened-{turns}")
         for made in samples(case.harness.kind)[:2]:
             same(await answer(store, made), None, f"{made} after an opening was cancelled")
@@ -361,14 +339,12 @@ async def compacting_leaves_nothing(case: Case) -> None:
     """Delete, replace and drop data that can be found in the files before. It must be gone from them after."""
     kind, store = case.harness.kind, case.store
     secret = "gone-" + f"{case.random.getrandbits(128):032x}"
-    for made in (*ground(kind), *_holding(kind, secret), *marked(kind, 5)):
-        await answer(store, made)
+    await answer_all(store, (*ground(kind), *_holding(kind, secret), *marked(kind, 5)))
     before = typed(await snapshot(store))
     same(await store.compact(), None, "compact")
     require(typed(await snapshot(store)) == before, "compact changed what is stored")
     require(await asyncio.to_thread(_lies_in, case.path, secret), f"the {kind} data is not readable in the files")
-    for made in _removing(kind, secret):
-        await answer(store, made)
+    await answer_all(store, _removing(kind, secret))
     left = typed(await snapshot(store))
     await store.compact()
     require(typed(await snapshot(store)) == left, "compact changed what is stored")

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from conformance.assertions import Refused, require, typed
-from conformance.calls import StoreCall, answer, call, snapshot
+from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.inputs import pages, samples
@@ -47,8 +47,7 @@ async def _hold(
     wanted: Mapping[str, Any] | None = None,
 ) -> None:
     """Check that ``beyond`` is rejected and ``allowed`` accepted. ``wanted`` has results of some allowed calls."""
-    for made in samples(case.harness.kind)[:2]:
-        await answer(case.store, made)
+    await answer_all(case.store, samples(case.harness.kind)[:2])
     before = typed(await snapshot(case.store))
     for what, made in beyond.items():
         found = await answer(case.store, made)
@@ -244,8 +243,7 @@ async def limits_of_a_cache(case: Case) -> None:
 @check("L-7", kinds=STORED)
 async def what_is_put_in_wrongly(case: Case) -> None:
     """Values of the wrong kind and filters that are nested too deeply raise ``BadInput`` and change nothing."""
-    for made in samples(case.harness.kind):
-        await answer(case.store, made)
+    await answer_all(case.store, samples(case.harness.kind))
     before = typed(await snapshot(case.store))
     for made in _wrong(case.harness.kind):
         found = await answer(case.store, made)

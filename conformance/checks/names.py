@@ -11,13 +11,10 @@ from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import SPEC, filled, item
 from conformance.inputs import ALIKE, FIELDS, SEPARATORS, pages
+from conformance.oracles import points
 from saga_core.stores import Batch, Compare, Edge, Exists, Key, Mutation, Node, Pages, VectorItem
 
 EAST = (1.0, 0.0)
-
-
-def _points(name: str) -> list[int]:
-    return [ord(sign) for sign in name]
 
 
 def _pairs() -> list[Key]:
@@ -80,7 +77,7 @@ async def scopes_that_look_alike_in_a_graph(case: Case) -> None:
         middle = len(left) // 2
         gone = left.pop(middle)
         await store.drop(gone)
-        same(await store.scopes(), sorted(left, key=_points), f"scopes after {gone!r} was dropped", clause="G-25")
+        same(await store.scopes(), sorted(left, key=points), f"scopes after {gone!r} was dropped", clause="G-25")
         same(await store.scan(gone), [], f"scan of the dropped {gone!r}", clause="G-2")
         same(await store.get(gone, ["n"]), {}, f"get in the dropped {gone!r}", clause="G-2")
         same(await store.neighbors(gone, ["n"]), [], f"neighbors in the dropped {gone!r}", clause="G-2")
@@ -181,7 +178,7 @@ async def scopes_that_look_alike_in_vectors(case: Case) -> None:
     store, left = case.store, list(ALIKE)
     for name in ALIKE:
         await filled(store, name, item("n", text=name, of=name), item(name, 0.0, 1.0))
-    names = {name: sorted(("n", name), key=_points) for name in ALIKE}
+    names = {name: sorted(("n", name), key=points) for name in ALIKE}
     for name in left:
         same([each.id for each in await store.scan(name)], names[name], f"scan of {name!r}", clause="V-5")
     while left:
@@ -197,7 +194,7 @@ async def scopes_that_look_alike_in_vectors(case: Case) -> None:
         for other in left[max(0, middle - 2) : middle + 2]:
             same(await store.count(other), 2, f"{other!r} after a delete in {name!r}", clause="V-5")
         await store.drop(name)
-        same(await store.scopes(), sorted(left, key=_points), f"scopes after {name!r} was dropped", clause="V-24")
+        same(await store.scopes(), sorted(left, key=points), f"scopes after {name!r} was dropped", clause="V-24")
         same(await store.describe(name), None, f"describe of the dropped {name!r}", clause="V-5")
         same(await store.count(name), 0, f"count of the dropped {name!r}", clause="V-5")
 
@@ -256,6 +253,6 @@ async def scopes_that_look_alike_in_a_cache(case: Case) -> None:
         same(await store.read(name), written[name], f"read of {name!r}", clause="C-4")
         await store.drop(name)
         same(await store.read(name), None, f"read of the dropped {name!r}", clause="C-4")
-        same(await store.scopes(), sorted(left, key=_points), f"scopes after {name!r} was dropped", clause="C-6")
+        same(await store.scopes(), sorted(left, key=points), f"scopes after {name!r} was dropped", clause="C-6")
         for other in left[len(left) // 2 - 2 :][:4]:
             same(await store.read(other), written[other], f"{other!r} after {name!r} was dropped", clause="C-6")

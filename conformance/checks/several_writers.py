@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve
 
 from conformance.assertions import Refused, refused, require, same, typed
-from conformance.calls import StoreCall, answer, call, snapshot
+from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, large_write, prepared, readings
@@ -47,8 +47,7 @@ async def several_openers(case: Case) -> None:
     made_here = everything[:24]
     path = case.place("beside")
     beside: Any = await case.open("beside")
-    for made in made_here:
-        await answer(beside, made)
+    await answer_all(beside, made_here)
     done = len(made_here)
     for turn in range(2):
         theirs = everything[done : done + 3]
@@ -57,8 +56,7 @@ async def several_openers(case: Case) -> None:
         known = states(kind, everything[:done])[-1]
         same(seen, known, "the contents for another process")
         require(typed(await snapshot(beside)) == known, "this process does not see what another one wrote")
-        for made in everything[done : done + 2]:
-            await answer(beside, made)
+        await answer_all(beside, everything[done : done + 2])
         done += 2
     require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "wrong contents after two writers")
     if kind == "state":
@@ -181,8 +179,7 @@ async def a_stalled_writer_is_fenced(case: Case) -> str:
     require(store.info.identity, "info.identity is empty, so SAGA cannot tell where the journal is")
     await prepared(case, store)
     *ready, beside = (evolve(made, args=("beside", *made.args[1:])) for made in (*ground(kind), large_write(kind, 0)))
-    for made in ready:
-        await answer(store, made)
+    await answer_all(store, ready)
     begun = perf_counter()
     await answer(store, beside)
     write = perf_counter() - begun

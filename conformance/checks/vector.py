@@ -28,7 +28,7 @@ from conformance.fixtures import (
     whole,
 )
 from conformance.inputs import BAD_SCALARS, NFC, NFD, SCALARS, SURROGATE
-from conformance.oracles import passes, score
+from conformance.oracles import passes, points, score
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound, ScopeMismatch
 from saga_core.stores import And, Compare, Exists, Filter, Not, Or, ScopeSpec, VectorItem, Within
@@ -87,7 +87,7 @@ async def scopes_are_apart(case: Case) -> None:
     store, names = case.store, case.names
     for name in reversed(names):
         await filled(store, name, item("a", text=name), item("b"))
-    same(await store.scopes(), sorted(names, key=lambda name: [ord(sign) for sign in name]), "scopes")
+    same(await store.scopes(), sorted(names, key=points), "scopes")
     for name in names:
         same([found.text for found in await store.scan(name, limit=1)], [name], f"scan of {name!r}")
         (hit,) = await store.query([name], (1.0, 0.0), 1)
@@ -200,7 +200,7 @@ async def get_gives_those_that_exist(case: Case) -> None:
 async def scan_in_pages(case: Case) -> None:
     store = case.store
     await filled(store, "s", *(item(name) for name in reversed(case.names)))
-    order = sorted(case.names, key=lambda name: [ord(sign) for sign in name])
+    order = sorted(case.names, key=points)
     same(await ids_of(store), order, "scan")
     for limit in (1, 7, 10**30):
         same(await ids_of(store, limit=limit), order[:limit], f"limit {limit}")
@@ -328,7 +328,7 @@ async def highest_first_then_by_id(case: Case) -> None:
     store = case.store
     names = case.names[:20]
     await filled(store, "s", *(item(name, 2.0, 2.0) for name in names), item("~", 1.0, 0.9), item("!", -1.0, 0.0))
-    order = sorted(names, key=lambda name: [ord(sign) for sign in name])
+    order = sorted(names, key=points)
     found = [name for name, _ in await hits_of(store, 5.0, 5.0)]
     _ordered(case, found, [*order, "~", "!"], 30, "the order of ties, and of the rest")
     for k in (1, 5, 20, 21):
