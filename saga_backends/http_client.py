@@ -136,12 +136,10 @@ def bearer(key: str | None) -> dict[str, str]:
 
 async def body_of(response: httpx2.Response, most: int = MOST_BODY) -> bytes:
     """Read and decode the body in chunks. Raises ``UpstreamError`` as soon as it exceeds ``most`` bytes."""
-    found = bytearray()
-    async for chunk in response.aiter_bytes():
-        found += chunk
-        if len(found) > most:
-            raise UpstreamError(f"{response.url.host} answered with more than {most >> 20} MB")
-    return bytes(found)
+    found = await _beginning(response, most + 1)
+    if len(found) > most:
+        raise UpstreamError(f"{response.url.host} answered with more than {most >> 20} MB")
+    return found
 
 
 async def refusal(response: httpx2.Response) -> Any:
@@ -156,10 +154,10 @@ async def refusal(response: httpx2.Response) -> Any:
         return text
 
 
-async def _beginning(response: Any) -> bytes:
+async def _beginning(response: Any, most: int = _MOST_SAID) -> bytes:
     found = bytearray()
     async for chunk in response.aiter_bytes():
         found += chunk
-        if len(found) > _MOST_SAID:
+        if len(found) >= most:
             break
-    return bytes(found[:_MOST_SAID])
+    return bytes(found[:most])

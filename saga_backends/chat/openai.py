@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,7 +16,6 @@ from saga_backends.chat.client import ChatClient, connect, read_options
 from saga_backends.chat.dialect import Outgoing, Pieces
 from saga_backends.chat.parameter import GOOGLE, fitting
 from saga_backends.chat.text_completion import TextPieces, server_root, text_outgoing
-from saga_backends.chat.tool_calls import well_formed
 from saga_backends.chat.usage import usage_of
 from saga_backends.http_client import bearer
 from saga_core.errors import BadInput, UpstreamError
@@ -253,6 +253,7 @@ def _parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 # -- the reply ---------------------------------------------------------------------------------------------------
 
 _READ = frozenset({"content", "role"})
+_TEXTS = ("name", "arguments")
 MOST_CHOICES = 128
 """The maximum number of choices in a chunk, as many as OpenAI gives at most. Each takes some work."""
 
@@ -306,7 +307,7 @@ class ChatPieces:
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, Mapping):
             extra = {name: value for name, value in delta.items() if name not in _READ and value is not None}
-            if "tool_calls" in extra and (calls := well_formed(extra.pop("tool_calls"))):
+            if "tool_calls" in extra and (calls := _well_formed(extra.pop("tool_calls"))):
                 extra["tool_calls"] = calls
             thoughts = _texts(delta.get("content"), "thinking")
             if thoughts and "reasoning_content" not in extra:
@@ -327,3 +328,20 @@ def _texts(content: Any, kind: str) -> str:
     parts = content if isinstance(content, list) else ()
     texts = [part.get(kind) for part in parts if isinstance(part, Mapping) and part.get("type") == kind]
     return "".join(text if isinstance(text, str) else _texts(text, "text") for text in texts)
+
+
+def _well_formed(calls: Any) -> list[Any]:
+    """Return the tool calls that are objects. Arguments become JSON, which many small servers send as an object."""
+    return [_call(call) for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+
+
+def _call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call.get("function")
+    if isinstance(function, Mapping) and all(isinstance(function.get(name) or "", str) for name in _TEXTS):
+        return call
+    given = function if isinstance(function, Mapping) else {}
+    return {**call, "function": {**given, **{name: _as_text(given[name]) for name in _TEXTS if name in given}}}
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -67,8 +67,8 @@ class BlocksCurator(CuratorLifecycle):
 
 
 async def _open(options: OpenOptions) -> Curator:
-    found = take_model("blocks", options)
-    return BlocksCurator(found.asked, found.count, found.blocks, found.steps)
+    model, found = take_model("blocks", options)
+    return BlocksCurator(model, found["count"], found["blocks"], found["steps"])
 
 
 BACKEND = Backend("curator", "blocks", _open, "a model that remembers its reviews in memory blocks")

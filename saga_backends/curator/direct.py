@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saga_backends.curator.lifecycle import CuratorLifecycle
-from saga_backends.curator.model_options import ModelOptions, take_model
+from saga_backends.curator.model_options import take_model
 from saga_core.curation import read_answer, retry_plan, review_plan
 from saga_core.errors import QUOTES
 from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable
@@ -44,8 +44,8 @@ class DirectCurator(CuratorLifecycle):
 
 
 async def _open(options: OpenOptions) -> Curator:
-    found: ModelOptions = take_model("direct", options)
-    return DirectCurator(found.asked, found.count)
+    model, found = take_model("direct", options)
+    return DirectCurator(model, found["count"])
 
 
 BACKEND = Backend("curator", "direct", _open, "asks a model once a review")

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
 from saga_backends.curator.lifecycle import CuratorLifecycle
-from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
+from saga_backends.curator.model_options import take_options
 from saga_core.capabilities import Capability
 from saga_core.curation import MOST_CALLS, Desk, ToolCall, agent_prompt, agent_retry, read_calls, tool_definitions
 from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
-from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, without_bill
+from saga_core.model_calls import ModelCallFailed, PaidFor, Unusable
 from saga_core.registry import Backend, OpenOptions, remedy
 from saga_core.stores import CurationView, Health
 from saga_core.values import Proposal
@@ -161,26 +161,12 @@ class LettaCurator(CuratorLifecycle):
 
 
 async def _open(options: OpenOptions) -> LettaCurator:
-    found = options.take(
-        base_url=_HERE,
-        api_key=None,
-        model="",
-        embedding=None,
-        steps=STEPS,
-        timeout=TIMEOUT,
-        count=None,
-        blocks=None,
-        before_call=None,
-        report=None,
-        paid=None,
-    )
+    found = take_options(options, base_url=_HERE, api_key=None, embedding=None)
     for name in ("api_key", "embedding"):
         if found[name] is not None and not (isinstance(found[name], str) and found[name]):
             raise BadInput(f"options.{name}: give a text, or leave it out")
     if not found["model"]:
         raise BadInput("options.model: missing; give the model's handle on the Letta server, as openai/gpt-5-mini")
-    if not 1 <= found["steps"] <= 32:
-        raise BadInput(f"options.steps: {found['steps']} is not allowed; give a whole number from 1 to 32")
     if not 0 < found["timeout"] <= 3_600:
         raise BadInput(f"options.timeout: {found['timeout']} is not allowed; give seconds, at most 3600")
     url = _address(found["base_url"])
@@ -188,16 +174,8 @@ async def _open(options: OpenOptions) -> LettaCurator:
         server = await connect(url, found["api_key"], found["model"], found["embedding"], float(found["timeout"]))
     except ImportError as error:
         raise StoreUnavailable(f"letta-client is not installed ({error}); {remedy('letta')}") from error
-    blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
-    return LettaCurator(
-        server,
-        blocks,
-        found["steps"],
-        found["count"] or counted,
-        found["before_call"] or at_once,
-        found["report"] or uncounted,
-        found["paid"] or without_bill,
-    )
+    names = ("blocks", "steps", "count", "before_call", "report", "paid")
+    return LettaCurator(server, *(found[name] for name in names))
 
 
 def _address(url: str) -> str:
