@@ -68,16 +68,16 @@ def lay_foundations(
     rights, admission, ids = host.rights, host.admission, IdSource(clock, opening.entropy)
     supervisor = Supervisor(counters, locks, host.may_work if rights is not None else None)
     projector = Projector(
-        stores.state,
-        stores.graph,
-        stores.vector,
-        stores.cache,
-        stores.embedder,
-        clock,
-        counters,
-        config.session.live_timelines,
-        foreground,
-        hold_lore(stores) if rights is not None else (),
+        kv=stores.state,
+        graph=stores.graph,
+        vectors=stores.vector,
+        cache=stores.cache,
+        embedder=stores.embedder,
+        clock=clock,
+        counters=counters,
+        slots=config.session.live_timelines,
+        foreground=foreground,
+        on_lore=hold_lore(stores) if rights is not None else (),
     )
     live = LiveSessions(
         journal,

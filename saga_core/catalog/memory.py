@@ -106,7 +106,7 @@ class Memory:
         """
         kind, fields = await self._prepared(session_id, kind, fields, turn)
         live = await self.directory.load(session_id)
-        node = live.tree.get(turn_named(live, turn) if turn else live.head)
+        node = live.tree.get(turn_named(live, turn or None))
         before = await live.state(node.id)
         points = await correction_points(live, turn and node.id, kind, fields, self.clock.now())
         first = live.tree.get(points[0].turn)
@@ -176,7 +176,7 @@ class Memory:
         live = await self.directory.load(session_id)
         record = fields.get("record", "").strip()
         if record:
-            if record not in (await live.state(turn_named(live, turn) if turn else live.head)).memories:
+            if record not in (await live.state(turn_named(live, turn or None))).memories:
                 holder = await self.shared.holder(live.session, record)
                 if holder is not None:
                     raise BadInput(f"record: {record!r} was learned in session {holder}; correct it there")
@@ -285,7 +285,7 @@ class Memory:
         if (about is None) == (who is None):
             raise BadInput("about, who: give either the number of a turn or a character")
         live = await self.directory.load(session_id)
-        state = await live.state(turn_named(live, turn) if turn is not None else live.head)
+        state = await live.state(turn_named(live, turn))
         report = {"session": live.session.id, "turn": state.depth, "turn_id": state.turn}
         if about is not None:
             return {**report, "about": about, **people_who_know(live, state, about)}
@@ -294,7 +294,7 @@ class Memory:
     async def entity(self, session_id: str, entity: str, turn: str | None = None) -> dict[str, Any]:
         """Return everything about one entity at a turn (default: the active head). JSON-able. ``NotFound``."""
         live = await self.directory.load(session_id)
-        return await entity_page(live, turn_named(live, turn) if turn is not None else live.head, entity)
+        return await entity_page(live, turn_named(live, turn), entity)
 
     async def correct(
         self,
@@ -379,15 +379,13 @@ class Memory:
         Returns the new rule, JSON-able. It applies to this session until ``ask_again``. Proposals that already wait are
         left to ``decide``. Raises ``NotFound``, and ``BadInput`` for a change that never waited for the user.
         """
-        session = await self.directory.find(session_id)
-        async with self.supervisor.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
             origin, verdict = proposal_of(live, change), ACCEPT if accept else REFUSE
             rule = StandingRule(
                 id=self.ids.new("r"), by=origin.by, kind=origin.kind, verdict=verdict, at=self.clock.now()
             )
             rule = await put_rule(live, rule)
-        self.counters.emit("standing", session=session.id)
+        self.counters.emit("standing", session=live.session.id)
         return shown_rule(rule)
 
     async def ask_again(self, session_id: str, rule: str) -> dict[str, Any]:
@@ -395,10 +393,9 @@ class Memory:
 
         Raises ``NotFound``.
         """
-        session = await self.directory.find(session_id)
-        async with self.supervisor.locks.writing(session.id):
-            gone = await end_rule(await self.live.get(session.id), rule)
-        self.counters.emit("standing", session=session.id)
+        async with self.directory.writing(session_id) as live:
+            gone = await end_rule(live, rule)
+        self.counters.emit("standing", session=live.session.id)
         return shown_rule(gone)
 
     async def _amend(self, live: LiveSession, points: Sequence[CorrectionPoint], delta: Delta) -> str:

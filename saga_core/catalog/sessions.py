@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from types import MappingProxyType
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
@@ -152,12 +152,10 @@ class Sessions:
             raise BadInput(
                 f"label: {label[:80]!r} cannot name a session; give 1 to {LONGEST_LABEL} printable characters"
             )
-        session = await self.directory.find(session_id)
-        async with self.supervisor.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
             if clean != live.session.label:
                 live.session = await self.journal.rename_session(live.session, clean)
-                self.counters.emit("renamed", session=session.id)
+                self.counters.emit("renamed", session=live.session.id)
             return live.session
 
     async def join(self, session_id: str, name: str = "") -> Session:
@@ -165,11 +163,9 @@ class Sessions:
 
         Raises ``NotFound``, and ``BadInput`` for an invalid name and for a world that shares nothing.
         """
-        session = await self.directory.find(session_id)
-        if session.kind == EPHEMERAL:
-            raise BadInput("world: an ephemeral session is kept nowhere and shares nothing; begin another session")
-        async with self.supervisor.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
+            if live.session.kind == EPHEMERAL:
+                raise BadInput("world: an ephemeral session is kept nowhere and shares nothing; begin another session")
             if not live.world.shared:
                 raise BadInput(
                     f"world: {live.session.world!r} shares nothing; list what it shares under `shared` in its "
@@ -177,20 +173,14 @@ class Sessions:
                 )
             share = share_of(live.session.world, checked_share(name) if name else "")
             if share != live.session.share:
-                fresh = evolve(live.session, kind=WORLD, share=share, shared_at=self.clock.now())
-                await self.journal.put_session(fresh)
-                live.session = fresh
+                await live.change(kind=WORLD, share=share, shared_at=self.clock.now())
             return live.session
 
     async def leave(self, session_id: str) -> Session:
         """Let a session go on alone. What it has seen of its shared world stays in its story. Raises ``NotFound``."""
-        session = await self.directory.find(session_id)
-        async with self.supervisor.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
             if live.session.share:
-                fresh = evolve(live.session, kind=PERSONAL, share="", shared_at=0.0)
-                await self.journal.put_session(fresh)
-                live.session = fresh
+                await live.change(kind=PERSONAL, share="", shared_at=0.0)
             return live.session
 
     # -- removing ----------------------------------------------------------------------------------------------

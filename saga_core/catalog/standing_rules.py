@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, frozen
 
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import READING, Delta, Source, StandingRule, undoings
@@ -69,7 +69,7 @@ async def put_rule(live: LiveSession, rule: StandingRule) -> StandingRule:
         if (known.by, known.kind, known.verdict) == (rule.by, rule.kind, rule.verdict):
             return known
     others = (each for each in live.session.standing if (each.by, each.kind) != (rule.by, rule.kind))
-    await _write(live, (*others, rule))
+    await live.change(standing=(*others, rule))
     return rule
 
 
@@ -78,11 +78,5 @@ async def end_rule(live: LiveSession, rule: str) -> StandingRule:
     gone = next((each for each in live.session.standing if each.id == rule), None)
     if gone is None:
         raise NotFound(f"session {live.session.id} has no standing rule {rule!r}")
-    await _write(live, tuple(each for each in live.session.standing if each.id != rule))
+    await live.change(standing=tuple(each for each in live.session.standing if each.id != rule))
     return gone
-
-
-async def _write(live: LiveSession, rules: tuple[StandingRule, ...]) -> None:
-    changed = evolve(live.session, standing=rules)
-    await live.journal.put_session(changed)
-    live.session = changed

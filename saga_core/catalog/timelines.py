@@ -7,7 +7,6 @@ from typing import Any
 
 from attrs import asdict, define, evolve, field, frozen
 
-from saga_core.background import SessionLocks
 from saga_core.catalog.lines import effect
 from saga_core.catalog.sessions import LettingGo, Sessions
 from saga_core.context import RecentContexts
@@ -184,7 +183,6 @@ class Timelines:
     live: LiveSessions
     journal: Journal
     projector: Projector
-    locks: SessionLocks
     letting_go: LettingGo
     contexts: RecentContexts
     clock: Clock
@@ -233,13 +231,11 @@ class Timelines:
         ``BadInput`` for an invalid name, and ``Conflict`` if the name is taken.
         """
         name = _checked(name)
-        session = await self.directory.find(session_id)
-        async with self.locks.writing(session.id):
-            live = await self.live.get(session.id)
-            at = turn_named(live, turn) if turn is not None else live.head
+        async with self.directory.writing(session_id) as live:
+            at = turn_named(live, turn)
             _check_free(live, name)
             made = Timeline(name, at, at, self.clock.now())
-            await self.journal.change_timelines(session.id, [made], fresh=name)
+            await self.journal.change_timelines(live.session.id, [made], fresh=name)
             live.timelines[name] = made
         self.counters.add("timelines.forked")
         return made
@@ -247,32 +243,28 @@ class Timelines:
     async def rename(self, session_id: str, name: str, new: str) -> Timeline:
         """Rename a timeline. Raises the same errors as ``fork``."""
         new = _checked(new)
-        session = await self.directory.find(session_id)
-        async with self.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
             old = timeline_named(live, name)
             if new == old.name:
                 return old
             _check_free(live, new)
             renamed = evolve(old, name=new)
-            await self.journal.change_timelines(session.id, [renamed], gone=[old.name], fresh=new)
+            await self.journal.change_timelines(live.session.id, [renamed], gone=[old.name], fresh=new)
             del live.timelines[old.name]
             live.timelines[new] = renamed
         return renamed
 
     async def forget(self, session_id: str, name: str) -> None:
         """Remove a timeline's name. Its turns stay; ``prune`` removes turns. ``NotFound``."""
-        session = await self.directory.find(session_id)
-        async with self.locks.writing(session.id):
-            live = await self.live.get(session.id)
+        async with self.directory.writing(session_id) as live:
             known = timeline_named(live, name)
-            await self.journal.change_timelines(session.id, gone=[known.name])
+            await self.journal.change_timelines(live.session.id, gone=[known.name])
             del live.timelines[known.name]
 
     async def path(self, session_id: str, turn: str | None = None) -> Sequence[dict[str, Any]]:
         """Return excerpts of the turns from the root to ``turn`` (an id, a timeline's name, None: the active head)."""
         live = await self.directory.load(session_id)
-        at = turn_named(live, turn) if turn is not None else live.head
+        at = turn_named(live, turn)
         turns = await self.journal.turns(live.session.id, [node.id for node in live.tree.path(at)])
         return [
             {

@@ -299,40 +299,28 @@ def _converter() -> Converter:
 
     converter.register_structure_hook_factory(attrs.has, section)
 
-    def providers(value: Any, _: Any) -> Any:
-        if value is None:
-            return {}
-        if not isinstance(value, Mapping):
-            raise RuleBroken("give providers by name, such as openai, each with base_url or api_key")
-        for name in value:
-            if not _PROVIDER.match(name):
-                raise RuleBroken(f"name the provider {name!r} with letters, digits, '-' and '_' only")
-        return read_providers(value, Mapping[str, ProviderConfig])
+    def by_name(kind: type[Any], what: str, most: int | None = None) -> None:
+        """Read a mapping of names to values of a ``kind``. ``what`` is what to give, such as "modules, such as map"."""
+        thing = {ProviderConfig: "provider", StrategyConfig: "strategy"}.get(kind)
+        read = converter.get_structure_hook(dict[str, kind])  # type: ignore[valid-type]
 
-    read_providers = converter.get_structure_hook(dict[str, ProviderConfig])
-    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, ProviderConfig], providers)
+        def structure(value: Any, _: Any) -> Any:
+            if value is None:
+                return {}
+            if not isinstance(value, Mapping):
+                raise RuleBroken(f"give {what}")
+            for name in value if thing else ():
+                if not _PROVIDER.match(str(name)):
+                    raise RuleBroken(f"name the {thing} {name!r} with letters, digits, '-' and '_' only")
+            if most is not None and len(value) > most:
+                raise RuleBroken(f"give at most {most} memory strategies")
+            return read(value, dict[str, kind])  # type: ignore[valid-type]
 
-    def strategies(value: Any, _: Any) -> Any:
-        if value is None:
-            return {}
-        if not isinstance(value, Mapping):
-            raise RuleBroken("give memory strategies by name, such as facts, each with its settings or nothing")
-        for name in value:
-            if not _PROVIDER.match(str(name)):
-                raise RuleBroken(f"name the strategy {name!r} with letters, digits, '-' and '_' only")
-        if len(value) > _STRATEGIES:
-            raise RuleBroken(f"give at most {_STRATEGIES} memory strategies")
-        return read_strategies(value, Mapping[str, StrategyConfig])
+        converter.register_structure_hook_func(lambda given: given == Mapping[str, kind], structure)  # type: ignore[valid-type]
 
-    def modules(value: Any, _: Any) -> Any:
-        if value is not None and not isinstance(value, Mapping):
-            raise RuleBroken("give modules by name, such as map, each with enabled: true")
-        return read_modules(value or {}, Mapping[str, ModuleConfig])
-
-    read_modules = converter.get_structure_hook(dict[str, ModuleConfig])
-    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, ModuleConfig], modules)
-    read_strategies = converter.get_structure_hook(dict[str, StrategyConfig])
-    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, StrategyConfig], strategies)
+    by_name(ProviderConfig, "providers by name, such as openai, each with base_url or api_key")
+    by_name(StrategyConfig, "memory strategies by name, such as facts, each with its settings or nothing", _STRATEGIES)
+    by_name(ModuleConfig, "modules by name, such as map, each with enabled: true")
     return converter
 
 

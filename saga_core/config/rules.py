@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from attrs import Attribute, frozen
+from attrs import Attribute, field, frozen
 
 from saga_core.errors import BadInput
 from saga_core.trackers import declaration_of, tracker_of
@@ -38,9 +38,23 @@ class Rule(ABC):
     hidden: ClassVar[bool] = False
     """Whether the value is or may contain a secret, so that messages must not show it."""
 
-    @abstractmethod
+    optional: bool = field(default=False, kw_only=True)
+    """Whether None is allowed."""
+
     def read(self, value: Any) -> Any:
         """Return ``value`` as the setting stores it. Raises ``RuleBroken``."""
+        if value is None and self.optional:
+            return None
+        try:
+            return self.stored(value)
+        except RuleBroken as error:
+            if not self.optional:
+                raise
+            raise RuleBroken(f"{error.remedy} or null", hidden=error.hidden) from None
+
+    @abstractmethod
+    def stored(self, value: Any) -> Any:
+        """Return a value that is not None, as the setting stores it. Raises ``RuleBroken``."""
 
     def __call__(self, instance: object, attribute: Attribute[Any], value: Any) -> None:
         try:
@@ -67,16 +81,13 @@ class Whole(Rule):
 
     least: int = 0
     most: int | None = None
-    optional: bool = False
 
-    def read(self, value: Any) -> Any:
-        """Return the number, or None if allowed."""
-        if value is None and self.optional:
-            return None
+    def stored(self, value: Any) -> Any:
+        """Return the number."""
         fits = type(value) is int and self.least <= value and (self.most is None or value <= self.most)
         if not fits:
             bounds = f"of at least {self.least}" if self.most is None else f"from {self.least} to {self.most}"
-            raise RuleBroken(f"give a whole number {bounds}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give a whole number {bounds}")
         return value
 
 
@@ -86,7 +97,7 @@ class Number(Rule):
 
     zero: bool = False
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the number as a float."""
         fits = type(value) in (int, float) and math.isfinite(value) and (value > 0 or (self.zero and value == 0))
         if not fits:
@@ -98,7 +109,7 @@ class Number(Rule):
 class Flag(Rule):
     """True or false."""
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the flag."""
         if type(value) is not bool:
             raise RuleBroken("give true or false")
@@ -111,31 +122,25 @@ class OneOf(Rule):
 
     textual: ClassVar[bool] = True
     of: tuple[str, ...]
-    optional: bool = False
 
-    def read(self, value: Any) -> Any:
-        """Return the word, or None if allowed."""
-        if value is None and self.optional:
-            return None
+    def stored(self, value: Any) -> Any:
+        """Return the word."""
         if not isinstance(value, str) or value not in self.of:
-            raise RuleBroken(f"give one of {', '.join(self.of)}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give one of {', '.join(self.of)}")
         return value
 
 
 @frozen
 class Text(Rule):
-    """Non-empty text on one line, or None if allowed."""
+    """Non-empty text on one line."""
 
     textual: ClassVar[bool] = True
     what: str = "a text"
-    optional: bool = False
 
-    def read(self, value: Any) -> Any:
-        """Return the text, or None if allowed."""
-        if value is None and self.optional:
-            return None
+    def stored(self, value: Any) -> Any:
+        """Return the text."""
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise RuleBroken(f"give {self.what}{' or null' if self.optional else ''}")
+            raise RuleBroken(f"give {self.what}")
         return value
 
 
@@ -147,7 +152,7 @@ class Secret(Rule):
     secret: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the secret, or None for an empty one."""
         if value is None or value == "":
             return None
@@ -164,7 +169,7 @@ class Secrets(Rule):
     secret: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the keys as a tuple."""
         keys = tuple(value) if isinstance(value, list | tuple) else (None,)
         if not all(isinstance(key, str) and key and _is_key(key) and "#" not in key for key in keys):
@@ -181,14 +186,11 @@ class FilePath(Rule):
     """A path: absolute, or below the config file's folder."""
 
     textual: ClassVar[bool] = True
-    optional: bool = False
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the path as text."""
-        if value is None and self.optional:
-            return None
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise RuleBroken(f"give a path{' or null' if self.optional else ''}")
+            raise RuleBroken("give a path")
         path = PurePath(value)
         if not path.is_absolute() and ".." in path.parts:
             raise RuleBroken(
@@ -203,7 +205,7 @@ class Url(Rule):
 
     textual: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the URL without a trailing slash."""
         if value is None:
             return None
@@ -232,7 +234,7 @@ class StoreUrl(Rule):
     textual: ClassVar[bool] = True
     hidden: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the address."""
         if value is None:
             return None
@@ -250,7 +252,7 @@ class BrowserOrigins(Rule):
 
     textual: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the origins as a tuple, in lower case."""
         if not isinstance(value, list | tuple) or not all(
             isinstance(origin, str) and _ORIGIN.match(origin) for origin in value
@@ -266,7 +268,7 @@ class Words(Rule):
     textual: ClassVar[bool] = True
     of: tuple[str, ...] = ()
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return the texts as a tuple."""
         given = isinstance(value, list | tuple) and all(isinstance(word, str) and word.strip() for word in value)
         if not given or (self.of and not set(value) <= set(self.of)):
@@ -281,7 +283,7 @@ class MappingOf(Rule):
     values: Rule
     keys: tuple[str, ...] = ()
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping):
             raise RuleBroken("give a mapping")
@@ -302,7 +304,7 @@ class Options(Rule):
 
     hidden: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(key, str) and key for key in value):
             raise RuleBroken("give a mapping of option names to values", hidden=True)
@@ -315,7 +317,7 @@ class OptionsByName(Rule):
 
     hidden: ClassVar[bool] = True
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict of dicts. A name without a value has no options."""
         remedy = "give a mapping of names to mappings of options"
         if not isinstance(value, Mapping) or not all(isinstance(name, str) and name for name in value):
@@ -333,7 +335,7 @@ class OptionsByName(Rule):
 class TrackersByName(Rule):
     """What stories count: the names of trackers, each with the fields of its declaration."""
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict of dicts of texts, in which every tracker is valid."""
         remedy = "give a mapping of names to the fields of a tracker, such as gold: {kind: number, range: 0..99}"
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
@@ -360,7 +362,7 @@ def _as_text(value: Any) -> str:
 class FactsByPrefix(Rule):
     """Facts about models as in ``models.toml``, by the prefix of the model's name."""
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict."""
         if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
             raise RuleBroken("give a mapping from beginnings of model names to mappings of facts")

@@ -85,14 +85,14 @@ class Backfill:
         the active head. Asks no model. Raises ``NotFound``, and ``NotSupported`` without an extraction model.
         """
         live = await self._load(session_id)
-        return await self._state(live, turn_named(live, head) if head else live.head, 0)
+        return await self._state(live, turn_named(live, head or None), 0)
 
     async def again(self, session_id: str, head: str | None = None) -> None:
         """Count the turns of a path that could not be read among those that are left, and let steps ask about several
         turns at once again. Asks no model. Raises the same errors as ``estimate``.
         """
         live = await self._load(session_id)
-        path = live.tree.path(turn_named(live, head) if head else live.head)
+        path = live.tree.path(turn_named(live, head or None))
         await self.extraction.forgive(live.session.id, [node.id for node in path])
 
     async def step(
@@ -103,7 +103,7 @@ class Backfill:
         None means the setting ``extraction.review``. Raises the same errors as ``estimate``.
         """
         live = await self._load(session_id)
-        end = turn_named(live, head) if head else live.head
+        end = turn_named(live, head or None)
         chosen = await self._whole_windows(live, self._unread(live, end), min(turns, MOST))
         if chosen:
             waits = None if review is None else review == "ask"

@@ -52,7 +52,7 @@ async def story_path(tools: Tools, session_id: str, head: str | None = None) -> 
     Raises ``NotFound`` and ``StoreError``.
     """
     live = await tools.directory.load(session_id)
-    end = turn_named(live, head) if head else live.head
+    end = turn_named(live, head or None)
     state = await live.state(end)
     told = [node for node in live.tree.path(end) if node.kind is not TurnKind.ROOT]
     forks = {each.fork: each.name for each in live.timelines.values() if each.head != end}

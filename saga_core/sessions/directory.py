@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from attrs import define, evolve
@@ -11,6 +11,7 @@ from attrs import define, evolve
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound
+from saga_core.hosting import Create
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, make_root
 from saga_core.language import clean_name
@@ -18,11 +19,8 @@ from saga_core.model import Session, Timeline
 from saga_core.ports import Clock
 from saga_core.sessions.kinds import PERSONAL, WORLD, share_of
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
-from saga_core.stores import Key
 from saga_core.world import World
 
-Create = Callable[[Mapping[Key, bytes], Mapping[Key, bytes | None]], Awaitable[None]]
-"""Records a session in one commit with these entries, if the expected values match."""
 Render = Callable[[str, Sequence[str]], None]
 """Renders the views of some turns of a session in the background. The turns' jobs are recorded by then."""
 
@@ -134,17 +132,26 @@ class SessionDirectory:
         await self.locks.opened(session.id)
         return await self.live.get(session.id)
 
+    @asynccontextmanager
+    async def writing(self, session_id: str) -> AsyncIterator[LiveSession]:
+        """Hold the write lock of a session, by id or label, and load the session. ``NotFound``."""
+        session = await self.find(session_id)
+        async with self.locks.writing(session.id):
+            yield await self.live.get(session.id)
+
 
 # -- names of turns and timelines ------------------------------------------------------------------------------
 
 _DIGITS = 10
 
 
-def turn_named(live: LiveSession, given: str) -> str:
+def turn_named(live: LiveSession, given: str | None) -> str:
     """Return the turn with this id, the head of the timeline with this name, or the active path's turn of this number.
 
-    Raises ``NotFound``, and the message lists the valid turns.
+    None means the active head. Raises ``NotFound``, and the message lists the valid turns.
     """
+    if given is None:
+        return live.head
     if given in live.tree:
         return given
     named = live.timelines.get(clean_name(given))

@@ -7,13 +7,14 @@ import logging
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
+from saga_core.hosting import WriteRights
 from saga_core.journal import Journal
 from saga_core.model import (
     Delta,
@@ -164,6 +165,12 @@ class LiveSession:
     def reviewed(self, review: Review) -> None:
         """Add a journaled review."""
         self.reviews[review.turn] = (*self.reviews.get(review.turn, ()), review)
+
+    async def change(self, **fields: Any) -> None:
+        """Record the session with other values of these fields. The caller must hold its write lock."""
+        changed = evolve(self.session, **fields)
+        await self.journal.put_session(changed)
+        self.session = changed
 
     async def turn(self, turn_id: str) -> Turn:
         """Return a complete turn, from the cache if it was used or recorded recently. ``NotFound``."""
@@ -432,26 +439,6 @@ _NAMED = 8
 """The maximum number of lore entries that a warning names."""
 
 
-class Ownership(Protocol):
-    """Knows whether other servers have written a session since it was read, if several share the journal."""
-
-    def holds(self, session: str) -> bool:
-        """Whether no other server writes the session."""
-        ...
-
-    async def is_current(self, session: str) -> bool:
-        """Whether the session in memory matches the journal."""
-        ...
-
-    async def loading(self, session: str) -> int:
-        """Announce that a session is about to be read. Return the value to pass to ``is_loaded`` afterwards."""
-        ...
-
-    def is_loaded(self, session: str, found: int) -> bool:
-        """Whether the session was not written while it was read."""
-        ...
-
-
 @define(eq=False, repr=False)
 class LiveSessions:
     """The sessions in memory. Each is loaded once. Beyond ``limit``, the least recently used is evicted."""
@@ -461,7 +448,7 @@ class LiveSessions:
     busy: Callable[[str], bool]
     checkpoint_every: int
     limit: int = 64
-    ownership: Ownership | None = None
+    ownership: WriteRights | None = None
     """Set if several servers share the journal."""
     before_load: Callable[[str], Awaitable[None]] | None = None
     """Awaited before a session is read from the journal."""

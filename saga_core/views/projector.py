@@ -8,24 +8,22 @@ a swipe, a jump to another branch and a recovery are the same operation: applyin
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attrs import define, field
 
 from saga_core import codec
 from saga_core.background import Foreground
 from saga_core.capabilities import Capability
-from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys, rows, value
 from saga_core.model import Turn, WorldState
-from saga_core.ports import Clock, Embedder
+from saga_core.ports import Clock
 from saga_core.projection import GraphImage, difference, portions, render_graph, render_kv, render_pages
 from saga_core.recall import episodes_scope
 from saga_core.sessions import SILENT_FROM, LiveSession, seal, unread_replies
-from saga_core.stores import Batch, Edge, EdgeKey, GraphStore, Key, MdCache, Node, Pages, StateKV, VectorStore
+from saga_core.stores import Batch, Edge, EdgeKey, GraphStore, Key, MdCache, Node, Pages, StateKV
 from saga_core.views.vector_views import VectorViews
-from saga_core.world import LoreEntry
 
 log = logging.getLogger("saga.projection")
 
@@ -47,25 +45,16 @@ def session_of_scope(scope: str) -> str | None:
     return scope.rpartition(".")[0] or None
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class Projector(VectorViews):
     """Renders states into stores."""
 
     kv: StateKV
     graph: GraphStore
-    vectors: VectorStore
     cache: MdCache | None
-    embedder: Embedder | None
     clock: Clock
-    counters: Counters
     slots: int = 4
     foreground: Foreground = field(factory=Foreground)
-    on_lore: Sequence[Callable[[str], None]] = ()
-    """Called with each scope of lore that is complete."""
-    _ready_lore: set[str] = field(factory=set)
-    _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
-    _whole: set[str] = field(factory=set)
-    """Scopes of sessions whose episodes all have a vector."""
 
     async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Render ``turns`` (see ``render``) and mark their jobs as done."""

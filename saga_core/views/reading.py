@@ -57,7 +57,7 @@ class Views:
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state with names as JSON-compatible data."""
         live = await self.directory.load(session_id)
-        at = turn_named(live, turn) if turn else live.head
+        at = turn_named(live, turn or None)
         state, language = await live.state(at), live.world.language
         return {**describe_state(state, live.session, language), "modules": live.modules.sections(state, language)}
 
@@ -83,7 +83,7 @@ class Views:
         ``head`` is an id, or a timeline's name for its head; None for the active head.
         """
         live = await self.directory.load(session_id)
-        end = turn_named(live, head) if head else live.head
+        end = turn_named(live, head or None)
         low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
         ids = [node.id for node in live.tree.path(end) if low <= node.depth <= high]
         turns = await self.journal.turns(live.session.id, ids)
@@ -118,7 +118,7 @@ class Views:
         Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
-        at = turn_named(live, turn) if turn is not None else live.head
+        at = turn_named(live, turn)
         image: GraphImage = await live.image(at)
         return {
             "session": live.session.id,
@@ -175,7 +175,7 @@ class Views:
         ``turn`` is an id, or a timeline's name for its head; None for the active head.
         """
         live = await self.directory.load(session_id)
-        head = turn_named(live, turn) if turn is not None else live.head
+        head = turn_named(live, turn)
         remarks = (await live.state(head)).notes
         return PathEpisodes(live.tree, live.episodes, head).rows(query, k, remarks)
 
@@ -187,7 +187,7 @@ class Views:
         ``shown_from`` is the depth of the first turn in the sent history, recorded or assumed. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
-        found = turn_named(live, turn) if turn is not None else live.head
+        found = turn_named(live, turn)
         if text is not None:
             now = live.tree.get(found).at
             missing = (await live.turn(found)).missing
@@ -213,7 +213,7 @@ class Views:
         not, as JSON-compatible data. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
-        found = turn_named(live, turn) if turn is not None else live.head
+        found = turn_named(live, turn)
         told, anew = await self._told(live, found)
         sure = not anew or (await live.turn(found)).missing is not None
         knowledge = Knowledge(self._brought, self.settings.config.dynamic_lorebook, self.authored(live.world))

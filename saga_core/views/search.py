@@ -6,7 +6,7 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from attrs import define, field, frozen
@@ -41,18 +41,13 @@ _LEAD = 40
 
 
 @lru_cache(maxsize=512)
-def _plain(text: str) -> str:
+def plainly(text: str) -> str:
     """Return ``text`` normalized for comparison, without punctuation: quotes and line breaks may differ."""
     return " ".join(match.group() for match in _RUN.finditer(match_text(nfc(text))))
 
 
-def plainly(text: str) -> str:
-    """Return ``text`` normalized for comparison, without punctuation."""
-    return _plain(text)
-
-
 def _asked(text: str) -> str:
-    return _plain(text).strip("… ")
+    return plainly(text).strip("… ")
 
 
 def _shapes(word: str) -> list[str]:
@@ -94,48 +89,36 @@ def _fact_labels() -> frozenset[str]:
     return frozenset(word for each in every() for word in each.texts.episode.values())
 
 
-@define(eq=False)
+@frozen(eq=False)
 class SearchedText:
     """A text in which words are searched, for any number of wordings."""
 
     text: str
-    _plain: str | None = field(default=None, init=False)
-    _terms: frozenset[str] | None = field(default=None, init=False)
-    _folded: str | None = field(default=None, init=False)
-    _nouns: Mapping[str, list[str]] | None = field(default=None, init=False)
 
-    @property
+    @cached_property
     def plain(self) -> str:
         """The text without punctuation, between two spaces."""
-        if self._plain is None:
-            self._plain = f" {_plain.__wrapped__(self.text)} "
-        return self._plain
+        return f" {plainly.__wrapped__(self.text)} "
 
-    @property
+    @cached_property
     def terms(self) -> frozenset[str]:
         """The index terms of the text."""
-        if self._terms is None:
-            self._terms = frozenset(terms(self.text))
-        return self._terms
+        return frozenset(terms(self.text))
 
-    @property
+    @cached_property
     def folded(self) -> str:
         """The text normalized for word search."""
-        if self._folded is None:
-            self._folded = match_text(nfc(self.text))
-        return self._folded
+        return match_text(nfc(self.text))
 
-    @property
+    @cached_property
     def nouns(self) -> Mapping[str, list[str]]:
         """The forms of each one-syllable Korean noun in the text."""
-        if self._nouns is None:
-            found: dict[str, list[str]] = {}
-            words = _WORD.findall(nfc(self.text))
-            for word, noun in zip(words, short_nouns(words), strict=True):
-                if noun:
-                    found.setdefault(noun, []).append(word)
-            self._nouns = found
-        return self._nouns
+        found: dict[str, list[str]] = {}
+        words = _WORD.findall(nfc(self.text))
+        for word, noun in zip(words, short_nouns(words), strict=True):
+            if noun:
+                found.setdefault(noun, []).append(word)
+        return found
 
 
 @frozen
@@ -212,7 +195,7 @@ class SearchWords:
 
     def stands_in(self, text: str) -> bool:
         """Whether ``text`` has the text word for word and as whole words, ignoring punctuation and case."""
-        return self._at(f" {_plain(text)} ") >= 0
+        return self._at(f" {plainly(text)} ") >= 0
 
     def closeness(self, heard: SearchedText) -> tuple[bool, float]:
         """Return whether ``heard`` has the text word for word, and its share of the words."""
@@ -407,7 +390,12 @@ class Looking:
     sure: bool
     knowledge: Knowledge
     placed: Placed
-    _told: str | None = field(default=None, init=False)
+
+    @cached_property
+    def _told(self) -> str:
+        """The lines of the context, the skipped lines and the pages, normalized."""
+        lines = [piece.text for piece in (*self.context.pieces, *self.context.skipped)]
+        return "".join(f" {plainly(line)} \n" for line in (*lines, *self.context.pages.splitlines()))
 
     @property
     def above(self) -> str:
@@ -465,9 +453,6 @@ class Looking:
     def is_said(self, text: str) -> bool:
         """Whether a line of the context, a skipped line or the pages have ``text``, ignoring punctuation. Long texts
         are shortened there, so it is enough if both ``text`` and a line have the asked text word for word."""
-        if self._told is None:
-            lines = [piece.text for piece in (*self.context.pieces, *self.context.skipped)]
-            self._told = "".join(f" {plainly(line)} \n" for line in (*lines, *self.context.pages.splitlines()))
         if f" {plainly(text)} " in self._told:
             return True
         return self.wording.stands_in(text) and any(map(self.wording.stands_in, self._told.splitlines()))

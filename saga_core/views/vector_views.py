@@ -6,6 +6,8 @@ import logging
 from array import array
 from collections.abc import Callable, Collection, Sequence
 
+from attrs import define, field
+
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt, UpstreamError
 from saga_core.model import Tree, TurnNode
@@ -31,18 +33,19 @@ async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float
     return vectors
 
 
+@define(eq=False, kw_only=True)
 class VectorViews:
     """The part of the projector that handles vectors."""
 
     vectors: VectorStore
     embedder: Embedder | None
     counters: Counters
-    on_lore: Sequence[Callable[[str], None]]
+    on_lore: Sequence[Callable[[str], None]] = ()
     """Called with each complete scope of lore. The contents of a scope are determined by its name."""
-    _ready_lore: set[str]
-    _lore_left: dict[str, dict[str, LoreEntry]]
+    _ready_lore: set[str] = field(factory=set)
+    _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
     """Entries without a vector by scope of lore, for scopes that were checked."""
-    _whole: set[str]
+    _whole: set[str] = field(factory=set)
     """Scopes of sessions whose episodes all have a vector."""
 
     async def ensure_lore(self, live: LiveSession) -> None:

@@ -20,11 +20,13 @@ written with a backslash before it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
-from attrs import frozen
+from attrs import AttrsInstance, fields, frozen
 
 from saga_core.language import DEFAULT, every, fold_name, known, language_of
+from saga_core.world.model import CharacterSheet, LoreEntry, LoreRule, World
 
 WORLD_FILE = "WORLD.md"
 CHARACTERS_FILE = "CHARACTERS.md"
@@ -63,87 +65,44 @@ class FieldSpec:
         return self.keys(language)[0]
 
 
-CHARACTER_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("character", "player", "flag"),
-    FieldSpec("character", "hp", "number"),
-    FieldSpec("character", "max_hp", "number"),
-    FieldSpec("character", "location", "name"),
-    FieldSpec("character", "traits", "list"),
-    FieldSpec("character", "mood", "name"),
-    FieldSpec("character", "occupation", "name"),
-    FieldSpec("character", "background", "name"),
-    FieldSpec("character", "status", "name"),
-    FieldSpec("character", "aliases", "list"),
-    FieldSpec("character", "items", "items"),
-    FieldSpec("character", "relations", "relations"),
-)
+_KINDS = {
+    "bool": "flag",
+    "bool | None": "flag",
+    "int": "number",
+    "int | None": "number",
+    "tuple[str, ...]": "list",
+    "tuple[ItemStack, ...]": "items",
+    "tuple[SheetRelation, ...]": "relations",
+}
+"""The type of an attribute -> the kind of its value. Other attributes are names."""
+_OF_THEIR_OWN = frozenset(("type", "layer", "mode", "logic", "position", "role"))
+"""Attributes with a fixed set of words, which are kinds of their own."""
+_SIGNED = frozenset(("order", "priority"))
 
-LORE_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("lore", "type", "type"),
-    FieldSpec("lore", "layer", "layer"),
-    FieldSpec("lore", "tags", "list"),
-    FieldSpec("lore", "aliases", "list"),
-    FieldSpec("lore", "constant", "flag"),
-    FieldSpec("lore", "neighbours", "list"),
-    FieldSpec("lore", "related", "list"),
-    FieldSpec("lore", "places", "list"),
-    FieldSpec("lore", "items", "list"),
-    FieldSpec("lore", "known_by", "list"),
-    FieldSpec("lore", "secret", "flag"),
-)
 
-RULE_FIELDS: tuple[FieldSpec, ...] = tuple(
-    FieldSpec("rule", attribute, kind)
-    for attribute, kind in (
-        ("mode", "mode"),
-        ("keys", "list"),
-        ("second_keys", "list"),
-        ("logic", "logic"),
-        ("additional_keys", "list"),
-        ("exclude_keys", "list"),
-        ("case_sensitive", "flag"),
-        ("whole_words", "flag"),
-        ("scan_depth", "number"),
-        ("probability", "number"),
-        ("sticky", "number"),
-        ("cooldown", "number"),
-        ("delay", "number"),
-        ("groups", "list"),
-        ("group_weight", "number"),
-        ("group_override", "flag"),
-        ("group_scoring", "flag"),
-        ("no_recursion_into", "flag"),
-        ("no_recursion_from", "flag"),
-        ("recursion_level", "number"),
-        ("position", "position"),
-        ("depth", "number"),
-        ("role", "role"),
-        ("order", "integer"),
-        ("priority", "integer"),
-        ("ignore_budget", "flag"),
-        ("enabled", "flag"),
-        ("only_characters", "list"),
-        ("not_characters", "list"),
-        ("triggers", "list"),
-        ("only_after", "number"),
-        ("only_every", "number"),
-        ("keep_after_match", "flag"),
-        ("not_after_match", "flag"),
-    )
-)
+def _specs(part: str, kind: type[AttrsInstance], attributes: Iterable[str]) -> tuple[FieldSpec, ...]:
+    types = {each.name: str(each.type) for each in fields(kind)}
+
+    def kind_of(name: str) -> str:
+        if name in _OF_THEIR_OWN:
+            return name
+        return "integer" if name in _SIGNED else _KINDS.get(types[name], "name")
+
+    return tuple(FieldSpec(part, name, kind_of(name)) for name in attributes)
+
+
+def _all_but(kind: type[AttrsInstance], *left_out: str) -> list[str]:
+    return [each.name for each in fields(kind) if each.name not in left_out]
+
+
+CHARACTER_FIELDS = _specs("character", CharacterSheet, _all_but(CharacterSheet, "name", "extra", "body"))
+LORE_FIELDS = _specs("lore", LoreEntry, _all_but(LoreEntry, "name", "text", "extra", "rule"))
+RULE_FIELDS = _specs("rule", LoreRule, _all_but(LoreRule))
 """The fields of an entry's ``LoreRule``, which decide when the entry is told."""
-
-FRONT_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("front", "title", "name"),
-    FieldSpec("front", "language", "name"),
-    FieldSpec("front", "aliases", "list"),
-    FieldSpec("front", "match", "list"),
-    FieldSpec("front", "greeting", "name"),
-    FieldSpec("front", "greetings", "list"),
-    FieldSpec("front", "start_events", "list"),
-    FieldSpec("front", "profile", "name"),
-    FieldSpec("front", "modules", "list"),
-    FieldSpec("front", "shared", "list"),
+FRONT_FIELDS = _specs(
+    "front",
+    World,
+    ("title", "language", "aliases", "match", "greeting", "greetings", "start_events", "profile", "modules", "shared"),
 )
 
 TYPE_WORDS: dict[str, str] = {word: kind for each in every() for word, kind in each.world.types.items()}
