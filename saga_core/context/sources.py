@@ -178,8 +178,7 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
     ranked: list[tuple[float, int, Ignorance]] = []
     for each in request.ignorance:
-        own = content_words(each.text)
-        touch = sum(word in said for word in own) / max(1, len(own))
+        touch = _share_in(said, each.text)
         if touch >= _ABOUT_NOW:
             ranked.append((touch, each.depth, each))
     ranked.sort(key=lambda found: (-found[0], -found[1]))
@@ -194,6 +193,12 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
         )
         for number, (_, _, each) in enumerate(ranked[:_UNKNOWN])
     ]
+
+
+def _share_in(said: Collection[str], text: str) -> float:
+    """Return the part of a text's words that were said."""
+    own = content_words(text)
+    return sum(word in said for word in own) / max(1, len(own))
 
 
 def _unknown_line(found: Ignorance, state: WorldState, words: Labels, *, reported: bool) -> str:
@@ -684,8 +689,7 @@ class Memories:
         pieces = []
         for record in request.memories:
             worth, always = self.worth.get((record.strategy, record.kind), _BY_HAND)
-            own = content_words(" ".join((record.text, *record.details.values())))
-            touch = sum(word in said for word in own) / max(1, len(own))
+            touch = _share_in(said, " ".join((record.text, *record.details.values())))
             if not always and touch < _LEAST:
                 continue
             pieces.append(
@@ -950,12 +954,11 @@ _SHORT = 24
 ``MOST_TOLD`` are never told, so nothing is looked for in them."""
 
 
-def kept_pieces(request: ReadRequest, source: str, room: MacroRoom | None = None) -> list[Piece]:
+def kept_pieces(request: ReadRequest, source: str, room: MacroRoom) -> list[Piece]:
     """Return a piece for each entry that its rules activate, sorted by ``order`` and name.
 
     ``room`` is for the texts. The best entries get theirs first; those that it does not hold are too long.
     """
-    room = room if room is not None else MacroRoom(MOST_TOLD)
     moment = request.moment
     if moment is None:
         return []

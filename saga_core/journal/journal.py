@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from attrs import define, evolve, field
@@ -13,8 +13,8 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
-from saga_core.journal.keys import delete_below, delete_rows, pages, put_rows, rows, value
-from saga_core.journal.records import PendingWork, TurnEntry, records_of, review_record, root_records, timeline_records
+from saga_core.journal.keys import delete_rows, pages, put_rows, rows, value
+from saga_core.journal.records import PendingWork, TurnEntry, records_of, root_records, timeline_records
 from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
@@ -136,33 +136,27 @@ class Journal:
         The checkpoints of the ``stale`` turns are removed in the same commit, and a job for the turn's views is added.
         """
         puts: dict[Key, bytes] = {
-            **review_record(session_id, number, review),
             keys.amendment(session_id, node.id, number): codec.encode(delta),
             **{keys.amendment(session_id, node.id, other): codec.encode(each) for other, each in more},
             keys.node(session_id, node.id): codec.encode(node),
             keys.job(session_id, node.id): b"",
         }
+        if review is not None:
+            puts[keys.review(session_id, review.turn, number)] = codec.encode(review)
         await self.kv.commit(Batch(puts, frozenset(keys.checkpoint(session_id, turn) for turn in stale)))
 
     async def put_review(self, session_id: str, number: str, review: Review) -> None:
         """Record a review that changed nothing."""
-        await self.kv.commit(Batch(review_record(session_id, number, review)))
+        await self.kv.commit(Batch({keys.review(session_id, review.turn, number): codec.encode(review)}))
 
-    async def reviews(
-        self, session_id: str, unreadable: Callable[[StoreCorrupt], None] | None = None
-    ) -> dict[str, tuple[Review, ...]]:
-        """Return the reviews by turn id, in order. Unreadable ones go to ``unreadable``, as no state depends on them.
-
-        Without ``unreadable`` they raise ``StoreCorrupt``.
-        """
+    async def reviews(self, session_id: str) -> dict[str, tuple[Review, ...]]:
+        """Return the reviews by turn id, in order. Unreadable ones are left out and reported: no state depends on them."""
         found: dict[str, tuple[Review, ...]] = {}
         async for key, raw in self._all(("review", session_id)):
             try:
                 found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Review))
             except StoreCorrupt as error:
-                if unreadable is None:
-                    raise
-                unreadable(error)
+                self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
         return found
 
     async def rename_session(self, session: Session, label: str) -> Session:
@@ -347,10 +341,6 @@ class Journal:
         """Store the packed index of a run of episodes, and remove the indexes of the first turns ``stale``."""
         gone = frozenset(keys.segment(session_id, turn) for turn in stale if turn != first)
         await self.kv.commit(Batch({keys.segment(session_id, first): raw}, gone))
-
-    async def drop_checkpoints(self, session_id: str) -> None:
-        """Delete the checkpoints of a session. They are computed again when needed."""
-        await delete_below(self.kv, ("state", session_id))
 
     async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, PendingWork | None]]:
         """Return (session id, turn id, wanted work) of all pending jobs, oldest first within a session.

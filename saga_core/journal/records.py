@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from saga_core import codec
 from saga_core.journal import keys
-from saga_core.model import Review, Session, Timeline, Turn, TurnKind, TurnNode, node_of
+from saga_core.model import Session, Timeline, Turn, TurnKind, TurnNode, node_of
 from saga_core.stores import Key
 from saga_core.transcript import identity, identity_key, prefix_keys
 
@@ -30,11 +30,6 @@ def recordable(turn: Turn) -> Turn:
         return turn
     _log.warning("turn %s of session %s is recorded with its texts cut: they are too long", turn.id, turn.session)
     return evolve(turn, user=user, reply=reply)
-
-
-def recordable_episode(episode: str) -> str:
-    """Return the text that recall keeps of a turn, shortened to fit."""
-    return cut(episode, _LONGEST_EPISODE)
 
 
 def cut(text: str, most: int = LONGEST_TEXT) -> str:
@@ -106,7 +101,7 @@ def records_of(session: Session, entry: TurnEntry) -> dict[Key, bytes]:
         turn,
         user_key=entry.user_key,
         reply_key=entry.reply_key or (identity_key(turn.reply) if turn.reply else ""),
-        episode=recordable_episode(entry.episode),
+        episode=cut(entry.episode, _LONGEST_EPISODE),
         present=entry.present,
         told=entry.told,
     )
@@ -133,11 +128,6 @@ def entries_of(session: Session, turn: Turn, node: TurnNode) -> dict[Key, bytes]
     if turn.user and turn.kind is not TurnKind.SIDE and node.user_key:
         puts[keys.said(owner, node.user_key, turn.id)] = found
     return puts
-
-
-def review_record(session_id: str, number: str, review: Review | None) -> dict[Key, bytes]:
-    """Return the record of a review; empty for None."""
-    return {} if review is None else {keys.review(session_id, review.turn, number): codec.encode(review)}
 
 
 def timeline_records(session_id: str, timelines: Iterable[Timeline]) -> dict[Key, bytes]:

@@ -30,7 +30,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import greeting_key
-from saga_core.language import Unrepeated, detect, fold_name
+from saga_core.language import Unrepeated, detect
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Fact, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
@@ -42,7 +42,7 @@ from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
-from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, without_other_story
+from saga_core.recall import LoreMoment, PathEpisodes, without_other_story
 from saga_core.sessions import (
     SESSION_KINDS,
     SILENT_FROM,
@@ -543,32 +543,14 @@ def _story(other: OtherSession, language: str) -> OtherStory:
 
 
 def _lore_moment(start: TurnStart) -> LoreMoment | None:
-    """The input for lore with its own rules: the last messages, the turn's number, and the entries shown before.
-
-    None if no lore has any.
-    """
+    """The input for lore with its own rules; None if no lore has any."""
     live, transcript = start.place.live, start.place.transcript
-    kept = live.lore.kept
-    if not kept.entries:
+    if not live.lore.kept.entries:
         return None
-    depth = live.tree.get(start.place.parent).depth
-    shown: dict[str, int] = {}
-    if kept.timed:
-        for node in live.tree.upwards(start.place.parent):
-            for name in node.told:
-                shown.setdefault(name, PER_TURN * node.depth)
-    last = [utterance.text for utterance in transcript.utterances[-kept.deepest :]] if kept.deepest else []
-    names = {fold_name(sheet.name) for sheet in live.world.characters if not sheet.player}
-    names |= {fold_name(utterance.speaker) for utterance in transcript.utterances if utterance.speaker}
-    names |= {fold_name(transcript.speaker)} if transcript.speaker else set()
-    return LoreMoment(
-        messages=last[::-1],
-        count=PER_TURN * (depth + 1),
-        replies=depth,
-        seed=start.turn,
-        triggers=_triggers(start.place),
-        characters=frozenset(names),
-        told=shown,
+    last = [utterance.text for utterance in transcript.utterances[-live.lore.kept.deepest :]]
+    speakers = {utterance.speaker for utterance in transcript.utterances} | {transcript.speaker}
+    return live.lore_moment(
+        start.place.parent, last[::-1], seed=start.turn, triggers=_triggers(start.place), speakers=speakers - {""}
     )
 
 

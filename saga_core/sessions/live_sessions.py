@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.counters import Counters
-from saga_core.errors import StoreCorrupt
 from saga_core.hosting import WriteRights
 from saga_core.journal import Journal
+from saga_core.language import fold_name
 from saga_core.model import (
     Delta,
     ReportStatus,
@@ -35,7 +34,7 @@ from saga_core.model import (
 )
 from saga_core.modules import NO_MODULES, Modules
 from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
-from saga_core.recall import SIZE, LexicalIndex, LoreIndex, Segment, mark_of, unpack
+from saga_core.recall import PER_TURN, SIZE, LexicalIndex, LoreIndex, LoreMoment, Segment, mark_of, unpack
 from saga_core.world import World, opening_state
 
 # -- a session -------------------------------------------------------------------------------------------------
@@ -281,6 +280,34 @@ class LiveSession:
             turn, image = self._drawn
             image.rest()
             self._images[turn] = image
+
+    def lore_moment(
+        self,
+        parent: str,
+        messages: Sequence[str],
+        *,
+        seed: str,
+        triggers: frozenset[str] = frozenset({"normal"}),
+        speakers: Iterable[str] = (),
+    ) -> LoreMoment:
+        """Return the input for lore with its own rules after the turn ``parent``: the last ``messages``, the latest
+        first, the turn's number, the entries told before, and the characters, ``speakers`` of the chat among them.
+        """
+        kept, depth = self.lore.kept, self.tree.get(parent).depth
+        told: dict[str, int] = {}
+        for node in self.tree.upwards(parent) if kept.timed else ():
+            for name in node.told:
+                told.setdefault(name, PER_TURN * node.depth)
+        sheets = (sheet.name for sheet in self.world.characters if not sheet.player)
+        return LoreMoment(
+            messages=messages[: kept.deepest],
+            count=PER_TURN * (depth + 1),
+            replies=depth,
+            seed=seed,
+            triggers=triggers,
+            characters=frozenset(map(fold_name, (*sheets, *speakers))),
+            told=told,
+        )
 
     @property
     def head(self) -> str:
@@ -567,9 +594,6 @@ class LiveSessions:
             )
         return known
 
-    def _unreadable(self, session_id: str, error: StoreCorrupt) -> None:
-        self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
-
     def _loaded(self, session_id: str) -> None:
         self._loading.pop(session_id, None)
         self._outdated.discard(session_id)
@@ -600,5 +624,5 @@ class LiveSessions:
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
-        live.reviews = await self.journal.reviews(session_id, partial(self._unreadable, session_id))
+        live.reviews = await self.journal.reviews(session_id)
         return live

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -62,34 +63,23 @@ class ReadOnlyOnCorruption:
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
-        try:
+        async with self._watching():
             return await self._inner.get(keys)
-        except StoreCorrupt as error:
-            await self._found(error)
-            raise
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
-        try:
+        async with self._watching():
             return await self._inner.scan(prefix, after=after, limit=limit)
-        except StoreCorrupt as error:
-            await self._found(error)
-            raise
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
-        if self._damage is not None:
-            raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
-        try:
+        self._check_whole()
+        async with self._watching():
             await self._inner.commit(batch, expected=expected)
-        except StoreCorrupt as error:
-            await self._found(error)
-            raise
 
     async def compact(self) -> None:
         """Rewrite the files without deleted data, if the store can. Raises ``StoreCorrupt`` once damage was found."""
-        if self._damage is not None:
-            raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
+        self._check_whole()
         if Capability.COMPACTS in self._inner.info.capabilities:
             await cast(Compacting, self._inner).compact()
 
@@ -105,11 +95,19 @@ class ReadOnlyOnCorruption:
         except StoreCorrupt as error:
             log.error("the damaged journal cannot be closed in order: %s", error)
 
-    async def _found(self, error: StoreCorrupt) -> None:
+    def _check_whole(self) -> None:
         if self._damage is not None:
-            return
-        self._damage = str(error)
-        await tell_damage(self._counters, self._path, error)
+            raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
+
+    @asynccontextmanager
+    async def _watching(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except StoreCorrupt as error:
+            if self._damage is None:
+                self._damage = str(error)
+                await tell_damage(self._counters, self._path, error)
+            raise
 
 
 async def tell_damage(counters: Counters, path: Path | None, error: StoreError) -> None:

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any
 
 from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts, TurnContext, lines_of
-from saga_core.language import detect, fold_name
+from saga_core.language import detect
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
 from saga_core.projection import due_lines
-from saga_core.recall import PER_TURN, LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
+from saga_core.recall import LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
 from saga_core.sessions import LiveSession, remarks_by_hand
 from saga_core.views.search import (
     Knowledge,
@@ -102,23 +102,11 @@ async def _lore_moment(live: LiveSession, turn_id: str, words: str) -> LoreMomen
     kept = live.lore.kept
     if not kept.entries:
         return None
-    path = list(live.tree.upwards(turn_id))
+    path = [node.id for node in islice(live.tree.upwards(turn_id), kept.deepest // 2 + 1)]
     messages = [words]
-    for turn in await live.journal.turns(live.session.id, [node.id for node in path[: kept.deepest // 2 + 1]]):
+    for turn in await live.journal.turns(live.session.id, path):
         messages += [text for text in (turn.reply, turn.user) if text]
-    told: dict[str, int] = {}
-    for node in path if kept.timed else ():
-        for name in node.told:
-            told.setdefault(name, PER_TURN * node.depth)
-    return LoreMoment(
-        messages=messages[: kept.deepest],
-        count=PER_TURN * (path[0].depth + 1),
-        replies=path[0].depth,
-        seed=turn_id,
-        triggers=frozenset({"normal"}),
-        characters=frozenset(fold_name(sheet.name) for sheet in live.world.characters if not sheet.player),
-        told=told,
-    )
+    return live.lore_moment(turn_id, messages, seed=turn_id)
 
 
 _NEIGHBORS = 2

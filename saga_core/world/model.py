@@ -132,31 +132,11 @@ class LoreRule:
         return bool(self.sticky or self.cooldown or self.keep_after_match or self.not_after_match)
 
 
-_SPECIAL = {
-    each.name: each.default
-    for each in fields(LoreRule)
-    if each.name
-    in {
-        "second_keys",
-        "additional_keys",
-        "exclude_keys",
-        "case_sensitive",
-        "probability",
-        "sticky",
-        "cooldown",
-        "delay",
-        "groups",
-        "recursion_level",
-        "only_characters",
-        "not_characters",
-        "triggers",
-        "only_after",
-        "only_every",
-        "keep_after_match",
-        "not_after_match",
-        "enabled",
-    }
-}
+_NAMES_OF_SPECIAL = frozenset(
+    "second_keys additional_keys exclude_keys case_sensitive probability sticky cooldown delay groups recursion_level "
+    "only_characters not_characters triggers only_after only_every keep_after_match not_after_match enabled".split()
+)
+_SPECIAL = {each.name: each.default for each in fields(LoreRule) if each.name in _NAMES_OF_SPECIAL}
 
 
 LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")

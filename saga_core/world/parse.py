@@ -272,8 +272,10 @@ def _of_type(lore: Iterable[LoreEntry], kind: str) -> set[str]:
 
 
 _TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
-_WHOLE = re.compile(r"\+?[0-9]{1,9}")
-_SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
+_NUMBERS = {
+    "number": (re.compile(r"\+?[0-9]{1,9}"), "use a whole number, 0 or more"),
+    "integer": (re.compile(r"[+-]?[0-9]{1,9}"), "use a whole number"),
+}
 _CHOICES: dict[str, tuple[Mapping[str, object], tuple[str, ...]]] = {
     "flag": (FLAG_WORDS, ("true", "false")),
     "type": (TYPE_WORDS, LORE_TYPES),
@@ -492,10 +494,12 @@ class _Fields:
             return line.value
         if kind == "list":
             return tuple(split_list(line.value))
-        if kind == "number":
-            return self._number(line)
-        if kind == "integer":
-            return self._integer(line)
+        if kind in _NUMBERS:
+            form, remedy = _NUMBERS[kind]
+            if form.fullmatch(line.value):
+                return int(line.value)
+            self._problem(line, f'is "{line.value}"', remedy)
+            return None
         if kind == "items":
             return self._each(line, read_stack, "use a quantity of 1 or more, or drop the item")
         if kind == "relations":
@@ -505,18 +509,6 @@ class _Fields:
         if line.value.casefold() not in words:
             self._problem(line, f'is "{line.value}"', f"use one of {', '.join(allowed)}")
         return words.get(line.value.casefold())
-
-    def _number(self, line: FieldLine) -> int | None:
-        if _WHOLE.fullmatch(line.value):
-            return int(line.value)
-        self._problem(line, f'is "{line.value}"', "use a whole number, 0 or more")
-        return None
-
-    def _integer(self, line: FieldLine) -> int | None:
-        if _SIGNED.fullmatch(line.value):
-            return int(line.value)
-        self._problem(line, f'is "{line.value}"', "use a whole number")
-        return None
 
     def rule(self, found: Mapping[str, Any], keys: Mapping[str, FieldSpec]) -> LoreRule | None:
         """The rule that these fields define; None if there are none."""

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from saga_core import Saga
 from saga_core.errors import StoreError
+from saga_core.journal import delete_below
 from saga_core.journal.journal import Journal
 from saga_core.model.deltas import HpChanged
 from saga_core.model.tree import Delta, ReportStatus, Source, Tree, Turn, TurnKind, TurnNode
@@ -127,7 +128,7 @@ async def test_a_long_session_is_loaded_and_folded_in_pieces(tmp_path: Path, mon
         chat = Frontend(saga, history=told(80))
         turn = await chat.say("멈춘다.", AWAY, mood="calm")
         await settled(chat)
-        await saga.parts.journal.drop_checkpoints(turn.session.id)
+        await delete_below(saga.parts.journal.kv, ("state", turn.session.id))
         before = await saga.describe(turn.session.id)
     async with Saga.open(config) as saga:
         async with others() as turns:
