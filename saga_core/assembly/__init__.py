@@ -7,14 +7,3 @@ from saga_core.assembly.engine import assemble
 from saga_core.assembly.ephemeral import assemble_ephemeral, in_memory
 from saga_core.assembly.parts import OpenArguments, Parts
 from saga_core.assembly.warm_up import warm_up_steps
-
-__all__ = [
-    "ASKING",
-    "RULES",
-    "OpenArguments",
-    "Parts",
-    "assemble",
-    "assemble_ephemeral",
-    "in_memory",
-    "warm_up_steps",
-]

@@ -17,7 +17,7 @@ from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
 from saga_core.catalog.knowledge import people_who_know, what_is_known
 from saga_core.catalog.lines import LineOrigins, effect, shown_line
-from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, shown_rule, waiting
+from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, NotFound
@@ -371,7 +371,7 @@ class Memory:
     async def standing(self, session_id: str) -> list[dict[str, Any]]:
         """Return the session's standing rules (``id``, ``by``, ``kind``, ``verdict``, ``at``), oldest first."""
         session = await self.directory.find(session_id)
-        return [shown_rule(each) for each in session.standing]
+        return [asdict(each) for each in session.standing]
 
     async def always(self, session_id: str, change: str, *, accept: bool) -> dict[str, Any]:
         """Decide proposals of the same proposer and kind as ``change`` like this from now on.
@@ -386,7 +386,7 @@ class Memory:
             )
             rule = await put_rule(live, rule)
         self.counters.emit("standing", session=live.session.id)
-        return shown_rule(rule)
+        return asdict(rule)
 
     async def ask_again(self, session_id: str, rule: str) -> dict[str, Any]:
         """End a standing rule and return it. Its decisions stay; later proposals wait for the user again.
@@ -396,7 +396,7 @@ class Memory:
         async with self.directory.writing(session_id) as live:
             gone = await end_rule(live, rule)
         self.counters.emit("standing", session=live.session.id)
-        return shown_rule(gone)
+        return asdict(gone)
 
     async def _amend(self, live: LiveSession, points: Sequence[CorrectionPoint], delta: Delta) -> str:
         """Amend turns with the events of ``points``, all under one id, which undoes them together."""

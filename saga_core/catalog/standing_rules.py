@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from attrs import asdict, frozen
+from attrs import frozen
 
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import READING, Delta, Source, StandingRule, undoings
@@ -56,11 +54,6 @@ def proposal_of(live: LiveSession, change: str) -> Proposed:
             raise BadInput(f"change: {change!r} never waited for anybody; GET …/changes says which do")
         return proposals(live, turn)[change]
     raise NotFound(f"session {live.session.id} has no change {change!r}")
-
-
-def shown_rule(rule: StandingRule) -> dict[str, Any]:
-    """Return a rule as JSON-able data."""
-    return asdict(rule)
 
 
 async def put_rule(live: LiveSession, rule: StandingRule) -> StandingRule:

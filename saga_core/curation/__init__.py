@@ -22,24 +22,3 @@ from saga_core.curation.model_review import (
 )
 from saga_core.curation.rules import review_by_turn
 from saga_core.curation.validation import BLOCK_CHARS, rule
-
-__all__ = [
-    "BLOCK_CHARS",
-    "FIELDS",
-    "KINDS",
-    "MOST_CALLS",
-    "Desk",
-    "ToolCall",
-    "agent_prompt",
-    "agent_retry",
-    "condense",
-    "correct",
-    "read_answer",
-    "read_calls",
-    "retry_plan",
-    "review_by_turn",
-    "review_plan",
-    "rule",
-    "step_plan",
-    "tool_definitions",
-]

@@ -126,11 +126,11 @@ def facts_in(parts: Sequence[StoryPart], happened: frozenset[str]) -> list[Fact]
     return [Fact(part.first, clause, weight(clause, happened)) for part in parts for clause in clauses(part.text)]
 
 
-def lost(text: str, facts: Sequence[Fact], least: int = EVENT) -> list[Fact]:
-    """Return the facts of at least the weight ``least`` that ``text`` lacks: those of whose names it has none, and
+def lost(text: str, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts of at least the weight of an event that ``text`` lacks: those of whose names it has none, and
     those without names of whose words it has less than half."""
     folded = match_text(text)
-    return [fact for fact in facts if fact.weight >= least and not _told(folded, fact)]
+    return [fact for fact in facts if fact.weight >= EVENT and not _told(folded, fact)]
 
 
 def _told(folded: str, fact: Fact) -> bool:

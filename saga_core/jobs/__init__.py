@@ -15,21 +15,3 @@ from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import Pace, ReviewsJob
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
-
-__all__ = [
-    "Asking",
-    "Backfill",
-    "Background",
-    "BackgroundBills",
-    "CardsJob",
-    "CollectionJob",
-    "DoubtsJob",
-    "ExtractionJob",
-    "ForgettingJob",
-    "Pace",
-    "PersonasJob",
-    "ReviewsJob",
-    "TurnJobs",
-    "VectorsJob",
-    "ViewsJob",
-]

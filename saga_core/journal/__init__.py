@@ -21,32 +21,3 @@ from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import PendingWork, SharedTurn, TurnEntry, entries_of, make_root
 from saga_core.journal.removal import Keep, Removal
 from saga_core.journal.unfinished import AT_ONCE, note_of, uproot, write_turns
-
-__all__ = [
-    "AT_ONCE",
-    "OF_A_SESSION",
-    "PROBE_KEY",
-    "TOLD",
-    "Journal",
-    "Keep",
-    "Ledger",
-    "PendingWork",
-    "Removal",
-    "Scanned",
-    "SharedTurn",
-    "TurnEntry",
-    "delete_below",
-    "delete_rows",
-    "entries_of",
-    "greeting_key",
-    "keys",
-    "make_root",
-    "note_of",
-    "pages",
-    "put_rows",
-    "rows",
-    "session_of",
-    "uproot",
-    "value",
-    "write_turns",
-]

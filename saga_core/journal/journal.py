@@ -150,7 +150,7 @@ class Journal:
         await self.kv.commit(Batch({keys.review(session_id, review.turn, number): codec.encode(review)}))
 
     async def reviews(self, session_id: str) -> dict[str, tuple[Review, ...]]:
-        """Return the reviews by turn id, in order. Unreadable ones are left out and reported: no state depends on them."""
+        """Return the reviews by turn id, in order. Unreadable ones, on which no state depends, are reported."""
         found: dict[str, tuple[Review, ...]] = {}
         async for key, raw in self._all(("review", session_id)):
             try:

@@ -26,29 +26,6 @@ if TYPE_CHECKING:
     from saga_core.maintenance.trash import TrashedSession, empty_trash, list_trash
     from saga_core.maintenance.verify import Verification
 
-__all__ = [
-    "BackupCopy",
-    "Gone",
-    "ImportOptions",
-    "Maintenance",
-    "OlderCopy",
-    "StoryPath",
-    "Tools",
-    "TrashedSession",
-    "Verification",
-    "add_to_index",
-    "begin_move",
-    "brought_back",
-    "catch_up",
-    "empty_trash",
-    "list_trash",
-    "make_whole",
-    "move_journal",
-    "note_forgotten",
-    "read_file",
-    "read_index",
-]
-
 # Imported on first use, because a start does not need them.
 __getattr__ = lazy_face(
     {

@@ -10,22 +10,3 @@ from saga_core.play.prompt_memories import NarratorModels, PinnedPage, PromptMem
 from saga_core.play.prompting import PrefixTexts, Prompting
 from saga_core.play.recording import Recorder
 from saga_core.play.request import Request
-
-__all__ = [
-    "MARKER",
-    "ContextReading",
-    "NarratorModels",
-    "OpenCalls",
-    "PendingTurn",
-    "PinnedPage",
-    "Places",
-    "Play",
-    "PrefixTexts",
-    "PromptMemories",
-    "Prompting",
-    "Recorder",
-    "Reply",
-    "Request",
-    "TurnBills",
-    "without_markers",
-]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.projection.compare import Difference, compare_states, difference_words
-from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
+from saga_core.projection.episodes import render_episode, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
 from saga_core.projection.lines import (
     StateLine,
@@ -23,44 +23,3 @@ from saga_core.projection.lines import (
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 from saga_core.projection.title import player_name, story_title, subject_of
-
-__all__ = [
-    "BOND",
-    "DEATH",
-    "EVENT",
-    "MEETING",
-    "THING",
-    "Difference",
-    "GraphImage",
-    "LoreGraph",
-    "StateLine",
-    "StateLineKey",
-    "clauses",
-    "compare_states",
-    "counted_values",
-    "counts_of",
-    "describe_state",
-    "difference",
-    "difference_words",
-    "due_lines",
-    "elsewhere",
-    "elsewhere_lines",
-    "fact_texts",
-    "graph_words",
-    "player_name",
-    "portions",
-    "render_episode",
-    "render_graph",
-    "render_kv",
-    "render_pages",
-    "render_prefix",
-    "render_utterance",
-    "render_world",
-    "spoken_day",
-    "state_lines",
-    "story_title",
-    "subject_of",
-    "touched",
-    "weight",
-    "witnesses",
-]

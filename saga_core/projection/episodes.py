@@ -8,8 +8,6 @@ from saga_core.language import language_of, looked_through
 from saga_core.model import Delta, WorldState, deltas
 from saga_core.state_block import prose_of
 
-_UTTERANCE_CHARS = 1_600
-
 
 def render_episode(delta: Delta, after: WorldState, user: str, reply: str, language: str) -> str:
     """Return the episode of the turn that led to ``after``: a line of facts, then the shortened texts."""
@@ -46,12 +44,6 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
 def witnesses(before: WorldState, after: WorldState) -> tuple[str, ...]:
     """Return the ids of the characters who were with the player at the beginning or end of a turn."""
     return tuple(dict.fromkeys((*before.present, *after.present)))
-
-
-def render_utterance(speaker: str, text: str, when: str = "") -> str:
-    """Return the episode of one utterance in a conversation of several people: the day, then speaker and text."""
-    said = _cut(text, _UTTERANCE_CHARS)
-    return f"{when}\n{speaker}: {said}"
 
 
 def spoken_day(day: date, language: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 
@@ -13,6 +14,8 @@ from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
 from saga_core.stores import Direction, Edge, EdgeKey, Mutation, Node, Value
 from saga_core.world import World
 
+K = TypeVar("K")
+V = TypeVar("V")
 _NONE: Mapping[str, Value] = MappingProxyType({})
 
 Identity = tuple[str, str, str, str]
@@ -272,8 +275,11 @@ def _properties(cause: _Cause) -> Mapping[str, Value]:
 def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
     """Return the smallest mutation that turns ``old`` into ``new`` and sets the watermark."""
     if old._lore is not None and old._lore is new._lore and old._drawn is not None and new._drawn is not None:
-        put_nodes, absent = _moved_nodes(old._drawn, new._drawn)
-        put_edges, missing = _moved_ties(old._drawn, new._drawn)
+        # Lore and the edges among it are the same in both.
+        was, now = old._drawn, new._drawn
+        put_nodes, absent = _moved(was.nodes, now.nodes), was.nodes.keys() - now.nodes.keys()
+        put_edges = _moved(was.ties, now.ties)
+        missing = {key for identity, (_, key, _) in was.ties.items() if identity not in now.ties}
     else:
         put_nodes = tuple(node for id_, node in new.nodes.items() if old.nodes.get(id_) != node)
         absent = set(old.nodes) - set(new.nodes)
@@ -301,24 +307,11 @@ def portions(image: GraphImage, watermark: str, most: int) -> list[Mutation]:
     return [*parts[:-1], evolve(parts[-1] if parts else Mutation(), watermark=watermark)]
 
 
-def _moved_nodes(old: _Drawn, new: _Drawn) -> tuple[tuple[Node, ...], set[str]]:
-    """Return the new or changed nodes and the ids of removed ones. Lore is the same in both."""
+def _moved(old: Mapping[K, tuple[Any, Any, V]], new: Mapping[K, tuple[Any, Any, V]]) -> tuple[V, ...]:
+    """Return what is new or changed in ``new``. The last part of each value is what was drawn."""
     puts = []
-    for id_, (_, _, node) in new.nodes.items():
-        known = old.nodes.get(id_)
-        if known is None or (known[2] is not node and known[2] != node):
-            puts.append(node)
-    return tuple(puts), set(old.nodes) - set(new.nodes)
-
-
-def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey]]:
-    """Return the new or changed edges and the keys of removed ones. Edges among lore are the same in both."""
-    puts = []
-    for identity, (_, _, edge) in new.ties.items():
-        known = old.ties.get(identity)
-        if known is None or (known[2] is not edge and known[2] != edge):
-            puts.append(edge)
-    return tuple(puts), {key for identity, (_, key, _) in old.ties.items() if identity not in new.ties}
-
-
-__all__ = ["LABELS", "GraphImage", "LoreGraph", "difference", "lore_id", "portions", "render_graph"]
+    for key, (*_, drawn) in new.items():
+        known = old.get(key)
+        if known is None or (known[2] is not drawn and known[2] != drawn):
+            puts.append(drawn)
+    return tuple(puts)

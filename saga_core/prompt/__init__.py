@@ -6,23 +6,3 @@ from saga_core.prompt.caching import Planned, SessionPrompts
 from saga_core.prompt.memory import PromptMemory, StoredMemory, StoredVolatile, keep, only, recall
 from saga_core.prompt.plan import build_plan, client_blocks, read_client_blocks, static_rules
 from saga_core.prompt.prefix import Arranged, Cut, Pin, Reason, rewrite_pays
-
-__all__ = [
-    "Arranged",
-    "Cut",
-    "Pin",
-    "Planned",
-    "PromptMemory",
-    "Reason",
-    "SessionPrompts",
-    "StoredMemory",
-    "StoredVolatile",
-    "build_plan",
-    "client_blocks",
-    "keep",
-    "only",
-    "read_client_blocks",
-    "recall",
-    "rewrite_pays",
-    "static_rules",
-]

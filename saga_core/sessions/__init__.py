@@ -16,38 +16,3 @@ from saga_core.sessions.missing_reports import (
 )
 from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, card_of
 from saga_core.sessions.shared_worlds import SharedWorlds
-
-__all__ = [
-    "EPHEMERAL",
-    "PERSONAL",
-    "SESSION_KINDS",
-    "SILENT_FROM",
-    "SILENT_MODE",
-    "WORLD",
-    "LiveSession",
-    "LiveSessions",
-    "MissingReports",
-    "OtherSession",
-    "OtherSessions",
-    "Perspective",
-    "Perspectives",
-    "SessionDirectory",
-    "SharedMemories",
-    "SharedWorlds",
-    "UnreportedReplies",
-    "amend",
-    "card_of",
-    "checked_kind",
-    "checked_share",
-    "heard",
-    "knowers",
-    "parts_with",
-    "remarks_by_hand",
-    "seal",
-    "share_of",
-    "timeline_named",
-    "turn_named",
-    "unknown_here",
-    "unread_replies",
-    "unreported_at",
-]

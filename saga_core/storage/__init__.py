@@ -8,18 +8,3 @@ from saga_core.storage.open_models import open_embedder
 from saga_core.storage.opening import FALLBACK, PROFILES, Stores, backend_of, open_journal_store, open_stores, path_of
 from saga_core.storage.private_files import make_private_once
 from saga_core.storage.self_healing import SelfHealingStore
-
-__all__ = [
-    "DAMAGED",
-    "FALLBACK",
-    "PROFILES",
-    "SelfHealingStore",
-    "Stores",
-    "backend_of",
-    "make_private_once",
-    "notice_change",
-    "open_embedder",
-    "open_journal_store",
-    "open_stores",
-    "path_of",
-]

@@ -11,20 +11,6 @@ if TYPE_CHECKING:
     from saga_core.strategies.learner import PREFIX, Learner, Terms
     from saga_core.strategies.strategy import Detail, LearnedRecord, RecordKind, Strategy, told
 
-__all__ = [
-    "PREFIX",
-    "Detail",
-    "LearnedRecord",
-    "Learner",
-    "RecordKind",
-    "Skipped",
-    "Strategy",
-    "Terms",
-    "consolidate",
-    "nearest",
-    "told",
-]
-
 # Imported at the first use, to keep the start fast.
 __getattr__ = lazy_face(
     {

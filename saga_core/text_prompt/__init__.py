@@ -4,10 +4,3 @@ from __future__ import annotations
 
 from saga_core.text_prompt.reading import TextPrompt, read_prompt, write_prompt
 from saga_core.text_prompt.templates import TOKENS
-
-__all__ = [
-    "TOKENS",
-    "TextPrompt",
-    "read_prompt",
-    "write_prompt",
-]

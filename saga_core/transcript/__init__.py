@@ -9,28 +9,3 @@ from saga_core.transcript.identities import identity, identity_key, prefix_keys
 from saga_core.transcript.matching import SHORT, Located, Match, Matcher, UsualNotes, locate, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
 from saga_core.transcript.request_kind import next_member
-
-__all__ = [
-    "INHERIT",
-    "SHORT",
-    "Elsewhere",
-    "Located",
-    "Match",
-    "Matcher",
-    "Persona",
-    "Transcript",
-    "UsualNotes",
-    "Utterance",
-    "identities",
-    "identity",
-    "identity_key",
-    "likeness",
-    "locate",
-    "next_member",
-    "opening_key",
-    "persona_of",
-    "prefix_keys",
-    "read_request",
-    "read_transcript",
-    "words_key",
-]

@@ -5,12 +5,3 @@ from __future__ import annotations
 from saga_core.views.projector import Projector, scope_of, session_of_scope
 from saga_core.views.reading import Views
 from saga_core.views.vector_views import alike, passages
-
-__all__ = [
-    "Projector",
-    "Views",
-    "alike",
-    "passages",
-    "scope_of",
-    "session_of_scope",
-]

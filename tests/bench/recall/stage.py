@@ -16,7 +16,8 @@ from saga_core.context import ReadRequest
 from saga_core.ids import entity_id
 from saga_core.model import Entity, Kind, Tree, TurnKind, TurnNode, WorldState
 from saga_core.ports import Embedder
-from saga_core.projection import render_utterance, spoken_day
+from saga_core.projection import spoken_day
+from saga_core.projection.episodes import _cut
 from saga_core.recall import LexicalIndex, LoreIndex, PathEpisodes, episodes_scope, lore_scope, passage_of, spec_of
 from saga_core.stores import VectorItem
 from saga_core.world import World
@@ -24,6 +25,8 @@ from tests.bench.recall.dialogue_set import Dialogue
 
 _MEMORY = 512 * 2**20
 _NOON = time(12)
+_LONGEST = 1_600
+"""Characters of an utterance that are kept."""
 
 
 @frozen
@@ -116,7 +119,7 @@ async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
             when = spoken_day(said.day, dialogue.language)
             at = max(at, datetime.combine(said.day, _NOON, UTC).timestamp())
         # The ids of a file may be any text. They need to differ within their session only.
-        stage.add(said.id, parent, render_utterance(said.speaker, said.text, when), at)
+        stage.add(said.id, parent, f"{when}\n{said.speaker}: {_cut(said.text, _LONGEST)}", at)
         parent = said.id
     speakers = {said.speaker: entity_id("character", said.speaker) for said in dialogue.turns}
     world = World("dialogue", "dialogue", language=dialogue.language)
