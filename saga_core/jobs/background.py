@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from attrs import define, frozen
+from attrs import asdict, define, frozen
 
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
 from saga_core.errors import BadInput, NotSupported
@@ -45,14 +45,7 @@ class PendingJob:
 
     def plain(self) -> dict[str, Any]:
         """The job as data."""
-        return {
-            "session": self.session,
-            "turn": self.turn,
-            "kind": self.kind,
-            "stuck": self.stuck,
-            "tries": self.tries,
-            "reason": self.reason or None,
-        }
+        return asdict(self) | {"reason": self.reason or None}
 
 
 @define(eq=False, kw_only=True)
@@ -180,10 +173,7 @@ class Background:
         return {
             "work": {
                 "queued": self.supervisor.depth(),
-                "waiting": [
-                    {"session": each.session, "turn": each.turn, "kind": each.kind, "reason": each.reason}
-                    for each in self.waiting()[:_LISTED]
-                ],
+                "waiting": [asdict(each) for each in self.waiting()[:_LISTED]],
                 "failed": self.extraction.failed()[:_LISTED],
             },
             "backfill": dict(list(self.extraction.progress().items())[-_LISTED:]),

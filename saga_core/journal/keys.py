@@ -40,83 +40,77 @@ def fits(key: Key) -> bool:
     return least <= len(key) <= most
 
 
-def _or_dash(text: str) -> str:
-    return text or "-"
+# -- the keys --------------------------------------------------------------------------------------------------
 
 
-def session(session_id: str) -> Key:
-    """A session's record."""
-    return ("session", session_id)
+def _one(kind: str) -> Callable[[str], Key]:
+    return lambda name: (kind, name)
+
+
+def _two(kind: str) -> Callable[[str, str], Key]:
+    return lambda name, part: (kind, name, part)
+
+
+def _three(kind: str) -> Callable[[str, str, str], Key]:
+    return lambda name, part, number: (kind, name, part, number)
+
+
+def _owned(kind: str) -> Callable[[str, str, str], Key]:
+    return lambda owner, key, found: (kind, owner or "-", key, found)
+
+
+session = _one("session")
+"""Session id: its record."""
+world = _one("world")
+"""Digest: a world as it was when a session began in it."""
+turn = _two("turn")
+"""Session, turn: the complete turn."""
+node = _two("node")
+"""Session, turn: the slim form of the turn, which the tree and recall need."""
+amendment = _three("amend")
+"""Session, turn, number: a later delta of the turn, an edit or a curation. The number orders them."""
+review = _three("review")
+"""Session, turn, number: a curator's review at the turn. The number orders them."""
+unfinished = _one("unfinished")
+"""Session: the note about its turns that are being written in parts."""
+unfinished_part = _two("unfinished")
+"""Session, number: records to be written once those turns are visible. The number orders them."""
+known = _two("known")
+"""Session, turn: the memories on the path to its head that the owner's other sessions use."""
+sharing = _one("sharing")
+"""Share: the identity of a shared world, and how many publications it has."""
+shared = _two("shared")
+"""Session, turn: what was published of the turn."""
+checkpoint = _two("state")
+"""Session, turn: the checkpoint of the state at the turn."""
+segment = _two("terms")
+"""Session, first turn: the packed index of a run of episodes."""
+job = _two("job")
+"""Session, turn: the background work that the turn still needs."""
+prompt = _two("prompt")
+"""Session, name: the stored data about the session's prompts."""
+timeline = _two("timeline")
+"""Session, name: a named timeline."""
+trash = _two("trash")
+"""Session, number: a part of a deleted session that can be restored. The number orders them."""
+view = _two("view")
+"""Scope, name: an entry of the ``world_state`` key-value projection."""
+view_mark = _one("viewmark")
+"""Scope: the turn that its key-value projection shows."""
+
+reply = _owned("reply")
+"""Owner, identity of a reply, turn -> session id."""
+beginning = _owned("begin")
+"""Owner, fingerprint of a reply's beginning, turn -> session id."""
+said = _owned("said")
+"""Owner, fingerprint of the player's message, turn -> session id."""
+opening = _owned("open")
+"""Owner, greeting and first messages of a chat, session -> the turn that they lead to."""
 
 
 def label(owner: str, name: str) -> Key:
     """A session label of an owner -> session id."""
-    return ("label", _or_dash(owner), name)
-
-
-def world(digest: str) -> Key:
-    """A world as it was when a session began in it."""
-    return ("world", digest)
-
-
-def turn(session_id: str, turn_id: str) -> Key:
-    """A complete turn."""
-    return ("turn", session_id, turn_id)
-
-
-def node(session_id: str, turn_id: str) -> Key:
-    """The slim form of a turn, which the tree and recall need."""
-    return ("node", session_id, turn_id)
-
-
-def amendment(session_id: str, turn_id: str, number: str) -> Key:
-    """A later delta of a turn: an edit or a curation. ``number`` orders them."""
-    return ("amend", session_id, turn_id, number)
-
-
-def review(session_id: str, turn_id: str, number: str) -> Key:
-    """A curator's review at a turn. ``number`` orders them."""
-    return ("review", session_id, turn_id, number)
-
-
-def unfinished(session_id: str) -> Key:
-    """The note about turns of a session that are being written in parts."""
-    return ("unfinished", session_id)
-
-
-def unfinished_part(session_id: str, number: str) -> Key:
-    """Records to be written once those turns are visible. ``number`` orders them."""
-    return ("unfinished", session_id, number)
-
-
-def reply(owner: str, key: str, turn_id: str) -> Key:
-    """Identity of a reply -> session id."""
-    return ("reply", _or_dash(owner), key, turn_id)
-
-
-def beginning(owner: str, prefix_key: str, turn_id: str) -> Key:
-    """Fingerprint of a reply's beginning -> session id."""
-    return ("begin", _or_dash(owner), prefix_key, turn_id)
-
-
-def said(owner: str, key: str, turn_id: str) -> Key:
-    """Fingerprint of the player's message -> session id."""
-    return ("said", _or_dash(owner), key, turn_id)
-
-
-def opening(owner: str, key: str, session_id: str) -> Key:
-    """Greeting and first messages of a chat -> session id."""
-    return ("open", _or_dash(owner), key, session_id)
-
-
-def known(session_id: str, turn_id: str) -> Key:
-    """The memories on the path to a session's head that the owner's other sessions use."""
-    return ("known", session_id, turn_id)
-
-
-def sharing(share: str) -> Key:
-    """The identity of a shared world, and how many publications it has."""
-    return ("sharing", share)
+    return ("label", owner or "-", name)
 
 
 def publication(share: str, number: int) -> Key:
@@ -124,59 +118,14 @@ def publication(share: str, number: int) -> Key:
     return ("share", share, f"{number:012}")
 
 
-def shared(session_id: str, turn_id: str) -> Key:
-    """What was published of a turn."""
-    return ("shared", session_id, turn_id)
-
-
-def checkpoint(session_id: str, turn_id: str) -> Key:
-    """The checkpoint of the state at a turn."""
-    return ("state", session_id, turn_id)
-
-
-def segment(session_id: str, first: str) -> Key:
-    """The packed index of a run of episodes, by its first turn."""
-    return ("terms", session_id, first)
-
-
-def job(session_id: str, turn_id: str) -> Key:
-    """The background work that a turn still needs."""
-    return ("job", session_id, turn_id)
-
-
 def bill(session_id: str, turn_id: str, call: str = "") -> Key:
     """The cost of a turn's narration, or of a further ``call`` for the turn."""
     return ("bill", session_id, turn_id, call) if call else ("bill", session_id, turn_id)
 
 
-def prompt(session_id: str, name: str) -> Key:
-    """The stored data about the session's prompts."""
-    return ("prompt", session_id, name)
-
-
 def pinned_page(session_id: str, turn_id: str, language: str) -> Key:
     """The pages of a turn as they were pinned in a prompt's prefix."""
     return ("prompt", session_id, "page", turn_id, language)
-
-
-def timeline(session_id: str, name: str) -> Key:
-    """A named timeline."""
-    return ("timeline", session_id, name)
-
-
-def trash(session_id: str, number: str) -> Key:
-    """A part of a deleted session that can be restored. ``number`` orders them."""
-    return ("trash", session_id, number)
-
-
-def view(scope: str, name: str) -> Key:
-    """An entry of the ``world_state`` key-value projection."""
-    return ("view", scope, name)
-
-
-def view_mark(scope: str) -> Key:
-    """The turn that the key-value projection of a scope shows."""
-    return ("viewmark", scope)
 
 
 PENDING_FORGET: Key = ("leaving",)

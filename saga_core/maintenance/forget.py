@@ -46,11 +46,7 @@ class Gone:
 
 
 async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
-    """Delete sessions, also from the trash, and the worlds that no other session uses. Removes every byte of them.
-
-    Sessions that other servers write are left. Raises ``StoreError``, and ``OwnedElsewhere`` for the first session that
-    was left, after all others are deleted.
-    """
+    """See ``Maintenance.forget_sessions``. Raises ``OwnedElsewhere`` after all other sessions are deleted."""
     gone, elsewhere = list[Session | TrashedSession](), list[OwnedElsewhere]()
     try:
         for copy in trashed:
@@ -84,7 +80,7 @@ async def _without_trace(tools: Tools, gone: Sequence[Session | TrashedSession])
 
 
 async def sessions_of(tools: Tools, owner: str) -> list[Session]:
-    """The sessions of the API key with this fingerprint. Raises ``NotFound`` if there are none."""
+    """See ``Maintenance.sessions_of``."""
     found = [session for session in await tools.journal.sessions() if session.owner == owner]
     if not found:
         raise NotFound(f"no session belongs to the key with the fingerprint {owner!r}; saga sessions --json lists them")
@@ -92,11 +88,10 @@ async def sessions_of(tools: Tools, owner: str) -> list[Session]:
 
 
 async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
-    """Remove a name from everything that a session holds, and the entities with that name from the state.
+    """See ``Maintenance.forget_name``.
 
     The texts stay, with ``[…]`` in place of the name. They are still recognised when the frontend sends them, because
-    their fingerprints are kept. Raises ``NotFound``, and ``BadInput`` if the name is too short, does not occur, or is
-    part of the world, which belongs to its author.
+    their fingerprints are kept.
     """
     name = spoken_name(clean_name(name))
     if len(name) < _SHORTEST:

@@ -106,10 +106,7 @@ class ImportResult:
 
 
 async def import_files(tools: Tools, files: Sequence[tuple[str, Source]], how: ImportOptions) -> ImportResult:
-    """Import files. Each has a name, and is given as bytes or as a path.
-
-    Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
-    """
+    """See ``Maintenance.import_files``."""
     under_way = object()
     tools.running_imports.add(under_way)
     try:
@@ -148,7 +145,7 @@ async def _import_files(
 
 
 def stop_imports(tools: Tools) -> int:
-    """Stop the running imports, each after the world or session that it is writing, and return their number."""
+    """See ``Maintenance.stop_imports``."""
     tools.stopped_imports.update(tools.running_imports)
     return len(tools.running_imports)
 

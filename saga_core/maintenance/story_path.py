@@ -47,10 +47,7 @@ class StoryPath:
 
 
 async def story_path(tools: Tools, session_id: str, head: str | None = None) -> StoryPath:
-    """Return the path to ``head``, a turn or a timeline. The default is the active head.
-
-    Raises ``NotFound`` and ``StoreError``.
-    """
+    """See ``Maintenance.story_path``."""
     live = await tools.directory.load(session_id)
     end = turn_named(live, head or None)
     state = await live.state(end)

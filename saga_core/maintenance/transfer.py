@@ -225,10 +225,7 @@ _TEXTS = frozenset({"user", "reply", "episode"})
 
 
 async def export_session(tools: Tools, session_id: str) -> AsyncIterator[bytes]:
-    """Yield the lines of a session's export file. Turns that are recorded meanwhile are left out.
-
-    Raises ``NotFound`` and ``StoreError``.
-    """
+    """See ``Maintenance.export_session``."""
     session = await tools.directory.find(session_id)
     async with tools.supervisor.exclusive(session.id):
         async for line in lines_of(tools, await tools.journal.session(session.id)):

@@ -109,10 +109,7 @@ async def list_trash(kv: StateKV, now: float) -> list[TrashedSession]:
 
 
 async def restore(tools: Tools, session_id: str) -> Session:
-    """Restore a deleted session. One commit brings it back and takes it out of the trash.
-
-    Raises ``NotFound`` if it is not in the trash, and ``QuotaExceeded`` if its owner's key allows no more sessions.
-    """
+    """See ``Maintenance.restore``. One commit brings the session back and takes it out of the trash."""
     kv, head = tools.stores.state, _part(session_id, 0)
     held = dict([row async for row in rows(kv, ("trash", session_id))])
     raw = held.pop(head, None)
@@ -131,7 +128,7 @@ async def restore(tools: Tools, session_id: str) -> Session:
 
 
 async def discard(kv: StateKV, session_id: str) -> None:
-    """Remove a deleted session for good. ``NotFound`` if it is not in the trash."""
+    """See ``Maintenance.discard``."""
     head = _part(session_id, 0)
     raw = await value(kv, head)
     if raw is None:

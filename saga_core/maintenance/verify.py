@@ -270,11 +270,7 @@ class Verification:
 
 
 async def verify(tools: Tools, session: str | None = None, *, patience: float = 60.0) -> Verification:
-    """Compare one session with the journal, or all sessions and the data that belongs to no session.
-
-    Pending work is done first, for at most ``patience`` seconds. Sessions can be played meanwhile. Raises ``NotFound``,
-    and ``StoreError`` if the list of sessions cannot be read.
-    """
+    """See ``Maintenance.verify``."""
     await settle(tools, patience)
     if session is not None:
         chosen = [await tools.directory.find(session)]
@@ -311,7 +307,7 @@ def _is_behind(tools: Tools, session: str) -> bool:
 
 
 async def repair(tools: Tools, verdict: Verification, session: str | None = None) -> Verification:
-    """Repair the findings of a verdict that can be repaired, and verify again."""
+    """See ``Maintenance.repair``."""
     count = await mend(verdict.findings)
     tools.counters.add("repaired", count)
     log.info("repaired %d findings", count)
@@ -319,7 +315,7 @@ async def repair(tools: Tools, verdict: Verification, session: str | None = None
 
 
 async def settle(tools: Tools, seconds: float) -> None:
-    """Do the pending work on views, even if the engine was opened without resuming it."""
+    """See ``Maintenance.settle``."""
     waiting: dict[str, list[str]] = {}
     for session, turn, wants in await tools.journal.jobs():
         if wants is None and turn not in tools.queued(session):
