@@ -347,11 +347,17 @@ async def _learning(base: Foundations, bills: BackgroundBills) -> Learning:
     config = base.settings.config
     if not config.memory_strategies:
         return Learning()
-    from saga_core.assembly.learners import Models, make_learners, open_strategies, paces_of, source_of  # if wanted
+    from saga_core.assembly.learners import (  # if wanted
+        choose_model,
+        make_learners,
+        open_strategies,
+        paces_of,
+        source_of,
+    )
 
     strategies = await open_strategies(config)
-    models = Models(config, base.opening.curator, base.opening.extractor)
-    learners = make_learners(strategies, models, base.stores, base.counters, base.foreground, bills, base.clock)
+    chosen = choose_model(config, base.opening.curator, base.opening.extractor)
+    learners = make_learners(config, strategies, chosen, base.stores, base.counters, base.foreground, bills, base.clock)
     return Learning(learners, paces_of(config), source_of(strategies))
 
 

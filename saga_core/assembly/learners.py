@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import define
-
 from saga_core import registry
 from saga_core.background import Foreground
 from saga_core.config import Config, StrategyConfig
@@ -24,21 +22,14 @@ from saga_core.strategies import PREFIX, Learner, Strategy, Terms
 KIND: Final = "strategy"
 
 
-@define
-class Models:
-    """The models that a strategy may call: the curator's, or else the extraction model."""
-
-    config: Config
-    curator: ChatModel | None
-    extractor: ChatModel | None
-
-    def choose(self) -> tuple[ChatModel, str] | None:
-        """Return the model and its name for the provider."""
-        names = self.config.models
-        for chat, name in ((self.curator, names.curator), (self.extractor, names.extraction)):
-            if chat is not None:
-                return chat, name or chat.name
-        return None
+def choose_model(
+    config: Config, curator: ChatModel | None, extractor: ChatModel | None
+) -> tuple[ChatModel, str] | None:
+    """Return the model that a strategy may call, the curator's or else that of extraction, and its provider's name."""
+    for chat, name in ((curator, config.models.curator), (extractor, config.models.extraction)):
+        if chat is not None:
+            return chat, name or chat.name
+    return None
 
 
 async def open_strategies(config: Config) -> dict[str, Strategy]:
@@ -69,8 +60,9 @@ async def open_strategies(config: Config) -> dict[str, Strategy]:
 
 
 def make_learners(
+    config: Config,
     strategies: dict[str, Strategy],
-    models: Models,
+    chosen: tuple[ChatModel, str] | None,
     stores: Stores,
     counters: Counters,
     foreground: Foreground,
@@ -78,7 +70,6 @@ def make_learners(
     clock: Clock,
 ) -> tuple[Learner, ...]:
     """Make a learner for each strategy. Without a model, make none and report degraded modes."""
-    chosen = models.choose()
     if chosen is None:
         for name in strategies:
             counters.degrade(
@@ -92,7 +83,7 @@ def make_learners(
         await bills.enter("curation", session, turn, part, model)
 
     asked = CuratorModel(chat, model, counters.add, lambda: foreground.wait_until_free(chat.name), paid=paid)
-    settings = models.config.memory_strategies
+    settings = config.memory_strategies
     return tuple(
         Learner(strategy, _terms(name, strategy, settings[name]), asked, stores.counter.count, clock)
         for name, strategy in strategies.items()

@@ -331,7 +331,8 @@ class Timelines:
                 self.live.forget(live.session.id)
                 self.directory.render(live.session.id, remembered)
                 raise
-        self.contexts.forget(doomed)
+        for turn_id in doomed:
+            self.contexts.pop(turn_id, None)
         self.counters.add("turns.pruned", len(doomed))
         return Pruned(len(doomed), tuple(forgotten), tuple(sorted(each.name for each in shortened)))
 

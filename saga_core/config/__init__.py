@@ -17,6 +17,7 @@ from saga_core.config.model import (
     Review,
     ServerConfig,
     SessionConfig,
+    Settings,
     StorageConfig,
     StoreConfig,
     StrategyConfig,
@@ -24,7 +25,6 @@ from saga_core.config.model import (
     Tools,
 )
 from saga_core.config.rules import BrowserOrigins, Flag, Number, OneOf, Rule, RuleBroken, Whole
-from saga_core.config.settings import Settings
 
 __all__ = [
     "BrowserOrigins",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from saga_core.config.rules import (
     BrowserOrigins,
@@ -405,3 +405,10 @@ class Config:
     def data_dir(self) -> Path:
         """The data directory, absolute."""
         return self.resolve(self.storage.path)
+
+
+@define
+class Settings:
+    """The configuration as all parts share it, so that changes reach each at once. ``Saga.reconfigure`` replaces it."""
+
+    config: Config

@@ -17,7 +17,7 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 from cachetools import LRUCache
 
 from saga_core.config import Config, TokenBudget
@@ -398,25 +398,8 @@ def _rows(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
     ]
 
 
-@define(eq=False)
-class RecentContexts:
-    """The last 128 contexts (LRU), by the id that was planned for the turn with the first reply."""
+class RecentContexts(LRUCache[str, TurnContext]):
+    """The last 128 contexts, by the id that was planned for the turn with the first reply."""
 
-    _found: LRUCache[str, TurnContext] = field(factory=lambda: LRUCache(_KEPT))
-
-    def keep(self, turn: str, context: TurnContext) -> None:
-        """Store the context of a turn."""
-        self._found[turn] = context
-
-    def get(self, turn: str) -> TurnContext | None:
-        """Return the context of a turn, or None if it is not stored."""
-        return self._found.get(turn)
-
-    def forget(self, turns: Iterable[str]) -> None:
-        """Remove the contexts of deleted turns."""
-        for turn in turns:
-            self._found.pop(turn, None)
-
-    def clear(self) -> None:
-        """Remove all contexts."""
-        self._found.clear()
+    def __init__(self) -> None:
+        super().__init__(_KEPT)

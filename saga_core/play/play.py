@@ -234,7 +234,7 @@ class Play:
             count=self.prompting.counter.count,
             counted_by=self.prompting.counter.id,
         )
-        self.contexts.keep(pending.id, context)
+        self.contexts[pending.id] = context
         if self.rights is not None:
             self.rights.pin(place.live.session.id, pending)
         return pending
@@ -264,7 +264,7 @@ class Play:
         start = evolve(start, facts=evolve(start.facts, window=window))
         pending.plan, pending.planned, pending.context, cut = await self._prompt(start, False, Lap(self.clock))
         pending.notices = (*(each for each in pending.notices if each not in cut), *cut)
-        self.contexts.keep(pending.id, pending.context)
+        self.contexts[pending.id] = pending.context
 
     def _report(self, request: Request, silence: UnreportedReplies | None) -> Report:
         """How the narrator is asked to report. Where nothing reads its replies, it always is."""
@@ -350,8 +350,7 @@ class Play:
             )
         if (offer := await self._going_on(place)) is not None:
             notices += (offer,)
-        kind = SESSION_KINDS.get(live.session.kind)
-        told = kind.notice if kind is not None else ""
+        told = SESSION_KINDS.get(live.session.kind, "")
         if live.session.kind == WORLD and not live.world.shared:
             told = (
                 f"the world {live.world.name} shares nothing: its WORLD.md has no list `shared`; this session is alone"

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-
-from attrs import frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import clean_name
 
-
-@frozen
-class SessionKind:
-    """One kind of session."""
-
-    name: str
-    notice: str = ""
-    """What the player is told once, with the first reply."""
-
-
 PERSONAL, EPHEMERAL, WORLD = "personal", "ephemeral", "world"
 
-SESSION_KINDS: Mapping[str, SessionKind] = MappingProxyType(
-    {
-        kind.name: kind
-        for kind in (
-            SessionKind(PERSONAL),
-            SessionKind(
-                EPHEMERAL,
-                "this session is ephemeral: it is in the server's memory alone, nothing of it is kept, and it is gone "
-                "when the server stops or when it was not played for a day",
-            ),
-            SessionKind(
-                WORLD,
-                "this session shares its world with others: what it changes there is theirs, too, as soon as the story "
-                "goes on; saga share --leave ends that",
-            ),
-        )
-    }
-)
-
+SESSION_KINDS: Mapping[str, str] = {
+    PERSONAL: "",
+    EPHEMERAL: "this session is ephemeral: it is in the server's memory alone, nothing of it is kept, and it is gone "
+    "when the server stops or when it was not played for a day",
+    WORLD: "this session shares its world with others: what it changes there is theirs, too, as soon as the story "
+    "goes on; saga share --leave ends that",
+}
+"""The kinds of session, and what the player of one is told once, with the first reply."""
 
 _LONGEST = 200
 

@@ -12,11 +12,11 @@ from saga_core import codec
 from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
-from saga_core.journal import Journal, keys
+from saga_core.journal import Journal, keys, rows
 from saga_core.model import MemoryRecord, Session, TurnNode, WorldState, crosses, newest, of_card
 from saga_core.ports import Clock
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
-from saga_core.stores import Batch, Key, StateKV
+from saga_core.stores import Batch, StateKV
 
 # -- other stories ---------------------------------------------------------------------------------------------
 
@@ -122,8 +122,6 @@ async def _same_player(one: LiveSession, other: LiveSession) -> bool:
 # They are used as long as they are on the active path of the session that learned them. Each session's share is stored
 # under its head and updated from its state.
 
-_PAGE = 500
-
 
 @frozen
 class SharedRecords:
@@ -191,7 +189,7 @@ class SharedMemories:
         fresh = SharedRecords(live.session.owner, records, card_of(live))
         if found.get(session, SharedRecords(live.session.owner, (), card_of(live))) == fresh:
             return
-        old = frozenset(key for key, _ in await self.kv.scan(("known", session), limit=_PAGE))
+        old = frozenset([key async for key, _ in rows(self.kv, ("known", session))])
         key = keys.known(session, head)
         await self.kv.commit(Batch({key: codec.encode(fresh)} if records else {}, old - {key} if records else old))
         found[session] = fresh
@@ -199,10 +197,7 @@ class SharedMemories:
     async def _all(self) -> dict[str, SharedRecords]:
         """Return the shares by session, and read them again after a session was deleted or rewritten."""
         if self._told is None or self._as_of != self.live.forgotten:
-            as_of, told, after = self.live.forgotten, dict[str, SharedRecords](), None
-            while rows := await self.kv.scan(("known",), after=after, limit=_PAGE):
-                told |= {key[1]: codec.decode(raw, SharedRecords) for key, raw in rows}
-                last: Key = rows[-1][0]
-                after = last
-            self._told, self._as_of = told, as_of
+            as_of = self.live.forgotten
+            self._told = {key[1]: codec.decode(raw, SharedRecords) async for key, raw in rows(self.kv, ("known",))}
+            self._as_of = as_of
         return self._told

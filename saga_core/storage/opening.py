@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from attrs import define, frozen
 
@@ -26,14 +26,16 @@ from saga_core.errors import (
 )
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
-from saga_core.storage.external import StoreKind, external_stores
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
+from saga_core.stores import GraphStore, MdCache, StateKV, Store, StoreInfo, VectorStore
 from saga_core.stores.validate import check_store, too_small
 
 log = logging.getLogger("saga.stores")
+
+
+StoreKind = Literal["state", "graph", "vector", "cache"]
 
 
 @frozen
@@ -148,6 +150,33 @@ class Stores:
     async def aclose(self) -> None:
         """Close everything."""
         await self._stack.aclose()
+
+
+class ExternalStore:
+    """Forwards every operation to a store that the caller of ``Saga.open`` opened, and closes."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.info: StoreInfo = store.info
+
+    async def aclose(self) -> None:
+        """Leave the store open."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def external_stores(stores: Mapping[str, object]) -> dict[str, ExternalStore]:
+    """Return the ``stores`` of ``Saga.open``, by kind. Raises ``BadInput`` for what is no store of its kind."""
+    for kind, store in stores.items():
+        if kind not in get_args(StoreKind):
+            raise BadInput(f"stores: {kind!r} is no kind of store; give some of {', '.join(get_args(StoreKind))}")
+        if inspect.isclass(store) or inspect.isroutine(store):
+            raise BadInput(
+                f"stores[{kind!r}]: {store!r} is no open store; give an instance, or name it in storage.{kind}.backend"
+            )
+        check_store(f"stores[{kind!r}]", kind, store)
+    return {kind: ExternalStore(store) for kind, store in stores.items()}
 
 
 async def open_stores(

@@ -56,11 +56,6 @@ class Projector(VectorViews):
     slots: int = 4
     foreground: Foreground = field(factory=Foreground)
 
-    async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Render ``turns`` (see ``render``) and mark their jobs as done."""
-        await self.render(live, turns)
-        await live.journal.finish_jobs(live.session.id, turns)
-
     async def render(self, live: LiveSession, turns: Sequence[str], *, vectors: bool = True) -> None:
         """Render the scopes of the newest ``turns`` and of the head, and the turns' episodes.
 

@@ -241,7 +241,9 @@ class _Writer:
             return
         live = self.live
         live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
-        await self.saga.parts.projector.project(live, [entry.turn.id for entry in entries])
+        turns = [entry.turn.id for entry in entries]
+        await self.saga.parts.projector.render(live, turns)
+        await live.journal.finish_jobs(live.session.id, turns)
         # A curator reviews during the play. Otherwise all its reviews would run in the measurement.
         self.saga.background.reviews.kick(live.session.id)
         report = await self.saga.drain(_REVIEWING)

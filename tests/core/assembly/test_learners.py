@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
-from saga_core.assembly.learners import Models, open_strategies, paces_of, source_of
+from saga_core.assembly.learners import choose_model, open_strategies, paces_of, source_of
 from saga_core.config import load_config
 from saga_core.errors import BadInput
 from saga_core.jobs import Pace
@@ -42,10 +42,10 @@ def test_the_curators_model_is_asked_or_else_that_of_extraction() -> None:
         {"models": {"curator": "big", "extraction": "little"}, "providers": {"openai": {"api_key": "k"}}}
     )
     curator, extractor = Scripted(name="c"), Scripted(name="e")
-    assert Models(named, curator, extractor).choose() == (curator, "big")
-    assert Models(named, None, extractor).choose() == (extractor, "little")
-    assert Models(load_config({}), None, extractor).choose() == (extractor, "e")
-    assert Models(named, None, None).choose() is None
+    assert choose_model(named, curator, extractor) == (curator, "big")
+    assert choose_model(named, None, extractor) == (extractor, "little")
+    assert choose_model(load_config({}), None, extractor) == (extractor, "e")
+    assert choose_model(named, None, None) is None
 
 
 async def test_without_a_model_nothing_is_learned_and_that_is_said() -> None:
