@@ -40,7 +40,6 @@ from saga_core.jobs import (
     Pace,
     PersonasJob,
     ReviewsJob,
-    TurnJobs,
     VectorsJob,
 )
 from saga_core.journal import Journal
@@ -56,6 +55,7 @@ from saga_core.play import (
     PromptMemories,
     Recorder,
     TurnBills,
+    TurnWork,
 )
 from saga_core.ports import Clock
 from saga_core.sessions import MissingReports, OtherSessions, Perspectives, SharedWorlds
@@ -190,6 +190,15 @@ async def _build(base: Foundations) -> Parts:
     # Ordered by dependency.
     for job in (base.views, extraction, cards, personas, doubts, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
+    work = TurnWork(
+        render=base.views.submit,
+        read=extraction.kick,
+        began=cards.began,
+        proved=extraction.prove,
+        known=extraction.wait,
+        why_unread=extraction.why_unread,
+        offer=extraction.offer,
+    )
     if rights is not None:
         rights.listen(_listener(base, memories, silent))
     return made(
@@ -199,7 +208,7 @@ async def _build(base: Foundations) -> Parts:
         reader=reader,
         prompting=prompting,
         matcher=matcher,
-        play=_play(base, worlds, matcher, reader, prompting, contexts, silent, TurnJobs(base.views, extraction, cards)),
+        play=_play(base, worlds, matcher, reader, prompting, contexts, silent, work),
         sessions=sessions,
         timelines=made(Timelines, base, sessions=sessions, letting_go=reviews.letting_go, contexts=contexts),
         views=made(
@@ -279,7 +288,7 @@ def _play(
     prompting: Prompting,
     contexts: RecentContexts,
     silent: MissingReports,
-    work: TurnJobs,
+    work: TurnWork,
 ) -> Play:
     """Build the part that begins turns."""
     open_calls = OpenCalls()

@@ -39,7 +39,7 @@ def _words(view: CurationView) -> CurationWords:
 def review_plan(view: CurationView, count: Count) -> PromptPlan:
     """Return the prompt for one JSON object as the answer."""
     words = _words(view)
-    return _plan(f"{words.task}\n\n{words.answer}", _material(view, words, count, ()))
+    return question(f"{words.task}\n\n{words.answer}", _material(view, words, count, ()))
 
 
 def retry_plan(plan: PromptPlan, view: CurationView, reason: str) -> PromptPlan:
@@ -55,7 +55,7 @@ def step_plan(view: CurationView, blocks: dict[str, str], done: Sequence[str], c
         extra += [f"[{name}]", _quoted(text or words.nothing)]
     if done:
         extra += [words.done, *done]
-    return _plan(f"{words.task}\n\n{words.calls}", _material(view, words, count, extra))
+    return question(f"{words.task}\n\n{words.calls}", _material(view, words, count, extra))
 
 
 def agent_prompt(view: CurationView, count: Count) -> tuple[str, str]:
@@ -67,10 +67,6 @@ def agent_prompt(view: CurationView, count: Count) -> tuple[str, str]:
 def agent_retry(view: CurationView, reason: str) -> str:
     """Return the message for an agent whose last answer could not be used."""
     return _words(view).again.format(reason=" ".join(reason.split())[:_REASON])
-
-
-def _plan(system: str, material: str) -> PromptPlan:
-    return question(system, material)
 
 
 def _quoted(text: str) -> str:

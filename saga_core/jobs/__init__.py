@@ -9,7 +9,7 @@ from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.cards import CardsJob
 from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.doubts import DoubtsJob
-from saga_core.jobs.extraction import ExtractionJob, TurnJobs
+from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import Pace, ReviewsJob

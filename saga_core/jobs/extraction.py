@@ -48,7 +48,6 @@ from saga_core.state_block import StateReading, merged
 
 if TYPE_CHECKING:
     from saga_core.extraction import Extractor, WindowTurn
-    from saga_core.jobs.cards import CardsJob
     from saga_core.model_calls import Paid
 
 
@@ -326,6 +325,8 @@ class Backlog:
 
 log = logging.getLogger("saga.extraction")
 
+_MANY = 12
+"""A history that adds at least this many turns is that of a chat that began elsewhere."""
 TRIES = 5
 """How often a turn is tried while the model cannot be reached."""
 AT_ONCE = 2
@@ -514,6 +515,15 @@ class ExtractionJob(FollowingJob):
         backlog = self._backlogs.get(session)
         wanted = backlog.wanted if backlog is not None and self.extractor is not None else {}
         return [turn for turn, each in wanted.items() if not each.failed]
+
+    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
+        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
+        if len(turns) < _MANY or self.reads_adopted:
+            return ()
+        first = "" if self.extractor is not None else "set models.extraction, and "
+        return (
+            f"adopted: what changed in {len(turns)} turns is not known; {first}`saga backfill {session}` reads them",
+        )
 
     def failed(self) -> list[dict[str, object]]:
         """The turns that are not retried automatically, and why. JSON-able."""
@@ -740,52 +750,3 @@ class ExtractionJob(FollowingJob):
                 if live is not None:
                     self.prove(session, live.head)
                     self.kick(session)
-
-
-# -- what play needs from the jobs ------------------------------------------------------------------------------
-
-_MANY = 12
-"""A history that adds at least this many turns is that of a chat that began elsewhere."""
-
-
-@frozen
-class TurnJobs:
-    """The jobs, as play sees them."""
-
-    views: ViewsJob
-    extraction: ExtractionJob
-    cards: CardsJob
-
-    def adopted(self, session: str, turns: Sequence[str]) -> None:
-        """Start the work for turns that were adopted from a history."""
-        self.views.submit(session, turns)
-
-    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
-        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
-        if len(turns) < _MANY or self.extraction.reads_adopted:
-            return ()
-        first = "" if self.extraction.extractor is not None else "set models.extraction, and "
-        return (
-            f"adopted: what changed in {len(turns)} turns is not known; {first}`saga backfill {session}` reads them",
-        )
-
-    def recorded(self, session: str, turns: Sequence[str]) -> None:
-        """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
-        self.views.submit(session, turns)
-        self.extraction.kick(session)
-
-    def began(self, session: str, card: str) -> None:
-        """Start the work for a session whose first turn was recorded, with the client's description of it."""
-        self.cards.began(session, card)
-
-    def proved(self, session: str, turn: str) -> None:
-        """Note that a request's history contains ``turn``."""
-        self.extraction.prove(session, turn)
-
-    async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
-        """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
-        return await self.extraction.wait(live, parent, seconds)
-
-    def why_unread(self, live: LiveSession, parent: str) -> tuple[str, str] | None:
-        """The turn to continue or the one before it, if the model could not read it, and the reason."""
-        return self.extraction.why_unread(live, parent)

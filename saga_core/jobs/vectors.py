@@ -176,7 +176,7 @@ class VectorsJob(FollowingJob):
         waiting = self._fresh.get(session, {})
         for turn in fresh:
             waiting.pop(turn, None)
-        if plan.lore is not None and not await self.projector.ensure_lore_of(plan.lore, _AT_ONCE):
+        if plan.lore is not None and not await self.projector.ensure_lore(plan.lore, _AT_ONCE):
             return False
         plan.lore = None
         batch = list(plan.todo)[:_AT_ONCE]

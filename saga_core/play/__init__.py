@@ -8,5 +8,5 @@ from saga_core.play.places import OpenCalls, Places
 from saga_core.play.play import ContextReading, Play
 from saga_core.play.prompt_memories import NarratorModels, PinnedPage, PromptMemories
 from saga_core.play.prompting import PrefixTexts, Prompting
-from saga_core.play.recording import Recorder
+from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Request

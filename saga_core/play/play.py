@@ -178,7 +178,7 @@ class Play:
         finally:
             if place.adopted:
                 # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
-                self.work.adopted(place.live.session.id, place.adopted)
+                self.work.render(place.live.session.id, place.adopted)
 
     async def _continue(self, request: Request, place: Place, lap: Lap) -> PendingTurn:
         """The turn that continues ``place``: what is known there, the context, and the prompt."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import define, evolve
+from attrs import define, evolve, frozen
 
 from saga_core import codec
 from saga_core.background import SessionLocks
@@ -51,36 +50,24 @@ log = logging.getLogger("saga")
 _Made = tuple[TurnEntry, TurnNode, WorldState]
 
 
-class TurnWork(Protocol):
-    """The background jobs, as play sees them."""
+@frozen(eq=False, kw_only=True)
+class TurnWork:
+    """What play asks of the background jobs."""
 
-    def adopted(self, session: str, turns: Sequence[str]) -> None:
-        """Start the work for turns that were adopted from a history."""
-        ...
-
-    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
-        """If many turns were adopted and are not read automatically: a notice about how to have them read."""
-        ...
-
-    def recorded(self, session: str, turns: Sequence[str]) -> None:
-        """Start the work for turns that were recorded, and for the turns above them, which are due from now on."""
-        ...
-
-    def began(self, session: str, card: str) -> None:
-        """Start the work for a session whose first turn was recorded, with the client's description of it."""
-        ...
-
-    def proved(self, session: str, turn: str) -> None:
-        """Note that a request's history contains ``turn``."""
-        ...
-
-    async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
-        """Wait at most ``seconds`` for the extraction of the turn to continue. Returns the late turn, if any."""
-        ...
-
-    def why_unread(self, live: LiveSession, parent: str) -> tuple[str, str] | None:
-        """The turn to continue or the one before it, if the model could not read it, and the reason."""
-        ...
+    render: Callable[[str, Sequence[str]], None]
+    """Starts the work for turns of a session that were adopted from a history, or recorded."""
+    read: Callable[[str], None]
+    """Reads the turns above a recorded one, which are due from now on."""
+    began: Callable[[str, str], None]
+    """Starts the work for a session whose first turn was recorded, with the client's description of it."""
+    proved: Callable[[str, str], None]
+    """Notes that a request's history contains a turn."""
+    known: Callable[[LiveSession, str, float], Awaitable[str | None]]
+    """Waits at most so many seconds for the extraction of the turn to continue. Returns the late turn, if any."""
+    why_unread: Callable[[LiveSession, str], tuple[str, str] | None]
+    """Returns the turn to continue or the one before it, if the model could not read it, and the reason."""
+    offer: Callable[[str, Sequence[str]], tuple[str, ...]]
+    """Returns a notice about how to have many adopted turns read that are not read automatically."""
 
 
 @define(eq=False, kw_only=True)
@@ -183,7 +170,8 @@ class Recorder:
             live.record(entry.turn, node, after)
             self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in after.problems))
         live.timelines.update((timeline.name, timeline) for timeline in moved)
-        self.work.recorded(session, [entry.turn.id for entry in entries if not entry.settled])
+        self.work.render(session, [entry.turn.id for entry in entries if not entry.settled])
+        self.work.read(session)
         if first:
             self.work.began(session, transcript.system_text)
         if not side:

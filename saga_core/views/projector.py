@@ -82,7 +82,7 @@ class Projector(VectorViews):
         await self.foreground.give_way()
         # Vectors are last: an embedder may be slow, and the views above do not need it.
         if vectors or self.embedder is None or not self.embedder.semantic:
-            await self.ensure_lore(live)
+            await self.ensure_lore(live.world)
             await self._episodes(live, known)
 
     async def show(self, live: LiveSession, turn: str) -> int:
@@ -346,7 +346,7 @@ class Projector(VectorViews):
     async def rebuild(self, live: LiveSession) -> None:
         """Drop everything that stores have of a session, and render it again from the journal."""
         await self.drop(live)
-        await self.ensure_lore(live)
+        await self.ensure_lore(live.world)
         await self._episodes(live, list(live.tree.nodes))
         await self.show(live, live.head)
 

@@ -48,11 +48,7 @@ class VectorViews:
     _whole: set[str] = field(factory=set)
     """Scopes of sessions whose episodes all have a vector."""
 
-    async def ensure_lore(self, live: LiveSession) -> None:
-        """Write the vectors of the world's lore, unless they are complete."""
-        await self.ensure_lore_of(live.world)
-
-    async def ensure_lore_of(self, world: World, most: int | None = None) -> bool:
+    async def ensure_lore(self, world: World, most: int | None = None) -> bool:
         """Write missing vectors of a world's lore, at most ``most``, and return whether the scope is complete.
 
         Existing vectors are kept, because an earlier process may have ended half way.
@@ -100,7 +96,7 @@ class VectorViews:
         self._ready_lore.discard(scope)
         self._lore_left.pop(scope, None)
         await self.vectors.drop(scope)
-        await self.ensure_lore(live)
+        await self.ensure_lore(live.world)
 
     async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Write the vectors of turns, and those of all other turns without one if the scope is not complete.
