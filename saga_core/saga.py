@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
@@ -20,7 +20,6 @@ from saga_core.counters import Counters
 from saga_core.errors import BadInput, Closed, NotFound, StoreError
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
-from saga_core.maintenance import Maintenance
 from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.sessions import EPHEMERAL, checked_kind
@@ -29,6 +28,9 @@ from saga_core.stores import Curator, Store
 from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
+
+if TYPE_CHECKING:
+    from saga_core.maintenance import Maintenance
 
 _KEPT, _KEPT_SECONDS, _LOOK_AFTER = 64, 86_400.0, 600.0
 """The most ephemeral sessions in memory, the seconds for which one is kept unplayed, and between two looks at that."""
@@ -135,7 +137,9 @@ class Saga:
     @property
     def maintenance(self) -> Maintenance:
         """Verifies, repairs, rebuilds, exports, imports and forgets."""
-        return self._parts.maintenance
+        from saga_core.maintenance import Maintenance  # a start does not need it
+
+        return Maintenance(self._parts.tools)
 
     @property
     def background(self) -> Background:

@@ -43,7 +43,7 @@ from saga_core.jobs import (
     VectorsJob,
 )
 from saga_core.journal import Journal
-from saga_core.maintenance import Maintenance, Tools
+from saga_core.maintenance import Tools
 from saga_core.play import (
     ContextReading,
     NarratorModels,
@@ -222,7 +222,7 @@ async def _build(base: Foundations) -> Parts:
             authored=prompting.texts.of_world,
         ),
         memory=made(Memory, base),
-        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts),
+        tools=_tools(base, sessions, reviews, vectors, prompting, contexts),
         background=made(
             Background,
             base,
@@ -431,14 +431,14 @@ def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
     return frozenset(found)
 
 
-def _maintenance(
+def _tools(
     base: Foundations,
     sessions: Sessions,
     reviews: ReviewsJob,
     vectors: VectorsJob,
     prompting: Prompting,
     contexts: RecentContexts,
-) -> Maintenance:
+) -> Tools:
     rights, admission = base.rights, base.admission
 
     def forget_resident() -> None:
@@ -448,20 +448,18 @@ def _maintenance(
     async def finish_views(seconds: float) -> None:
         await base.supervisor.drain(seconds, base.views, vectors)
 
-    return Maintenance(
-        made(
-            Tools,
-            base,
-            worlds=sessions.worlds,
-            queued=base.views.queued,
-            finish_views=finish_views,
-            delete=sessions.delete,
-            replace=sessions.replace,
-            own=rights.own if rights is not None else None,
-            import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
-            letting_go=reviews.letting_go,
-            forget_at_hand=forget_resident,
-        )
+    return made(
+        Tools,
+        base,
+        worlds=sessions.worlds,
+        queued=base.views.queued,
+        finish_views=finish_views,
+        delete=sessions.delete,
+        replace=sessions.replace,
+        own=rights.own if rights is not None else None,
+        import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
+        letting_go=reviews.letting_go,
+        forget_at_hand=forget_resident,
     )
 
 

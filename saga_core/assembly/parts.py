@@ -16,7 +16,7 @@ from saga_core.hosting import Admission, Hosting, WriteRights
 from saga_core.ids import IdSource
 from saga_core.jobs import Background
 from saga_core.journal import Journal
-from saga_core.maintenance import Maintenance
+from saga_core.maintenance import Tools
 from saga_core.play import Play, Prompting
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy
 from saga_core.sessions import LiveSessions
@@ -85,5 +85,5 @@ class Parts:
     timelines: Timelines
     views: Views
     memory: Memory
-    maintenance: Maintenance
+    tools: Tools
     background: Background

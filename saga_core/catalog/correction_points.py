@@ -92,24 +92,17 @@ def _key(line: dict[str, object]) -> tuple[object, ...]:
 
 def _same(one: WorldState, other: WorldState) -> bool:
     """Whether two states say the same of everybody and everything, whenever it was said."""
-    return all(
-        (
-            _statements(one) == _statements(other),
-            {id_: each.names for id_, each in one.entities.items()}
-            == {id_: each.names for id_, each in other.entities.items()},
-            one.learned == other.learned,
-            {id_: each.text for id_, each in one.memories.items()}
-            == {id_: each.text for id_, each in other.memories.items()},
-            [each.verdict for each in one.findings] == [each.verdict for each in other.findings],
-        )
-    )
+    return _statements(one) == _statements(other)
 
 
-def _statements(state: WorldState) -> Counter[tuple[object, ...]]:
-    return Counter(
+def _statements(state: WorldState) -> tuple[object, ...]:
+    lines = Counter(
         ("note", each.text)
         if each.kind == "note"
         else (each.kind, each.subject, each.other, each.text, each.number, each.top)
         for each in state_lines(state)
         if each.kind != "elsewhere"  # who did not come along is elsewhere than who stayed behind
     )
+    names = {id_: each.names for id_, each in state.entities.items()}
+    memories = {id_: each.text for id_, each in state.memories.items()}
+    return lines, names, state.learned, memories, [each.verdict for each in state.findings]

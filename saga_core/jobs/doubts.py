@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, field
+from cachetools import LRUCache
 
 from saga_core.background import DONE, Step
 from saga_core.errors import NotFound, UpstreamError
 from saga_core.jobs.asking import Asking
-from saga_core.jobs.personas import introduced
+from saga_core.jobs.personas import introduced, was_merged
 from saga_core.jobs.views import FollowingJob
 from saga_core.language import detect, language_of
 from saga_core.model import ONE, ONE_PERSON, TWO, Delta, Event, Kind, Source, Turn, WorldState, deltas
@@ -68,7 +69,7 @@ class DoubtsJob(FollowingJob):
 
     reader: OnePersonReader | None
     asking: Asking
-    _looked: dict[str, _Looked] = field(factory=dict)
+    _looked: LRUCache[str, _Looked] = field(factory=lambda: LRUCache(_KEPT))
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Look at the turn before the last one, which is part of the story from now on."""
@@ -92,11 +93,11 @@ class DoubtsJob(FollowingJob):
             return DONE
 
     async def _look(self, live: LiveSession, turn: str) -> Step:
-        looked, state = self._of(live.session.id), await live.state(turn)
+        looked, state = self._looked.setdefault(live.session.id, _Looked()), await live.state(turn)
         people = frozenset(each.id for each in state.of_kind(Kind.CHARACTER))
         if people != looked.people:
             looked.people = people
-            root = await live.state(live.tree.ancestor_at(turn, 0).id)
+            root = await live.state(live.tree.root)
             for doubt in [*doubts(state), *await _disguises(live, turn, state)]:
                 is_new = doubt.key not in looked.known and doubt.late not in root.entities
                 if is_new and not _is_decided(live, state, doubt):
@@ -109,19 +110,15 @@ class DoubtsJob(FollowingJob):
         if not chosen:
             return DONE
         looked.asked = depth
-        answers = await self._answers(live, turn, state, chosen) if self.reader is not None else _unanswered(chosen)
+        answers = (
+            await self._answers(live, turn, state, chosen)
+            if self.reader is not None
+            else [(each, None, "") for each in chosen]
+        )
         for each in chosen:  # if the model failed, they are asked with the next question
             del looked.open[each.key]
         await self._record(live.session.id, turn, answers)
         return Step(done=1)
-
-    def _of(self, session: str) -> _Looked:
-        """What was looked at in a session, which is the latest one from now on."""
-        looked = self._looked.pop(session, None) or _Looked()
-        while len(self._looked) >= _KEPT:
-            del self._looked[next(iter(self._looked))]
-        self._looked[session] = looked
-        return looked
 
     async def _answers(
         self, live: LiveSession, turn: str, state: WorldState, chosen: Sequence[Doubt]
@@ -164,10 +161,6 @@ class DoubtsJob(FollowingJob):
         self._looked.pop(session, None)
 
 
-def _unanswered(chosen: Sequence[Doubt]) -> Sequence[tuple[Doubt, bool | None, str]]:
-    return [(each, None, "") for each in chosen]
-
-
 def _events(state: WorldState, language: str, doubt: Doubt, same: bool | None, words: str) -> Iterator[Event]:
     """The finding, after a merge that it explains, and its verdict if there is one."""
     if same:
@@ -190,10 +183,8 @@ async def _disguises(live: LiveSession, turn: str, state: WorldState) -> list[Do
 
 def _is_decided(live: LiveSession, state: WorldState, doubt: Doubt) -> bool:
     """Whether there is a finding about the two, or a merge of them that was undone."""
-    merged = deltas.Merged(doubt.late, doubt.early)
-    return any(each.key == doubt.key for each in state.findings) or any(
-        merged in delta.events for later in live.amendments.values() for delta in later
-    )
+    found = any(each.key == doubt.key for each in state.findings)
+    return found or was_merged(live, deltas.Merged(doubt.late, doubt.early))
 
 
 async def _story(live: LiveSession, turn: str, doubt: Doubt) -> str:

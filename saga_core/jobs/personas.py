@@ -84,7 +84,9 @@ async def _second(live: LiveSession, turn: str) -> str | None:
     those whose merge a person has undone, are left out."""
     state = await live.state(turn)
     found = second_person(state) or await _by_hands(live, turn, state)
-    if found is None or found in (await live.state(_root(live, turn))).entities or _parted(live, found, state):
+    if found is None or found in (await live.state(live.tree.root)).entities:
+        return None
+    if was_merged(live, deltas.Merged(found, state.player)):
         return None
     return found
 
@@ -100,12 +102,8 @@ async def _by_hands(live: LiveSession, turn: str, state: WorldState) -> str | No
     return player_by_hands(state, path)
 
 
-def _root(live: LiveSession, turn: str) -> str:
-    return live.tree.ancestor_at(turn, 0).id
-
-
-def _parted(live: LiveSession, second: str, state: WorldState) -> bool:
-    merged = deltas.Merged(second, state.player)
+def was_merged(live: LiveSession, merged: deltas.Merged) -> bool:
+    """Whether the two were merged after a turn, even if that was undone."""
     return any(merged in delta.events for later in live.amendments.values() for delta in later)
 
 

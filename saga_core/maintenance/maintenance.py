@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
 
 from attrs import define
 
+from saga_core.imports import Source
+from saga_core.maintenance.forget import Gone, forget_name, forget_sessions, leave_no_trace, sessions_of
+from saga_core.maintenance.importing import ImportOptions, ImportResult, import_files, stop_imports
+from saga_core.maintenance.story_path import StoryPath, story_path
 from saga_core.maintenance.tools import Tools
+from saga_core.maintenance.transfer import SessionFile, export_session, import_session
+from saga_core.maintenance.trash import TrashedSession, discard, empty_trash, list_trash, put_in_trash, restore
+from saga_core.maintenance.verify import Verification, repair, settle, verify
 from saga_core.model import Session
-
-if TYPE_CHECKING:
-    from saga_core.imports import Source
-    from saga_core.maintenance.forget import Gone
-    from saga_core.maintenance.importing import ImportOptions, ImportResult
-    from saga_core.maintenance.story_path import StoryPath
-    from saga_core.maintenance.transfer import SessionFile
-    from saga_core.maintenance.trash import TrashedSession
-    from saga_core.maintenance.verify import Verification
 
 
 @define(eq=False)
 class Maintenance:
-    """Operations on the data as a whole. Sessions can be played meanwhile. Modules are imported on first use."""
+    """Operations on the data as a whole. Sessions can be played meanwhile."""
 
     tools: Tools
 
@@ -32,20 +29,14 @@ class Maintenance:
         Pending work is done first, for at most ``patience`` seconds. Raises ``NotFound``, and ``StoreError`` if the
         list of sessions cannot be read.
         """
-        from saga_core.maintenance.verify import verify
-
         return await verify(self.tools, session, patience=patience)
 
     async def repair(self, verdict: Verification, session: str | None = None) -> Verification:
         """Repair the findings of a verdict that can be repaired, and verify again."""
-        from saga_core.maintenance.verify import repair
-
         return await repair(self.tools, verdict, session)
 
     async def settle(self, seconds: float) -> None:
         """Do the pending work on views, even if the engine was opened without resuming it."""
-        from saga_core.maintenance.verify import settle
-
         await settle(self.tools, seconds)
 
     async def differences(self, session_id: str) -> list[str]:
@@ -64,8 +55,6 @@ class Maintenance:
 
         Whatever was imported stays, and the rest is reported as refused.
         """
-        from saga_core.maintenance.importing import stop_imports
-
         return stop_imports(self.tools)
 
     async def rebuild(self, session_id: str) -> None:
@@ -79,14 +68,10 @@ class Maintenance:
 
     async def put_in_trash(self, session_id: str) -> TrashedSession:
         """Delete a session so that the deletion can be undone for a day. Raises ``NotFound`` and ``StoreError``."""
-        from saga_core.maintenance.trash import put_in_trash
-
         return await put_in_trash(self.tools, session_id)
 
     async def trash(self) -> list[TrashedSession]:
         """The deleted sessions that can be restored, the latest deletion first."""
-        from saga_core.maintenance.trash import list_trash
-
         return await list_trash(self.tools.stores.state, self.tools.clock.now())
 
     async def restore(self, session_id: str) -> Session:
@@ -94,20 +79,14 @@ class Maintenance:
 
         Raises ``NotFound`` if it is not in the trash, and ``QuotaExceeded`` if its owner's key allows no more sessions.
         """
-        from saga_core.maintenance.trash import restore
-
         return await restore(self.tools, session_id)
 
     async def discard(self, session_id: str) -> None:
         """Remove a deleted session for good. Raises ``NotFound`` if it is not in the trash."""
-        from saga_core.maintenance.trash import discard
-
         await discard(self.tools.stores.state, session_id)
 
     async def empty_trash(self, owner: str | None = None) -> int:
         """Remove what was deleted more than a day ago, or all of an owner's, for good."""
-        from saga_core.maintenance.trash import empty_trash
-
         return await empty_trash(self.tools.stores.state, self.tools.clock.now(), owner)
 
     def export_session(self, session_id: str) -> AsyncIterator[bytes]:
@@ -115,8 +94,6 @@ class Maintenance:
 
         Raises ``NotFound`` and ``StoreError``.
         """
-        from saga_core.maintenance.transfer import export_session
-
         return export_session(self.tools, session_id)
 
     async def import_session(self, file: SessionFile) -> Session:
@@ -124,8 +101,6 @@ class Maintenance:
 
         The session keeps its ids if its own id is free, and gets new ones otherwise. Raises ``StoreError``.
         """
-        from saga_core.maintenance.transfer import import_session
-
         async with self.tools.importing:
             return await import_session(self.tools, file)
 
@@ -134,8 +109,6 @@ class Maintenance:
 
         Raises ``NotFound`` and ``StoreError``.
         """
-        from saga_core.maintenance.story_path import story_path
-
         return await story_path(self.tools, session_id, head)
 
     async def import_files(self, files: Sequence[tuple[str, Source]], how: ImportOptions) -> ImportResult:
@@ -143,8 +116,6 @@ class Maintenance:
 
         Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
         """
-        from saga_core.maintenance.importing import import_files
-
         return await import_files(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
@@ -152,8 +123,6 @@ class Maintenance:
 
         Raises ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
         """
-        from saga_core.maintenance.forget import forget_sessions
-
         return await forget_sessions(self.tools, sessions, trashed)
 
     async def forget_name(self, session_id: str, name: str) -> Gone:
@@ -161,18 +130,12 @@ class Maintenance:
 
         Raises ``NotFound``, and ``BadInput`` if the name is too short, does not occur, or is part of the world.
         """
-        from saga_core.maintenance.forget import forget_name
-
         return await forget_name(self.tools, session_id, name)
 
     async def sessions_of(self, owner: str) -> list[Session]:
         """The sessions of the API key with this fingerprint. Raises ``NotFound`` if there are none."""
-        from saga_core.maintenance.forget import sessions_of
-
         return await sessions_of(self.tools, owner)
 
     async def leave_no_trace(self) -> tuple[str, ...]:
         """Rewrite the files of all stores without the deleted data; return what may still hold it."""
-        from saga_core.maintenance.forget import leave_no_trace
-
         return await leave_no_trace(self.tools)

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from saga_core import codec
 from saga_core.errors import StoreError
 from saga_core.extraction import the_player
-from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
+from saga_core.imports import ROOT, Story, StoryLine
 from saga_core.journal import AT_ONCE, TurnEntry, keys, make_root, write_turns
 from saga_core.language import clean_name
 from saga_core.maintenance.tools import Tools
@@ -123,8 +123,10 @@ async def grow_story(tools: Tools, story: Story, place: StoryPlace) -> int:
         known = _known(live.tree, story)
         now = tools.clock.now()
         root_state = await live.state(live.tree.root)
-        states = {known[turn.parent]: await live.state(known[turn.parent]) for turn in _ends(story, known)}
-        tree = Tree(live.tree.session, live.tree.root, dict(live.tree.nodes), {k: [*v] for k, v in _children(live)})
+        ends = [known[turn.parent] for at, turn in enumerate(story.turns) if at not in known and turn.parent in known]
+        states = {turn: await live.state(turn) for turn in ends}
+        children = {turn: [*below] for turn, below in live.tree.children.items()}
+        tree = Tree(live.tree.session, live.tree.root, dict(live.tree.nodes), children)
         entries = await _entries(tools, story, known, tree, root_state, live.world, now, states)
         ids = known | {number: entry.turn.id for number, entry in entries.items()}
         timelines = [
@@ -173,15 +175,6 @@ async def _append_in_parts(
             )
     more = {keys.timeline(session.id, each.name): codec.encode(each) for each in timelines}
     await write_turns(tools.stores.state, session, turns, beside=told, more=more)
-
-
-def _children(live: LiveSession) -> Sequence[tuple[str, list[str]]]:
-    return list(live.tree.children.items())
-
-
-def _ends(story: Story, known: dict[int, str]) -> list[StoryTurn]:
-    """The turns that the journal lacks but whose parent it has."""
-    return [turn for number, turn in enumerate(story.turns) if number not in known and turn.parent in known]
 
 
 async def _entries(

@@ -56,15 +56,10 @@ class Discrepancy:
 
 async def mend(findings: Iterable[Discrepancy]) -> int:
     """Repair the findings that can be repaired, calling each ``mend`` once. Returns the number of findings repaired."""
-    mends: dict[int, Mend] = {}
-    count = 0
-    for finding in findings:
-        if finding.mend is not None:
-            mends.setdefault(id(finding.mend), finding.mend)
-            count += 1
-    for each in mends.values():
+    mends = [finding.mend for finding in findings if finding.mend is not None]
+    for each in dict.fromkeys(mends):
         await each()
-    return count
+    return len(mends)
 
 
 _ROWS = 512
@@ -134,9 +129,9 @@ class JournalAudit:
         missing: dict[Key, bytes] = {}
         astray: list[str] = []
         unplaced: list[str] = []
-        async for turns in self._pages():
+        async for page in pages(self.journal.kv, ("turn", self.session.id), _ROWS):
             expected: dict[Key, bytes] = {}
-            for turn in turns:
+            for turn in (codec.decode(raw, Turn) for _, raw in page):
                 node = self.tree.nodes.get(turn.id)
                 if node is None:
                     unplaced.append(turn.id)
@@ -173,23 +168,14 @@ class JournalAudit:
             ]
         return found
 
-    async def _pages(self) -> AsyncIterator[list[Turn]]:
-        async for page in pages(self.journal.kv, ("turn", self.session.id), _ROWS):
-            yield [codec.decode(raw, Turn) for _, raw in page]
-
     async def _checkpoints(self) -> None:
         """Compare each stored state with the fold from the opening."""
         known: dict[str, WorldState] = {}
-        wrong: list[str] = []
         stored = [row async for row in rows(self.journal.kv, ("state", self.session.id), _ROWS)]
-        for turn in sorted(
-            (key[2] for key, _ in stored if key[2] in self.tree), key=lambda at: self.tree.get(at).depth
-        ):
+        kept = [key[2] for key, _ in stored if key[2] in self.tree]
+        for turn in sorted(kept, key=lambda at: self.tree.get(at).depth):
             known[turn] = await self._folded(turn, known)
-        for key, raw in stored:
-            if key[2] not in known or _read(raw) != known[key[2]]:
-                wrong.append(key[2])
-        if wrong:
+        if wrong := [key[2] for key, raw in stored if key[2] not in known or _read(raw) != known[key[2]]]:
             gone = [keys.checkpoint(self.session.id, turn) for turn in wrong]
             self._found(
                 f"{len(wrong)} stored states are not the fold of their turns",
@@ -364,20 +350,13 @@ class _Views:
             for what in told
         ]
 
-    _render: Mend = field(init=False)
-    _lore: Mend = field(init=False)
+    async def _render(self) -> None:
+        async with self.tools.supervisor.exclusive(self.session.id):
+            self.tools.live.forget(self.session.id)
+            await self.tools.projector.rebuild(await self.tools.live.get(self.session.id))
 
-    def __attrs_post_init__(self) -> None:
-        # One function object each, so that a repair that several findings share runs once.
-        async def render() -> None:
-            async with self.tools.supervisor.exclusive(self.session.id):
-                self.tools.live.forget(self.session.id)
-                await self.tools.projector.rebuild(await self.tools.live.get(self.session.id))
-
-        async def lore() -> None:
-            await self.tools.projector.renew_lore(await self.tools.live.get(self.session.id))
-
-        self._render, self._lore = render, lore
+    async def _lore(self) -> None:
+        await self.tools.projector.renew_lore(await self.tools.live.get(self.session.id))
 
 
 async def _lore(tools: Tools, live: LiveSession) -> list[str]:
@@ -431,8 +410,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Discrepancy]:
         for scope in scopes:
             if scope not in belongs:
                 yield Discrepancy("", name, f"{scope}: belongs to no session", partial(store.drop, scope))
-    marks = [key for key, _ in await _all(tools, ("viewmark",))]
-    for mark in marks:
+    for mark, _ in await _all(tools, ("viewmark",)):
         if mark[1] not in known:
             yield Discrepancy("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
     unfinished = set(await tools.journal.unfinished())
@@ -460,38 +438,28 @@ async def _cut_off(tools: Tools, session: str) -> Discrepancy | None:
 async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Discrepancy]:
     """Yield findings for records of sessions without a session record, left by an interrupted import or removal."""
     for name in ("turn", "node", "timeline", *keys.BESIDE):
-        stray: dict[str, list[Key]] = {}
-        for key, _ in await _all(tools, (name,)):
-            stray.setdefault(key[1], []).append(key)
-        for session in await _nobodys(tools, sorted(stray.keys() - unfinished)):
-            found = stray[session]
-            yield Discrepancy(
-                "",
-                "journal",
-                f"{len(found)} {name} records of {session}, which is no session",
-                _gone_with(tools, session, found),
-            )
+        for session, found in (await _nobodys(tools, name, unfinished, lambda key, _: key[1])).items():
+            what = f"{len(found)} {name} records of {session}, which is no session"
+            yield Discrepancy("", "journal", what, _gone_with(tools, session, found))
     for name in ("reply", "begin", "said"):
-        leads: dict[str, list[Key]] = {}
-        for key, raw in await _all(tools, (name,)):
-            leads.setdefault(_leads_to(raw), []).append(key)
-        nobodys = await _nobodys(tools, sorted(leads.keys() - unfinished))
-        nowhere = [key for session in nobodys for key in leads[session]]
-        if nowhere:
-            yield Discrepancy(
-                "",
-                "journal",
-                f"{len(nowhere)} {name} entries lead to no session",
-                partial(delete_rows, tools.stores.state, nowhere),
-            )
+        lost = await _nobodys(tools, name, unfinished, lambda _, raw: _leads_to(raw))
+        if nowhere := [key for found in lost.values() for key in found]:
+            what = f"{len(nowhere)} {name} entries lead to no session"
+            yield Discrepancy("", "journal", what, partial(delete_rows, tools.stores.state, nowhere))
 
 
-async def _nobodys(tools: Tools, sessions: Iterable[str]) -> list[str]:
-    """The ids that are no sessions. A session that is being imported is left out: its own record is written last."""
+async def _nobodys(
+    tools: Tools, name: str, unfinished: set[str], of: Callable[[Key, bytes], str]
+) -> dict[str, list[Key]]:
+    """The keys of a kind by what should be their session and is none. A session that is being imported is left out: its
+    own record is written last."""
+    found: dict[str, list[Key]] = {}
+    for key, raw in await _all(tools, (name,)):
+        found.setdefault(of(key, raw), []).append(key)
     # Check the locks first: an import that ends in between has its record by the time the records are read.
-    left = [session for session in sessions if session not in tools.supervisor.locks]
+    left = [session for session in sorted(found.keys() - unfinished) if session not in tools.supervisor.locks]
     known = await tools.journal.session_ids()
-    return [session for session in left if session not in known]
+    return {session: found[session] for session in left if session not in known}
 
 
 def _gone_with(tools: Tools, session: str, doomed: list[Key]) -> Mend:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from saga_core.language import language_of, without_signs
@@ -59,26 +59,18 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     on what looks like a form. Without anything to tell, the text is empty.
     """
     words = page_words(language)
-    bodies = {
-        "state.md": _then(state, words),
-        "relations.md": _told(_relations(state, words), words),
-        "story.md": _told(_story(state, words), words),
-        "lore.md": _told(_lore(state, world, words, set(state.present)), words),
-    }
-    if not (bodies["relations.md"] or bodies["story.md"] or bodies["lore.md"] or _dead(state, words)):
+    relations, story, lore = (
+        _told(body, words)
+        for body in (_relations(state, words), _story(state, words), _lore(state, world, words, set(state.present)))
+    )
+    if not (relations or story or lore or _dead(state, words)):
         return ""
-    kept: list[str] = []
-    spent = 0
-    story = bodies["story.md"].rstrip().splitlines()
     reserved = min(int(limit * _STORY_SHARE), sum(count(line) + 1 for line in story))
-    for name in ("state.md", "relations.md", "lore.md"):
-        for line in bodies[name].rstrip().splitlines():
-            cost = count(line) + 1
-            if spent + cost > limit - reserved:
-                break
-            kept.append(line)
-            spent += cost
-    room = limit - spent
+    kept, room = list[str](), limit
+    for body in (_then(state, words).splitlines(), relations, lore):
+        lines, spent = _fitting(body, count, room - reserved)
+        kept += lines
+        room -= spent
     head = count(story[0]) + 1 if story else 0
     if story and sum(count(line) + 1 for line in story) > room:
         within = story_within(state, _STORY_TURNS, room - head, lambda line: count(f"- {line}"))
@@ -86,27 +78,32 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     return without_signs("\n".join([*kept, *story]), TOKENS)
 
 
-def _told(body: str, words: Mapping[str, str]) -> str:
-    """A page's body without the sections that say that there is nothing."""
+def _fitting(lines: Sequence[str], count: Callable[[str], int], limit: int) -> tuple[list[str], int]:
+    """The first lines, with at most ``limit`` tokens together, and how many tokens they have."""
+    kept, spent = list[str](), 0
+    for line in lines:
+        cost = count(line) + 1
+        if spent + cost > limit:
+            break
+        kept.append(line)
+        spent += cost
+    return kept, spent
+
+
+def _told(body: str, words: Mapping[str, str]) -> list[str]:
+    """The lines of a page's body without the sections that say that there is nothing."""
     lines: list[str] = []
     for line in body.splitlines():
         if line == f"- {words['nothing']}":
             lines.pop()
         else:
             lines.append(line)
-    return "\n".join(lines)
+    return lines
 
 
 def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
     """Return the author's description of the world: whole lines, at most ``limit`` tokens. It never changes."""
-    kept: list[str] = []
-    spent = 0
-    for line in world.description.splitlines():
-        cost = count(line) + 1
-        if spent + cost > limit:
-            break
-        kept.append(line)
-        spent += cost
+    kept, _ = _fitting(world.description.splitlines(), count, limit)
     return without_signs("\n".join(kept).strip(), TOKENS)
 
 
@@ -144,20 +141,19 @@ def _dead(state: WorldState, words: Mapping[str, str]) -> list[str]:
 
 
 def _relations(state: WorldState, words: Mapping[str, str]) -> str:
-    lines = [f"## {words['relations']}"]
-    for (source, target), relation in state.relations.items():
-        lines.append(f"- {state.name(source)} → {state.name(target)}: {relation.type} ({relation.strength:+d})")
-    if len(lines) == 1:
-        lines.append(f"- {words['nothing']}")
-    return "\n".join(lines) + "\n"
+    lines = [
+        f"{state.name(source)} → {state.name(target)}: {relation.type} ({relation.strength:+d})"
+        for (source, target), relation in state.relations.items()
+    ]
+    return _section("relations", lines, words)
 
 
 def _story(state: WorldState, words: Mapping[str, str]) -> str:
-    lines = [f"## {words['story']}"]
-    lines += [f"- {text}" for text in story_lines(state, _STORY_TURNS)]
-    if len(lines) == 1:
-        lines.append(f"- {words['nothing']}")
-    return "\n".join(lines) + "\n"
+    return _section("story", story_lines(state, _STORY_TURNS), words)
+
+
+def _section(name: str, lines: Sequence[str], words: Mapping[str, str]) -> str:
+    return "\n".join([f"## {words[name]}", *(f"- {line}" for line in lines or [words["nothing"]])]) + "\n"
 
 
 def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Collection[str] = ()) -> str:
