@@ -15,7 +15,7 @@ from saga_core.background import Supervisor
 from saga_core.billing import price
 from saga_core.config import Review, Settings
 from saga_core.errors import NotSupported
-from saga_core.jobs.extraction import AHEAD, ExtractionJob, Window, unreported, windows_of
+from saga_core.jobs.extraction import AHEAD, ExtractionJob, Window, windows_of
 from saga_core.journal import Ledger
 from saga_core.model import TurnNode
 from saga_core.ports import Usage
@@ -137,7 +137,7 @@ class Backfill:
         return [
             node
             for node in live.tree.path(end)
-            if unreported(node) and not live.extracted(node.id) and node.id not in failed
+            if node.unreported and not live.extracted(node.id) and node.id not in failed
         ]
 
     def _failed(self, live: LiveSession) -> set[str]:

@@ -14,7 +14,7 @@ from attrs import asdict, define, frozen
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
 from saga_core.errors import BadInput, NotSupported
 from saga_core.jobs.backfill import Backfill
-from saga_core.jobs.extraction import ExtractionJob, unreported
+from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import ReviewsJob
 from saga_core.jobs.vectors import VectorsJob
@@ -198,4 +198,4 @@ def _path_below(live: LiveSession, turn: str | None) -> list[str]:
             return []
         depth = live.tree.get(turn).depth
     nodes = [node for node in live.tree.path(live.head) if node.depth > depth]
-    return [node.id for node in nodes if unreported(node) or (turn is not None and live.extracted(node.id))]
+    return [node.id for node in nodes if node.unreported or (turn is not None and live.extracted(node.id))]

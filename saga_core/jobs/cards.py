@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from attrs import define, field
+from cachetools import LRUCache
 
 from saga_core.background import DONE, Job, Step
 from saga_core.errors import NotFound, UpstreamError
@@ -30,7 +31,7 @@ log = logging.getLogger("saga.jobs")
 CARDS = "extraction.cards"
 """The degraded mode in which cards are not read, because the model cannot be asked or does not answer."""
 _KEPT = 256
-"""Readings that are kept, and cards that may wait. The oldest reading is dropped."""
+"""Readings that are kept, and cards that may wait. The reading used least recently is dropped."""
 _LEAST = 40
 """Characters of a text that is worth a question."""
 
@@ -47,7 +48,7 @@ class CardsJob(Job):
     asking: Asking
     _cards: dict[str, str] = field(factory=dict)
     """Session -> the text that is to be read."""
-    _read: dict[bytes, CardReading] = field(factory=dict)
+    _read: LRUCache[bytes, CardReading] = field(factory=lambda: LRUCache(_KEPT))
 
     def began(self, session: str, card: str) -> None:
         """Read the card of a session whose first turn was recorded."""
@@ -82,15 +83,11 @@ class CardsJob(Job):
 
     async def _reading(self, live: LiveSession, card: str, reader: CardReader) -> CardReading:
         key = blake2b(card.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        found = self._read.get(key)
-        if found is not None:
+        if (found := self._read.get(key)) is not None:
             return found
-
         language = detect(card, live.world.language)
         paid = self.asking.paid(live, live.tree.root)
         found = await reader.read(card, language, before_call=self.asking.before_call, paid=paid)
-        while len(self._read) >= _KEPT:
-            del self._read[next(iter(self._read))]
         self._read[key] = found
         self.asking.counters.add("cards.read")
         return found

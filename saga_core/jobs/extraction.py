@@ -48,7 +48,6 @@ from saga_core.state_block import StateReading, merged
 
 if TYPE_CHECKING:
     from saga_core.extraction import Extractor, WindowTurn
-    from saga_core.model_calls import Paid
 
 
 # -- windows ---------------------------------------------------------------------------------------------------
@@ -154,18 +153,13 @@ _DECLARED = (deltas.TrackersDeclared, deltas.ProfileChosen, deltas.WorldSeen)
 _NAMED_BY_BLOCK = (Renamed, Introduced, deltas.Played, deltas.Merged)
 
 
-def unreported(node: TurnNode) -> bool:
-    """Whether the turn is part of the story, and its changes were not reported, or not completely."""
-    return node.status in (ReportStatus.FALLBACK, ReportStatus.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
-
-
 def is_news(live: LiveSession, turn: str) -> bool:
     """Whether a turn was neither reported nor read, and was not imported. Imported turns are read on request.
 
     A turn also counts as read if the result waits for a person.
     """
     node = live.tree.get(turn)
-    return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
+    return node.unreported and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
 
 
 @frozen
@@ -374,20 +368,17 @@ class ExtractionJob(FollowingJob):
 
     async def resume(self) -> None:
         """Start reading the turns that the journal notes as wanted."""
-        found = set()
-        for session, turn, wanted in await self.journal.jobs():
-            if wanted is not None:
-                self._backlog(session).wanted[turn] = wanted
-                found.add(session)
-        for session in found:
-            self.kick(session)
+        await self.take_up(None)
 
-    async def take_up(self, session: str) -> None:
-        """Start reading the turns of a session that the journal notes as wanted."""
-        found = {turn: wanted for _, turn, wanted in await self.journal.jobs(session) if wanted is not None}
-        if found:
-            self._backlog(session).wanted.update(found)
-            self.kick(session)
+    async def take_up(self, session: str | None) -> None:
+        """Start reading the turns that the journal notes as wanted, of one session or of all."""
+        found = set[str]()
+        for each, turn, wanted in await self.journal.jobs(session):
+            if wanted is not None:
+                self._backlog(each).wanted[turn] = wanted
+                found.add(each)
+        for each in found:
+            self.kick(each)
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, PendingWork]:
         """Those of ``turns`` that were wanted before, and those that nobody reported."""
@@ -429,15 +420,18 @@ class ExtractionJob(FollowingJob):
     async def again(self, session: str, turns: Sequence[str], *, waits: bool | None = None) -> None:
         """Read ``turns`` again, whatever is known of them. ``waits`` says whether the answers wait for a person."""
         wanted = {turn: PendingWork(True, asked=True, waits=waits) for turn in turns}
-        # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
-        queued = self.views.queued(session)
-        await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
+        await self._note(session, wanted)
         backlog = self._backlog(session)
         backlog.wanted.update(wanted)
         for turn in turns:
             backlog.hear_again(turn)
         self.kick(session)
         self.scheduler.retry_now(self, session)
+
+    async def _note(self, session: str, wanted: Mapping[str, PendingWork]) -> None:
+        # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
+        queued = self.views.queued(session)
+        await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
 
     async def forgive(self, session: str, turns: Iterable[str]) -> None:
         """Forget that these turns could not be read, and that the model could not read several at once."""
@@ -714,14 +708,11 @@ class ExtractionJob(FollowingJob):
         tries = old.tries + 1
         answered = isinstance(error, ModelCallFailed) and (error.answered or self.automatic)
         failed = answered or tries >= TRIES
-        fresh = evolve(old, tries=tries, reason=self.reason(error), failed=failed)
-        backlog.wanted[turn] = fresh
-        if turn not in self.views.queued(backlog.session):
-            # The job of a queued turn says that its views are due. What it wants is noted once they are rendered.
-            try:
-                await self.journal.change_jobs(backlog.session, (), {turn: fresh})
-            except StoreError as unsaid:
-                log.warning("session %s: failure of turn %s cannot be noted", backlog.session, turn, exc_info=unsaid)
+        backlog.wanted[turn] = fresh = evolve(old, tries=tries, reason=self.reason(error), failed=failed)
+        try:
+            await self._note(backlog.session, {turn: fresh})
+        except StoreError as unsaid:
+            log.warning("session %s: failure of turn %s cannot be noted", backlog.session, turn, exc_info=unsaid)
         return not answered
 
     def reason(self, error: Exception) -> str:

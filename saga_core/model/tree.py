@@ -260,6 +260,12 @@ class TurnNode:
     told: tuple[str, ...] = ()
     """Names of the lore entries with their own schedule that this turn's context included."""
 
+    @property
+    def unreported(self) -> bool:
+        """Whether the turn is part of the story, and its changes were not reported, or not completely."""
+        lacks = self.status in (ReportStatus.FALLBACK, ReportStatus.CUT)
+        return lacks and self.kind not in (TurnKind.SIDE, TurnKind.ROOT)
+
 
 _KINDS = {kind.value: kind for kind in TurnKind}
 _STATUSES = {status.value: status for status in ReportStatus}

@@ -253,7 +253,7 @@ class Prompting:
             return "", None
         if pin.reason == "turns":
             pin = await self._by_turns(live, parent, pin.language)
-        return await self.texts.shown(live, memory, pin.turn, language_of(pin.language).tag)
+        return await self.texts.of_pages(live, memory, pin.turn, language_of(pin.language).tag, sent=False)
 
     def _has_pages(self) -> bool:
         config = self.settings.config
@@ -481,29 +481,23 @@ class PrefixTexts:
             self._authored[world.digest] = text
         return text
 
-    async def of_pages(self, live: LiveSession, memory: HeldMemory, turn: str, language: str) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. Later amendments of the turn are told as changes."""
-        rendered = self._rendered.get((turn, language))
-        if rendered is None:
-            page = await self.memories.page(live.session.id, memory, turn, language)
-            if page is None:
-                page = PinnedPage(*await self._render(live, turn, language))
-                memory.fresh[turn, language] = page  # stored with the turn, because a prompt contains it from now on
-            rendered = page.text, page.state
-            self._rendered[turn, language] = rendered
-        return rendered
-
-    async def shown(self, live: LiveSession, memory: HeldMemory, turn: str, language: str) -> tuple[str, WorldState]:
-        """Like ``of_pages``, but read-only: pages that are not stored are rendered without being stored."""
-        rendered = self._rendered.get((turn, language))
-        if rendered is not None:
+    async def of_pages(
+        self, live: LiveSession, memory: HeldMemory, turn: str, language: str, *, sent: bool = True
+    ) -> tuple[str, WorldState]:
+        """The pages of a turn, and the state that they show. Later amendments of the turn are told as changes. Unless
+        they are ``sent``, pages that are not stored yet are not stored either."""
+        if (rendered := self._rendered.get((turn, language))) is not None:
             return rendered
         page = await self.memories.page(live.session.id, memory, turn, language)
-        return (page.text, page.state) if page is not None else await self._render(live, turn, language)
-
-    async def _render(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
-        state = await live.state(turn)
-        return render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max), state
+        if page is None:
+            state = await live.state(turn)
+            text = render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max)
+            if not sent:
+                return text, state
+            # Stored with the turn, because a prompt contains it from now on.
+            memory.fresh[turn, language] = page = PinnedPage(text, state)
+        self._rendered[turn, language] = page.text, page.state
+        return page.text, page.state
 
     def forget(self) -> None:
         """Forget all rendered texts, so that they are rendered again."""

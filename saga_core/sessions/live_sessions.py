@@ -17,14 +17,12 @@ from saga_core.journal import Journal
 from saga_core.language import fold_name
 from saga_core.model import (
     Delta,
-    ReportStatus,
     Review,
     Session,
     Source,
     Timeline,
     Tree,
     Turn,
-    TurnKind,
     TurnNode,
     WorldState,
     deltas,
@@ -236,12 +234,7 @@ class LiveSession:
 
     def unread(self, head: str) -> int:
         """Return the number of turns on the path to ``head`` that were not fully reported and not read by a model."""
-        return sum(
-            node.status in (ReportStatus.FALLBACK, ReportStatus.CUT)
-            and node.kind not in (TurnKind.ROOT, TurnKind.SIDE)
-            and not self.extracted(node.id)
-            for node in self.tree.upwards(head)
-        )
+        return sum(node.unreported and not self.extracted(node.id) for node in self.tree.upwards(head))
 
     async def _base(self, turn_id: str) -> tuple[list[str], WorldState]:
         """Return the turns below the nearest cached state, checkpoint or opening, and that state."""

@@ -8,7 +8,7 @@ import pytest
 
 from saga_backends.tokens.estimate import EstimateCounter
 from saga_core.extraction import Extractor
-from saga_core.jobs.extraction import read_turn, unreported
+from saga_core.jobs.extraction import read_turn
 from saga_core.model import Delta, Introduced, Mentioned, ReportStatus, Source, TurnKind, TurnNode
 from saga_core.model.deltas import HpChanged
 from saga_core.model.entities import Kind
@@ -32,7 +32,7 @@ from tests.core.sessions.stage import Stage, tell
     ],
 )
 def test_turns_of_the_story_whose_changes_nobody_reported(kind: TurnKind, status: ReportStatus, is_so: bool) -> None:
-    assert unreported(TurnNode("t", "r", 1, 0.0, kind, status=status)) is is_so
+    assert TurnNode("t", "r", 1, 0.0, kind, status=status).unreported is is_so
 
 
 async def read(live: LiveSession, turn: str, answer: str) -> Delta:
