@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
-
-from attrs import fields
 
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.language import match_name, match_text
 from saga_core.model import HABITS, Delta, Entity, Event, WorldState, deltas
-from saga_core.sessions import LiveSession
+from saga_core.sessions import LiveSession, ids_in
 
-_CHUNK = 256
-"""Turns that are read before the event loop gets control again."""
 _HISTORY = 60
 """The largest number of history rows. The latest are kept."""
 
@@ -86,26 +81,18 @@ def _knowledge(state: WorldState, entity: Entity) -> list[dict[str, Any]]:
 async def _history(live: LiveSession, turn: str, state: WorldState, entity: str) -> list[dict[str, Any]]:
     """Return the latest turns that changed an entity, latest first."""
     ids = frozenset({entity, *(former for former, into in state.merged.items() if into == entity)})
-    path = [node.id for node in live.tree.upwards(turn)]
     found: list[dict[str, Any]] = []
-    for start in range(0, len(path), _CHUNK):
-        for each in await live.journal.turns(live.session.id, path[start : start + _CHUNK]):
-            events = tuple(event for event in live.effective(each).events if _names(event, ids))
-            if events:
-                rows = to_plain(Delta(events)).get("events", [])
-                found.append({"turn": each.depth, "turn_id": each.id, "events": rows})
-        if len(found) >= _HISTORY:
-            break
-        await asyncio.sleep(0)
-    return found[:_HISTORY]
+    async for each in live.each_turn([node.id for node in live.tree.upwards(turn)]):
+        if events := tuple(event for event in live.effective(each).events if _names(event, ids)):
+            rows = to_plain(Delta(events)).get("events", [])
+            found.append({"turn": each.depth, "turn_id": each.id, "events": rows})
+            if len(found) == _HISTORY:
+                break
+    return found
 
 
 def _names(event: Event, ids: frozenset[str]) -> bool:
     """Whether an event concerns one of these ids: one of its fields is or contains the id. What SAGA learned of the
     narrator is kept with the player, and is nothing that happened to her."""
-    if isinstance(event, deltas.AttributeSet) and event.name in HABITS:
-        return False
-    values = [getattr(event, each.name) for each in fields(type(event))]
-    return any(value in ids for value in values if isinstance(value, str)) or any(
-        not ids.isdisjoint(value) for value in values if isinstance(value, tuple)
-    )
+    habit = isinstance(event, deltas.AttributeSet) and event.name in HABITS
+    return not habit and not ids.isdisjoint(ids_in(event))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Set
 from typing import Any
 
@@ -15,8 +14,6 @@ from saga_core.projection import StateLine, StateLineKey, elsewhere, state_lines
 from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
-_CHUNK = 256
-"""Turns that are read before the event loop gets control again."""
 
 
 @frozen
@@ -79,10 +76,8 @@ class LineOrigins:
         after = live.tree.get(known.turn).depth + 1 if known.turn else 0
         ids = [node.id for node in live.tree.path(turn) if node.depth >= after]
         fresh = _Known(turn, revision, dict(known.origins), dict(known.notes))
-        for start in range(0, len(ids), _CHUNK):
-            for each in await live.journal.turns(live.session.id, ids[start : start + _CHUNK]):
-                _read(live, each, fresh)
-            await asyncio.sleep(0)
+        async for each in live.each_turn(ids):
+            _read(live, each, fresh)
         self._known[live.session.id] = fresh
         return fresh
 

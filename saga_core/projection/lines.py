@@ -17,8 +17,8 @@ from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whos
 #
 # The values of a story's trackers: whose they are, and which of them the narrator is told.
 
-_NEAR = 10
-"""The part of a range that is near a limit: a tenth."""
+_TENTH = 10
+"""The part of a range that is near a limit."""
 
 
 @frozen
@@ -60,7 +60,7 @@ class CountedValue:
             least, most = tracker.limits
             if not isinstance(value, int) or (least is None and most is None):
                 return False
-            near = max(1, ((most or 0) - (least or 0)) // _NEAR) if least is not None and most is not None else 1
+            near = max(1, ((most or 0) - (least or 0)) // _TENTH) if least is not None and most is not None else 1
             return (least is not None and value - least <= near) or (most is not None and most - value <= near)
         return tracker.told is Telling.ALWAYS
 

@@ -100,7 +100,7 @@ class Perspectives:
                 events = tuple(each for event in delta.events if (each := _known(event, seen, ids, unseen, path)))
                 for event in events:
                     if seen or not isinstance(event, (deltas.Introduced, *_ALWAYS)):
-                        unmet.difference_update(_ids_in(event))
+                        unmet.difference_update(ids_in(event))
                     elif isinstance(event, deltas.Introduced) and event.id not in view.entities:
                         unmet.add(event.id)
                 view = fold(view, Delta(events), turn=at, depth=node.depth)
@@ -139,7 +139,7 @@ _CURATED = (
 """What a curator writes about several turns, and plans of the narrator."""
 
 
-def _ids_in(event: Event) -> set[str]:
+def ids_in(event: Event) -> set[str]:
     """Return the texts in the fields of an event, the ids of entities among them."""
     values = [getattr(event, each.name) for each in fields(type(event))]
     return {text for value in values for text in (value if isinstance(value, tuple) else (value,)) if type(text) is str}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -62,6 +62,8 @@ _TURNS = 16
 _IMAGES = 4
 _FOLDED = 128
 """Turns that are folded before the event loop gets control again."""
+_READ = 256
+"""Turns that are read before the event loop gets control again."""
 _INDEXED = 32
 """Episodes that are indexed before the event loop gets control again."""
 
@@ -177,6 +179,13 @@ class LiveSession:
             (found,) = await self.journal.turns(self.session.id, [turn_id])
         self._turns[found.id] = found
         return found
+
+    async def each_turn(self, turns: Sequence[str]) -> AsyncIterator[Turn]:
+        """Yield complete turns. Only a slice of them is held, and other tasks run in between."""
+        for start in range(0, len(turns), _READ):
+            for turn in await self.journal.turns(self.session.id, turns[start : start + _READ]):
+                yield turn
+            await asyncio.sleep(0)
 
     def remember(self, state: WorldState) -> None:
         """Keep a state in the cache of the 64 most recently used."""

@@ -171,7 +171,7 @@ def _time(said: str, episodes: PathEpisodes, rows: list[dict[str, Any]], now: fl
     return {"first": then[0], "last": then[-1]} if then else None
 
 
-_TURNS, _LOOKED_AT = 5, 64
+_TURNS, _RANKED = 5, 64
 """Maximum turns in the result, and maximum turns found by words in which the literal text is searched."""
 _REMARKS = 5
 _ROWS = 12
@@ -285,7 +285,7 @@ def _of_turns(looking: Looking, text: str) -> Iterator[dict[str, Any]]:
     """Yield the turns of the path that match best."""
     live, context = looking.live, looking.context
     episodes = PathEpisodes(live.tree, live.episodes, looking.above)
-    ranked = list(episodes.search(text, _LOOKED_AT, frozenset()))
+    ranked = list(episodes.search(text, _RANKED, frozenset()))
     # A long turn that has the literal text may rank behind others with the same words.
     verbatim = [turn for turn in ranked if looking.wording.stands_in(spoken_of(episodes.text(turn)))]
     if not verbatim and looking.wording.short:  # high-ranked turns may have only the syllable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +24,6 @@ from saga_core.views.search import Knowledge, TurnItems
 from saga_core.world import World
 
 _EXCERPT = 80
-_AT_ONCE = 256
-"""Turns that are listed before the event loop gets control again."""
 
 
 @define(eq=False, kw_only=True)
@@ -92,24 +89,19 @@ class Views:
     async def tree(self, session_id: str) -> dict[str, Any]:
         """Return the whole tree, with short excerpts of the words and replies."""
         live = await self.directory.load(session_id)
-        ids = list(live.tree.nodes)
-        nodes: list[dict[str, Any]] = []
-        for start in range(0, len(ids), _AT_ONCE):  # complete turns are not held for longer than a slice
-            turns = await self.journal.turns(live.session.id, ids[start : start + _AT_ONCE])
-            nodes += [
-                {
-                    "id": turn.id,
-                    "parent": turn.parent,
-                    "depth": turn.depth,
-                    "kind": turn.kind.value,
-                    "at": turn.at,
-                    "user": turn.user[:_EXCERPT],
-                    "reply": turn.reply[:_EXCERPT],
-                    "status": live.effective(turn).status.value,
-                }
-                for turn in turns
-            ]
-            await asyncio.sleep(0)
+        nodes = [
+            {
+                "id": turn.id,
+                "parent": turn.parent,
+                "depth": turn.depth,
+                "kind": turn.kind.value,
+                "at": turn.at,
+                "user": turn.user[:_EXCERPT],
+                "reply": turn.reply[:_EXCERPT],
+                "status": live.effective(turn).status.value,
+            }
+            async for turn in live.each_turn(list(live.tree.nodes))
+        ]
         return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
 
     async def graph(self, session_id: str, turn: str | None = None) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -247,8 +246,6 @@ class SearchWords:
 
 
 _SESSIONS = 8
-_CHUNK = 256
-"""Turns that are read before yielding to the event loop."""
 _MEANT = deltas.Noted | deltas.Unnoted | deltas.LoreLearned | deltas.EventScheduled
 
 
@@ -303,11 +300,9 @@ class TurnItems:
         there = [node.id for node in tree.nodes.values() if node.kind is not TurnKind.SIDE]
         missing = [turn for turn in there if turn not in known or known[turn].later != amended.get(turn, ())]
         fresh: dict[str, _Read] = {}
-        for start in range(0, len(missing), _CHUNK):
-            for turn in await live.journal.turns(live.session.id, missing[start : start + _CHUNK]):
-                events = tuple(event for event in live.effective(turn).events if isinstance(event, _MEANT))
-                fresh[turn.id] = _Read(amended.get(turn.id, ()), events)
-            await asyncio.sleep(0)
+        async for turn in live.each_turn(missing):
+            events = tuple(event for event in live.effective(turn).events if isinstance(event, _MEANT))
+            fresh[turn.id] = _Read(amended.get(turn.id, ()), events)
         whole = {turn: fresh.get(turn) or known[turn] for turn in there if turn in fresh or turn in known}
         self._known[live.session.id] = whole
         return {turn: read.events for turn, read in whole.items() if read.events}

@@ -51,6 +51,18 @@ def room_of(path: Path) -> str:
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
+def test_a_module_names_nothing_twice() -> None:
+    """The second would count for the functions above it too, as happened where two modules became one."""
+    twice = []
+    for path in FILES:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        places = [place for node in body if isinstance(node, ast.Assign) for place in node.targets]
+        named = [each.id for place in places for each in ast.walk(place)
+                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]  # fmt: skip
+        twice += [f"{path.relative_to(ROOT)}: {name}" for name in set(named) if named.count(name) > 1]
+    assert twice == []
+
+
 def test_a_room_is_entered_by_its_face() -> None:
     past = [
         f"{path.relative_to(ROOT)}: {module}.{name}"

@@ -17,11 +17,11 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
 from saga_core.messages import Origin
 from saga_core.model import world_state
-from saga_core.model.entities import SCHEMA, Entity, Kind, Placement
+from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.model.tree import ReportStatus
 from saga_core.model.world_state import WorldState
 from saga_core.projection.lines import render_kv
-from saga_core.recall import episodes
+from saga_core.recall import episodes, graph_walk
 from saga_core.sessions import live_sessions
 from saga_core.transcript import INHERIT, matching
 from saga_core.transcript import identities as identity
@@ -92,7 +92,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"{background.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
     assert (extraction.AT_ONCE, extraction.NEAR) == (2, 1), "two at once in all, the turn behind it"
     assert episodes.REACH == 2, "two turns to each side"
-    assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
+    assert (len(Kind) + 1, len(graph_walk._WEIGHTS)) == (5, 10), "five node labels, lore among them; ten edge types"
 
 
 def test_the_sources_are_those_of_the_reader() -> None:

@@ -93,7 +93,7 @@ async def test_a_batch_that_fails_stays(saga: Saga, monkeypatch: pytest.MonkeyPa
     async def broken(*_: Any, **__: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(saga.parts.projector, "render", broken)
+    monkeypatch.setattr(type(saga.parts.projector), "render", broken)
     job.submit(session, turns[:1])
     with pytest.raises(OSError, match="disk full"):
         await job.step(session)

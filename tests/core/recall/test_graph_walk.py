@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.model.entities import SCHEMA
 from saga_core.recall.graph_walk import walk, weight_of
 from saga_core.stores.graph import Direction, Edge
 
@@ -142,8 +141,5 @@ async def test_bad_input_is_refused(hops: int, limit: int | None) -> None:
         await walk(Listed([]), "s", ["a"], hops=hops, limit=limit)
 
 
-def test_weights_come_from_the_schema() -> None:
-    assert {edge.type: weight_of(edge.type) for edge in SCHEMA.edges} == {
-        edge.type: edge.weight for edge in SCHEMA.edges
-    }
-    assert weight_of("INVENTED") == 0.3
+def test_interest_carries_over_an_edge_in_part_and_furthest_over_relations() -> None:
+    assert weight_of("RELATES_TO") == 0.9 > weight_of("LOCATED_AT") > weight_of("INVENTED") == 0.3

@@ -9,9 +9,11 @@ import pytest
 from saga_core.codec import decode, encode
 from saga_core.errors import BadInput
 from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
+from saga_core.projection.lines import CountedValue
 from saga_core.state_block import instruction, parse_block
 from saga_core.trackers import (
     NO_TRACKERS,
+    Count,
     Tracker,
     Trackers,
     UnreadableValue,
@@ -335,6 +337,12 @@ def test_states_and_deltas_with_trackers_are_stored_exactly() -> None:
     delta = Delta(events)
     state = after(OPENING, *events)
     assert decode(encode(delta), Delta) == delta and decode(encode(state), WorldState) == state
+
+
+def test_a_value_is_told_within_a_tenth_of_a_limit() -> None:
+    hunger = tracker("hunger", range="0..100", told="near-limit")
+    told = [at for at in (0, 10, 11, 89, 90, 100) if CountedValue(hunger, "", "", Count(at)).is_told(1)]
+    assert told == [0, 10, 90, 100]
 
 
 def test_what_nobody_said_is_unknown() -> None:

@@ -75,7 +75,7 @@ async def test_background_work_is_told_with_its_session_and_no_request(
         raise OSError("no room")
 
     lines.begin()
-    monkeypatch.setattr(client.server.saga.parts.projector, "render", fails)
+    monkeypatch.setattr(type(client.server.saga.parts.projector), "render", fails)
     reply = await client.chat(words("hello"))
     await client.post("/api/drain")
     failed = [line for line in lines() if line["logger"] == "saga.background"]
