@@ -46,7 +46,7 @@ from saga_core.imports.records import (
     stem,
     with_messages,
 )
-from saga_core.imports.stories import ROOT, Story, StoryLine, StoryTurn, plan_stories
+from saga_core.imports.stories import ROOT, Story, StoryLine, plan_stories
 from saga_core.imports.texts import decode, read_json, tidy
 from saga_core.imports.worlds import LoreMode, WorldPlan, world_of
 
@@ -87,7 +87,6 @@ __all__ = [
     "Source",
     "Story",
     "StoryLine",
-    "StoryTurn",
     "Unreadable",
     "WorldPlan",
     "check_amount",
