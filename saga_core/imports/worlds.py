@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from saga_core.imports.archives import plain_name
 from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
-from saga_core.language import clean_name, fold_name, language_of_files
+from saga_core.language import clean_name, fold_name, is_common, language_of_files
 from saga_core.trackers import MOST_TRACKERS, Tracker
 from saga_core.world import (
     KEEP,
@@ -67,11 +67,15 @@ def world_of(
     sheets = (_sheet(card, title, character, room),) if card is not None else ()
     room.where = "a greeting (first_mes, alternate_greetings or group_only_greetings)"
     texts = [entry.text for entry in lore[:200]] + [card.description if card is not None else ""]
+    named = dict.fromkeys((title, character)) if card is not None else ()
+    if common := [each for each in named if is_common(each)]:
+        why = f"{common[0]!r} chooses no world for a new chat, because any system prompt may have it; name the world"
+        losses.add("name", "mapped", why)
     found = World(
         name=plain_name(title),
         title=title,
         language=language_of_files("\n".join(texts)),
-        match=tuple(each for each in dict.fromkeys((title, character)) if card is not None and len(each) > 1),
+        match=tuple(each for each in named if len(each) > 1 and not is_common(each)),
         greeting=name_character(card.first_mes, character, room) if card is not None else "",
         greetings=tuple(
             name_character(each, character, room)

@@ -332,6 +332,8 @@ class NameWords(Table):
 
     player: Words = _NO_WORDS
     """Words that mean the player's character."""
+    common: Words = _NO_WORDS
+    """Pronouns, articles and words for who takes part. Any system prompt has them, so they choose no world."""
     titles: Words = _NO_WORDS
     """Titles that may stand anywhere among the words of a name."""
     titles_around: Words = _NO_WORDS

@@ -12,7 +12,7 @@ from itertools import chain
 
 from saga_core.language.grammar import Grammar
 from saga_core.language.han import simplified
-from saga_core.language.language import DEFAULT, Language, every
+from saga_core.language.language import DEFAULT, Language, all_of, every
 from saga_core.language.normal_forms import alike, nfc, spoken_name
 from saga_core.language.tables import NEVER
 
@@ -69,6 +69,17 @@ def match_text(text: str) -> str:
 def match_name(name: str) -> str:
     """``name`` in the form in which it is searched in a ``match_text``: ``mara`` for ``Mara❤``."""
     return match_text(spoken_name(name))
+
+
+@lru_cache
+def is_common(name: str) -> bool:
+    """Whether ``name`` is made of words alone that any system prompt has, such as ``You`` and ``the Narrator``."""
+    return all(word in _common() for word in match_name(name).split())
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(map(match_name, all_of(lambda each: each.names.player | each.names.common)))
 
 
 def languages_in(text: str) -> tuple[Language, ...]:

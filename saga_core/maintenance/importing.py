@@ -269,7 +269,7 @@ class _Work:
     async def write_worlds(self, plans: Iterable[tuple[_Planned, LaidOut | None]]) -> None:
         """Write the new worlds."""
         root = self.worlds.roots[0]
-        free = await asyncio.to_thread(FreeNames.of, root)
+        free = await asyncio.to_thread(FreeNames.of, self.worlds.roots)
         for each, laid_out in plans:
             found, plan = each.found, each.plan
             if self._stopped(found.file):
@@ -286,7 +286,7 @@ class _Work:
                 await asyncio.to_thread(self.worlds.written, folder, world, laid_out)
                 self.tools.counters.add("worlds.imported")
             self.made[name] = world
-            for called in plan.world.match:
+            for called in (*plan.world.match, plan.world.title):
                 self.names.setdefault(fold_name(called), name)
             counts = {"entries": len(world.lore)}
             if isinstance(found.record, Card):

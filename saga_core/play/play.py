@@ -174,20 +174,21 @@ class Play:
             return await self._alone(request, transcript, lap)
         lap("match")
         try:
-            return await self._continue(request, place, lap)
+            begun = world.notice(place.live.session.world)
+            return await self._continue(request, place, lap, begun if begun and _just_begun(place.live) else ())
         finally:
             if place.adopted:
                 # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
                 self.work.render(place.live.session.id, place.adopted)
 
-    async def _continue(self, request: Request, place: Place, lap: Lap) -> PendingTurn:
+    async def _continue(self, request: Request, place: Place, lap: Lap, begun: tuple[str, ...]) -> PendingTurn:
         """The turn that continues ``place``: what is known there, the context, and the prompt."""
         side, live = place.kind is TurnKind.SIDE, place.live
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         silence = None if side else await self.silent.look(live, place.parent)
         report = self._report(request, silence)
-        notices = await self._notices(place, silence, report)
+        notices = (*begun, *await self._notices(place, silence, report))
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(place.live.session.id, place.parent)
         state = await live.state(place.parent)
@@ -355,7 +356,7 @@ class Play:
             told = (
                 f"the world {live.world.name} shares nothing: its WORLD.md has no list `shared`; this session is alone"
             )
-        if told and all(node.kind in (TurnKind.ROOT, TurnKind.ADOPTED) for node in live.tree.nodes.values()):
+        if told and _just_begun(live):
             notices += (told,)
         return notices + self.work.offer(place.live.session.id, place.adopted)
 
@@ -512,6 +513,11 @@ def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[
     for each in unknown_here(live, state, tuple(subjects)):
         found.setdefault((each.depth, each.text), []).append(each.who)
     return tuple(Ignorance(depth, text, tuple(who)) for (depth, text), who in found.items())
+
+
+def _just_begun(live: LiveSession) -> bool:
+    """Whether SAGA has narrated nothing of a session yet."""
+    return all(node.kind in (TurnKind.ROOT, TurnKind.ADOPTED) for node in live.tree.nodes.values())
 
 
 def _counts_nothing(world: World) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput, StoreError
-from saga_core.language import fold_name, looked_through, match_name, match_text, mentions_folded, nfc
+from saga_core.language import fold_name, is_common, looked_through, match_name, match_text, mentions_folded, nfc
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World
@@ -170,8 +170,8 @@ class WorldLibrary:
         """Choose the world of a new session.
 
         ``explicit`` wins. Otherwise it is the world with the longest ``match`` that occurs in ``system_text`` as a
-        word (of equally long ones, the first by name), else ``default``, else ``EMPTY_WORLD``. Raises the same errors
-        as ``get``.
+        word (of equally long ones, the first by name), else ``default``, else ``EMPTY_WORLD``. A name that any system
+        prompt may have chooses none. Raises the same errors as ``get``.
         """
         if explicit:
             return self.get(explicit)
@@ -179,7 +179,7 @@ class WorldLibrary:
         best, chosen = 0, None
         for world in self._readable():
             for name in world.match:
-                if len(name) > best and mentions_folded(told, match_name(name)):
+                if len(name) > best and not is_common(name) and mentions_folded(told, match_name(name)):
                     best, chosen = len(name), world
         if chosen is not None:
             return chosen
@@ -408,9 +408,9 @@ class FreeNames:
     _counts: dict[str, int] = field(factory=dict)
 
     @classmethod
-    def of(cls, root: Path) -> FreeNames:
-        """Start with the current content of the folder ``root``."""
-        return cls({path.name.casefold() for path in root.iterdir()} if root.is_dir() else set())
+    def of(cls, roots: Iterable[Path]) -> FreeNames:
+        """Start with the current content of the folders ``roots``: a new name hides no world of another root."""
+        return cls({path.name.casefold() for root in roots if root.is_dir() for path in root.iterdir()})
 
     def use(self, name: str) -> None:
         """Mark a name as taken."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import clean_name, detect, every, fold_name, language_of, language_of_files, nfc
+from saga_core.language import clean_name, detect, every, fold_name, is_common, language_of, language_of_files, nfc
 from saga_core.language import known as languages
 from saga_core.model import SCOPES
 from saga_core.trackers import PROFILES, read_table
@@ -352,6 +352,10 @@ def _front(text: str, all_text: str, name: str, findings: ParseFindings) -> dict
         elif spec.kind == "list":
             value = (line.value,) if isinstance(line.value, str) else line.value
             found[spec.attribute] = () if value == ("",) and isinstance(line.value, str) else value
+            common = [each for each in found[spec.attribute] if spec.attribute == "match" and is_common(each)]
+            if common:
+                text = f'"{common[0]}" chooses no world: any system prompt may have it; choose a rarer name'
+                findings.warn(WORLD_FILE, line.line, text)
             strange = [each for each in found[spec.attribute] if spec.attribute == "shared" and each not in SCOPES]
             if strange:
                 text = f'key "{line.key}" has "{strange[0]}"'

@@ -304,3 +304,14 @@ def test_a_chat_of_200_megabytes() -> None:
     reading = read_file("big.jsonl", raw)
     assert len(reading.found) == 1
     assert "at most" in refused(raw + b"\n" + b"x" * (80 << 20))
+
+
+async def test_a_card_hides_no_world_that_came_with_saga() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        came = saga.worlds.get("harrow")
+        card = {"spec": "chara_card_v2", "data": {"name": "harrow", "description": "A stranger.", "first_mes": "Hi."}}
+        taken = await saga.maintenance.import_files(
+            [("c.json", json.dumps(card).encode())], ImportOptions(dry_run=True)
+        )
+        assert [each.world for each in taken.things] == ["harrow 2"]
+        assert saga.worlds.get("harrow") == came

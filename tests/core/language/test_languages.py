@@ -72,7 +72,10 @@ def test_its_patterns_can_be_made(language: Language) -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ({"titels": "Dr"}, "words.toml: [names] has a row 'titels', which is none of its rows: player, titles,"),
+        (
+            {"titels": "Dr"},
+            "words.toml: [names] has a row 'titels', which is none of its rows: player, common,",
+        ),
         ({"titles": ["Dr"]}, "words.toml: [names]: titles is ['Dr'], where str belongs"),
         ({"titles": True}, "words.toml: [names]: titles is True, where str belongs"),
     ],

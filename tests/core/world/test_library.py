@@ -106,44 +106,17 @@ def test_an_unknown_name_lists_what_there_is(library: WorldLibrary, tmp_path: Pa
         WorldLibrary([tmp_path / "absent"]).get("x")
 
 
-@pytest.mark.parametrize(
-    "name", ["../ersia", "./ersia", "ersia/", "/etc", "..", ".", "", "ersia/../harrow", ".git", "\0"]
-)
-def test_no_name_is_a_path(library: WorldLibrary, name: str) -> None:
-    with pytest.raises(UnknownWorld):
-        library.get(name)
+COMMON = "You I the user Narrator {{char}} Assistant 당신 이야기꾼 あなた 语 旁白"
 
 
-def test_the_empty_world_has_a_name(library: WorldLibrary, tmp_path: Path) -> None:
-    assert library.get("empty") is EMPTY_WORLD
-    assert (EMPTY_WORLD.name, EMPTY_WORLD.characters, EMPTY_WORLD.lore, EMPTY_WORLD.player) == ("empty", (), (), None)
-    put(tmp_path, "empty", {"title": "an authored one"})
-    assert library.get("empty").title == "an authored one"
-
-
-def test_an_explicit_name_wins(library: WorldLibrary) -> None:
-    assert library.choose("harrow", "에르시아의 이야기", "빈 들").name == "harrow"
-    with pytest.raises(UnknownWorld):
-        library.choose("nowhere", "에르시아의 이야기", "빈 들")
-
-
-@pytest.mark.parametrize(
-    ("prompt", "chosen"),
-    [
-        ("당신은 에르시아의 이야기꾼이다.", "ersia"),
-        (unicodedata.normalize("NFD", "당신은 에르시아의 이야기꾼이다."), "ersia"),
-        ("The realm of ERSIA.", "ersia"),
-        ("Ersian tales", "빈 들"),
-        ("여성들의 이야기", "빈 들"),
-        ("Ersia North, by the sea", "harrow"),
-        ("Harrow Staithe is a town of Ersia.", "harrow"),
-        ("harrowing", "빈 들"),
-        ("", "빈 들"),
-    ],
-)
-def test_the_longest_match_in_the_prompt_chooses(library: WorldLibrary, prompt: str, chosen: str) -> None:
-    assert library.choose(None, prompt, "빈 들").name == chosen
-    assert library.choose("", prompt, "빈 들").name == chosen
+@pytest.mark.parametrize("name", [*COMMON.split(), "The Narrator"])
+def test_a_name_that_any_prompt_has_chooses_no_world(tmp_path: Path, name: str) -> None:
+    put(tmp_path, "trap", {"match": f'["{name}"]'})
+    prompt = f"You are the narrator, I am the user and an Assistant. {name}. 당신은 이야기꾼이다."
+    library = WorldLibrary([tmp_path])
+    assert library.choose(None, prompt, None).name == ("trap" if name == "语" else "empty")
+    assert library.get("trap").name == "trap"
+    assert ("chooses no world" in "".join(library.warnings("trap"))) == (name != "语")
 
 
 def test_of_equal_matches_the_first_name_wins(tmp_path: Path) -> None:
