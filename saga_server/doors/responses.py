@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -99,9 +99,10 @@ def _messages(items: list[Any]) -> list[dict[str, Any]]:
             else:
                 found.append({"role": "assistant", "content": None, "tool_calls": [call]})
         elif kind == "function_call_output":
-            output = item.get("output")
-            text = output if isinstance(output, str) else "\n".join(_texts(output, f"{where}.output"))
-            found.append({"role": "tool", "tool_call_id": str(item.get("call_id", "")), "content": text})
+            output = _content(item.get("output"), f"{where}.output")
+            if not isinstance(output, str):
+                output = "\n".join(part["text"] for part in output if part["type"] == "text")
+            found.append({"role": "tool", "tool_call_id": str(item.get("call_id", "")), "content": output})
         elif kind == "message":
             role = item.get("role")
             if role not in _ROLES:
@@ -113,12 +114,6 @@ def _messages(items: list[Any]) -> list[dict[str, Any]]:
                 param=f"{where}.type",
             )
     return found
-
-
-def _texts(content: Any, where: str) -> Iterator[str]:
-    for part in _content(content, where):
-        if part["type"] == "text":
-            yield part["text"]
 
 
 def _content(content: Any, where: str) -> Any:

@@ -148,3 +148,39 @@ async def test_the_next_speaker_of_a_group_may_call_tools() -> None:
         assert last.headers["X-SAGA-Parent"] == first.turn
         path = await saga.turns(first.session)
         assert [turn["reply"] for turn in path] == ["Ysolde shakes her head at the rusty lock.", REPLY]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("name", ["chat", "messages", "responses"])
+async def test_the_result_of_a_call_may_be_a_list_of_parts(name: str, count: int) -> None:
+    texts = ["seventeen", "of twenty"][:count]
+    result = [{"type": "input_text" if name == "responses" else "text", "text": text} for text in texts]
+    call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": ARGUMENTS}}
+    shown: dict[str, list[dict[str, object]]] = {
+        "chat": [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": result},
+        ],
+        "messages": [
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "c1", "name": "roll", "input": {"sides": 20}}],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": result}]},
+        ],
+        "responses": [
+            {"type": "function_call", "call_id": "c1", "name": "roll", "arguments": ARGUMENTS},
+            {"type": "function_call_output", "call_id": "c1", "output": result},
+        ],
+    }
+    door, (dialect, model) = DOORS[name], DIALECTS["openai"]
+    async with (
+        provider_server(dialect) as upstream,
+        Client.of({"providers": {"up": settings_for(dialect, upstream)}}, {}) as saga,
+    ):
+        upstream.then(says(REPLY, "\n\n", BLOCK))
+        chat = [door.says("user", "I roll the die at the gate."), *shown[name]]
+        answer = await saga.post(door.path.format(model), json={**door.body(chat, False), "model": model})
+        assert answer.status == 200, answer.raw
+        (sent,) = [each for each in upstream.requests[-1].body["messages"] if each["role"] == "tool"]
+        assert all(text in json.dumps(sent["content"]) for text in texts)
