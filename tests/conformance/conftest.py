@@ -7,8 +7,19 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-COSTLY = {"test_cache_files[L-11.much_is_there_again]"}
-"""Seventy megabytes of pages, in files of their own. Another check of L-11 opens the same engine again."""
+COSTLY = {
+    "test_cache_files[L-11.much_is_there_again]",
+    *(
+        f"test_lmdb[{check}]"
+        for check in (
+            *("L-12.after_each_sort_of_write", "L-12.at_each_sync", "L-12.in_a_large_write", "L-12.killed"),
+            *("L-13.one_opener", "L-17.killed_again_and_again", "L-18.another_process_reads"),
+            *("S-16.limits_of_state", "S-3.keys_that_look_alike"),
+        )
+    ),
+}
+"""Seventy megabytes of pages, in files of their own: another check of L-11 opens the same engine again. And what of the
+worked example, which no user has, starts processes or writes much."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from saga_core import Saga
 from saga_core.ports import SystemClock
+from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT, address_of
 from tests.core.frontend import Frontend
 
@@ -63,8 +67,20 @@ def served(here: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=30)
 
 
-def run(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SAGA, *arguments], cwd=here, capture_output=True, text=True, check=False)
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Commands set it up."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def run(here: Path, *arguments: str) -> Result:
+    """A command in this process, which is another one than the server's."""
+    with chdir(here):
+        return CliRunner().invoke(main, arguments)
 
 
 @pytest.fixture
@@ -78,29 +94,29 @@ def address(here: Path, served: subprocess.Popen[str]) -> Iterator[Path]:
 
 def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str], address: Path) -> None:
     result = run(here, "doctor")
-    assert result.returncode == 0, result.stdout
+    assert result.exit_code == 0, result.stdout
     assert f"ok  stores: open in the server at {address_of(here / 'data')}, which says of them:" in result.stdout
     assert "ok  state: sqlite " in result.stdout
     address.unlink()
     result = run(here, "doctor")
-    assert result.returncode == 1
+    assert result.exit_code == 1
     assert f"!!  stores: {here / 'data' / 'state.db'}: is open in process {served.pid}" in result.stdout
 
 
 def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str], address: Path) -> None:
     address.write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
     result = run(here, "sessions")
-    assert result.returncode == 1
+    assert result.exit_code == 1
     assert f"is open in process {served.pid}" in result.stderr
     assert "http://127.0.0.1:9: the server does not answer" in result.stderr
 
 
 def test_a_second_server_on_the_data_says_who_has_it_and_ends(here: Path, served: subprocess.Popen[str]) -> None:
     result = run(here, "serve", "--port", "0")
-    assert result.returncode == 1
+    assert result.exit_code == 1
     assert READY_AT not in result.stdout
     assert f"is open in process {served.pid}; stop it, or give this one another path" in result.stderr
-    assert run(here, "sessions").returncode == 0, "the first one serves on"
+    assert run(here, "sessions").exit_code == 0, "the first one serves on"
 
 
 @pytest.mark.deep
@@ -114,7 +130,7 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
     served.terminate()
     served.communicate(timeout=30)
     assert address_of(here / "data") is None
-    assert (beside["unknown"].returncode, "없는 모험" in beside["unknown"].stderr) == (2, True)
+    assert (beside["unknown"].exit_code, "없는 모험" in beside["unknown"].stderr) == (2, True)
     assert json.loads(beside["sessions"].stdout)["fleeting"] == 0, "a server collects them when it starts"
     assert json.loads(beside["sessions"].stdout) == json.loads(run(here, "sessions", "--json").stdout)
     for name, arguments in (
