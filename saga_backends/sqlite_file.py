@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import claim
+from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from saga_core.stores import Health
 
 if TYPE_CHECKING:
     import sqlite_utils
 
 log = logging.getLogger("saga.stores")
+
+MOST_ROWS = 2**62
+"""A limit that SQLite accepts and that no store reaches."""
 
 _BUSY_SECONDS = 5.0
 """How long a call waits for a lock held by another program, such as a backup or a database browser."""
@@ -320,3 +326,92 @@ def _translate(path: Path, error: sqlite3.Error) -> StoreError:
     if code == sqlite3.SQLITE_IOERR:
         return StoreError(f"{path}: the disk failed or is full ({error}); nothing of this write was kept")
     return StoreError(f"{path}: {error}")
+
+
+# --- Connections to a file as stores hold them. All methods of one connection run on one thread -------------------
+
+
+class Reader:
+    """A read-only connection to a file that another connection holds open."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.is_shared = False
+        """Whether other SAGA processes have the file open too."""
+        self._connection: sqlite3.Connection | None = None
+
+    def open(self) -> None:
+        """Connect to the file."""
+        self._connection = connect_reader(self.path, shared=self.is_shared)
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    @contextmanager
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection, and turn what fails with it into a ``StoreError``."""
+        if self._connection is None:
+            raise Closed(f"{self.path}: is closed")
+        with translated(self.path):
+            yield self._connection
+
+
+class OwnFile(Reader):
+    """A file that this process has claimed and opened for writing, with what all stores in SQLite files do alike."""
+
+    def __init__(self, path: Path, engine: str, schema: Schema, synchronous: str, remedy: str) -> None:
+        super().__init__(path)
+        self._engine, self._schema, self._synchronous, self._remedy = engine, schema, synchronous, remedy
+        self._lock: PathLock | None = None
+
+    def open(self) -> None:
+        """Lock the file, connect and migrate."""
+        self._lock = claim(self.path, self._engine, folder=False)
+        self.is_shared = self._lock.is_shared
+        self._connection = connect(self.path, self._schema, synchronous=self._synchronous, shared=self.is_shared)
+
+    def close(self) -> None:
+        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
+        connection, self._connection = self._connection, None
+        lock, self._lock = self._lock, None
+        try:
+            if connection is not None:
+                close(connection, self.path, shared=self.is_shared)
+        finally:
+            if lock is not None:
+                lock.release()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Run the body in a write transaction."""
+        with self.connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                rollback(connection)
+                raise
+
+    def compact(self) -> None:
+        """Remove all traces of deleted data."""
+        with self.connected() as connection:
+            compact(connection)
+
+    def check(self, thorough: bool) -> Health:
+        """Read the schema, or the whole file if ``thorough``."""
+        try:
+            with self.connected() as connection:
+                wrong = check(connection, thorough=thorough)
+                mode = journal_mode(connection)
+            size = bytes_on_disk(self.path)
+        except (StoreError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+        if wrong is not None:
+            return Health(ok=False, detail=f"{self.path}: {wrong}; {self._remedy}", bytes=size)
+        if mode != "wal":
+            return Health(ok=True, detail=without_wal(self.path, mode), bytes=size)
+        return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import sys
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -31,6 +30,7 @@ from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import BadVector, blank, unit
 from saga_backends.http_client import MOST_BODY, bearer, open_http, refusal
 from saga_backends.provider_error import Blame
+from saga_backends.vector_bytes import from_little_endian
 from saga_core.background import Retry
 from saga_core.errors import BadInput, Closed, SagaError, UpstreamError
 from saga_core.ports import Mode
@@ -89,12 +89,9 @@ def _places(data: list[Mapping[str, Any]]) -> list[int]:
 def _numbers(given: Any) -> array[float]:
     if isinstance(given, str):
         try:
-            found = array("f", b64decode(given, validate=True))
+            return from_little_endian(b64decode(given, validate=True))
         except ValueError:
             raise BadVector("is no base64 of single-precision numbers") from None
-        if sys.byteorder == "big":
-            found.byteswap()
-        return found
     if not isinstance(given, list) or not all(type(value) in (int, float) for value in given):
         raise BadVector("is no list of numbers")
     try:

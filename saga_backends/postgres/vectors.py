@@ -8,7 +8,6 @@ thousands of rows. Reading all of them is faster than an approximate index with 
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from collections.abc import Sequence
 from decimal import Decimal
@@ -26,6 +25,7 @@ from saga_backends.postgres import exact_json
 from saga_backends.postgres.database import Database, Migration, Part, connected
 from saga_backends.postgres.store import MOST_ROWS, PostgresView
 from saga_backends.scoring import QueryVector, as_row, as_rows, squared_norms
+from saga_backends.vector_bytes import from_little_endian, to_little_endian
 from saga_core.errors import StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores import (
@@ -221,7 +221,14 @@ class PostgresVectors(PostgresView):
         check_items(items, self._info.limits)
         vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
         rows = {
-            item.id: (scope, item.id, _packed(vector), _Unit.of(vector), item.text, exact_json.dumps(item.metadata))
+            item.id: (
+                scope,
+                item.id,
+                to_little_endian(vector),
+                _Unit.of(vector),
+                item.text,
+                exact_json.dumps(item.metadata),
+            )
             for item, vector in zip(items, vectors, strict=True)
         }
 
@@ -348,21 +355,11 @@ class _UnitDumper(Dumper):
 psycopg.adapters.register_dumper(_Unit, _UnitDumper)
 
 
-def _packed(vector: array[float]) -> bytes:
-    """The vector as little-endian bytes on any machine."""
-    if sys.byteorder == "big":
-        vector = array("f", vector)
-        vector.byteswap()
-    return vector.tobytes()
-
-
 def _unpacked(raw: bytes) -> array[float]:
     """The vector from little-endian bytes. Raises ``StoreCorrupt`` if they are not finite components."""
     if not raw or len(raw) % 4:
         raise StoreCorrupt(f"a stored vector has {len(raw)} bytes; each component has four")
-    vector = array("f", raw)
-    if sys.byteorder == "big":
-        vector.byteswap()
+    vector = from_little_endian(raw)
     if not all(map(isfinite, vector)):
         raise StoreCorrupt("a stored vector has a component that is no number")
     return vector

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
-from saga_backends.path_lock import PathLock
-from saga_backends.path_owner import APPLICATION_IDS, claim
+from saga_backends.path_owner import APPLICATION_IDS
+from saga_backends.sqlite_file import MOST_ROWS, OwnFile, Reader
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError
+from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
 from saga_core.stores.validate import check_batch, check_keys, check_scan
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_MOST_ROWS = 2**62
-"""A limit that SQLite accepts and that no store reaches."""
 
 
 def _create_entries(database: sqlite_utils.Database) -> None:
@@ -53,87 +50,45 @@ _DELETE = "DELETE FROM entries WHERE key = ?"
 _REMEDY = "put a backup in its place, or save what can be read with `saga restore FILE --damaged --force`"
 
 
-class _Reading:
-    """Reads over one connection. All methods run on one thread."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.is_shared = False
-        """Whether other SAGA processes have the file open too."""
-        self._connection: sqlite3.Connection | None = None
-
-    def open(self) -> None:
-        """Connect to the file, which must be open for writing already."""
-        self._connection = sqlite_file.connect_reader(self.path, shared=self.is_shared)
-
-    def close(self) -> None:
-        """Close the connection, if there is one."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-
-    def get(self, keys: dict[bytes, Key]) -> dict[Key, bytes]:
-        """Return the entries of ``keys`` that exist, all from one snapshot."""
-        found: dict[Key, bytes] = {}
-        with sqlite_file.translated(self.path):
-            connection = self._open_connection()
-            together = len(keys) > 1 and not connection.in_transaction
-            if together:
-                connection.execute("BEGIN")
-            try:
-                for raw, key in keys.items():
-                    row = connection.execute(_GET, (raw,)).fetchone()
-                    if row is not None:
-                        found[key] = self._value(row[0])
-            finally:
-                if together:
-                    sqlite_file.rollback(connection)
-        return found
-
-    def scan(self, statement: str, start: bytes, end: bytes, limit: int) -> list[tuple[Key, bytes]]:
-        """Return the entries from ``start`` (or after it, depending on ``statement``) to below ``end``."""
-        with sqlite_file.translated(self.path):
-            rows = self._open_connection().execute(statement, (start, end, limit)).fetchall()
+def _get(file: Reader, keys: dict[bytes, Key]) -> dict[Key, bytes]:
+    """Return the entries of ``keys`` that exist, all from one snapshot."""
+    found: dict[Key, bytes] = {}
+    with file.connected() as connection:
+        together = len(keys) > 1 and not connection.in_transaction
+        if together:
+            connection.execute("BEGIN")
         try:
-            return [(decode(raw), self._value(value)) for raw, value in rows]
-        except (ValueError, TypeError, AttributeError) as error:
-            raise StoreCorrupt(f"{self.path}: holds a key that SAGA did not write ({error}); {_REMEDY}") from error
-
-    def _value(self, value: object) -> bytes:
-        if isinstance(value, bytes):
-            return value
-        raise StoreCorrupt(f"{self.path}: holds a value that SAGA did not write ({str(value)[:40]!r}); {_REMEDY}")
-
-    def _open_connection(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise Closed(f"{self.path}: is closed")
-        return self._connection
+            for raw, key in keys.items():
+                row = connection.execute(_GET, (raw,)).fetchone()
+                if row is not None:
+                    found[key] = _value(file, row[0])
+        finally:
+            if together:
+                sqlite_file.rollback(connection)
+    return found
 
 
-class _File(_Reading):
+def _scan(file: Reader, statement: str, start: bytes, end: bytes, limit: int) -> list[tuple[Key, bytes]]:
+    """Return the entries from ``start`` (or after it, depending on ``statement``) to below ``end``."""
+    with file.connected() as connection:
+        rows = connection.execute(statement, (start, end, limit)).fetchall()
+    try:
+        return [(decode(raw), _value(file, value)) for raw, value in rows]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreCorrupt(f"{file.path}: holds a key that SAGA did not write ({error}); {_REMEDY}") from error
+
+
+def _value(file: Reader, value: object) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    raise StoreCorrupt(f"{file.path}: holds a value that SAGA did not write ({str(value)[:40]!r}); {_REMEDY}")
+
+
+class _File(OwnFile):
     """The file, open for writing. Reads on this thread come after all earlier commits."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
-        super().__init__(path)
-        self._synchronous = synchronous
-        self._lock: PathLock | None = None
-
-    def open(self) -> None:
-        """Lock the file, connect and migrate."""
-        self._lock = claim(self.path, "state.sqlite", folder=False)
-        self.is_shared = self._lock.is_shared
-        self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous, shared=self.is_shared)
-
-    def close(self) -> None:
-        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
-        connection, self._connection = self._connection, None
-        lock, self._lock = self._lock, None
-        try:
-            if connection is not None:
-                sqlite_file.close(connection, self.path, shared=self.is_shared)
-        finally:
-            if lock is not None:
-                lock.release()
+        super().__init__(path, "state.sqlite", SCHEMA, synchronous, "put a backup in its place")
 
     def commit(
         self,
@@ -142,53 +97,26 @@ class _File(_Reading):
         expected: list[tuple[Key, bytes, bytes | None]],
     ) -> None:
         """Check the expected values and write, in one transaction."""
-        with sqlite_file.translated(self.path):
-            connection = self._open_connection()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                for key, raw, wanted in expected:
-                    row = connection.execute(_GET, (raw,)).fetchone()
-                    if (row[0] if row else None) != wanted:
-                        raise Conflict(key)
-                connection.executemany(_DELETE, deletes)
-                connection.executemany(_PUT, puts)
-                connection.execute("COMMIT")
-            except BaseException:
-                sqlite_file.rollback(connection)
-                raise
-
-    def compact(self) -> None:
-        """Remove all traces of deleted data."""
-        with sqlite_file.translated(self.path):
-            sqlite_file.compact(self._open_connection())
-
-    def check(self, thorough: bool) -> Health:
-        """Read the schema, or the whole file if ``thorough``."""
-        try:
-            with sqlite_file.translated(self.path):
-                wrong = sqlite_file.check(self._open_connection(), thorough=thorough)
-                mode = sqlite_file.journal_mode(self._open_connection())
-            size = sqlite_file.bytes_on_disk(self.path)
-        except (StoreError, OSError) as error:
-            return Health(ok=False, detail=str(error))
-        if wrong is not None:
-            return Health(ok=False, detail=f"{self.path}: {wrong}; put a backup in its place", bytes=size)
-        if mode != "wal":
-            return Health(ok=True, detail=sqlite_file.without_wal(self.path, mode), bytes=size)
-        return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
+        with self.writing() as connection:
+            for key, raw, wanted in expected:
+                row = connection.execute(_GET, (raw,)).fetchone()
+                if (row[0] if row else None) != wanted:
+                    raise Conflict(key)
+            connection.executemany(_DELETE, deletes)
+            connection.executemany(_PUT, puts)
 
 
 class _Threads:
     """The file and its two connections, each with its own thread. Calls on one thread run in order."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
-        self.file, self.reading = _File(path, synchronous), _Reading(path)
+        self.file, self.reading = _File(path, synchronous), Reader(path)
         self.writer, self.reader = Worker(f"state.sqlite {path}"), Worker(f"state.sqlite read {path}")
         self.behind = 0
         """The number of operations that reads must wait for. While there are any, reads run on the writer's thread."""
         self._settling: set[asyncio.Task[None]] = set()
 
-    async def read(self, call: Callable[Concatenate[_Reading, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def read(self, call: Callable[Concatenate[Reader, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Read without waiting for commits, except for commits whose caller was cancelled and for ``alone``."""
         if self.behind:
             return await self.writer.run(call, self.file, *args, **kwargs)
@@ -269,13 +197,13 @@ class SqliteState:
         """See ``StateKV.get``."""
         self._alive()
         check_keys(keys, self._info.limits)
-        return await self._threads.read(_Reading.get, {encode(key): key for key in keys})
+        return await self._threads.read(_get, {encode(key): key for key in keys})
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
         self._alive()
         check_scan(prefix, after, limit, self._info.limits)
-        return await self._threads.read(_Reading.scan, *_asked(prefix, after), min(limit, _MOST_ROWS))
+        return await self._threads.read(_scan, *_asked(prefix, after), min(limit, MOST_ROWS))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. A commit completes even if the task that awaits it is cancelled."""
@@ -310,11 +238,11 @@ class Beside:
     """Reads a file that a server has open, without locking it. Created by ``open_beside``."""
 
     def __init__(self, path: Path) -> None:
-        self._reading, self._thread = _Reading(path), Worker(f"state.sqlite beside {path}")
+        self._reading, self._thread = Reader(path), Worker(f"state.sqlite beside {path}")
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
-        return await self._thread.run(_Reading.scan, self._reading, *_asked(prefix, after), min(limit, _MOST_ROWS))
+        return await self._thread.run(_scan, self._reading, *_asked(prefix, after), min(limit, MOST_ROWS))
 
     async def aclose(self) -> None:
         """Close the file."""

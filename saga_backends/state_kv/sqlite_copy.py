@@ -213,7 +213,7 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
         raise BadInput(f"{source}: there is no such file")
     told = Salvaged()
     with (
-        closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True, isolation_level=None)) as damaged,
+        closing(_reading(source)) as damaged,
         closing(sqlite_file.connect(target, SCHEMA)) as fresh,
         sqlite_file.translated(target),
     ):

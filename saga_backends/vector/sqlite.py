@@ -10,23 +10,23 @@ resident layer keeps them in memory.
 from __future__ import annotations
 
 import sqlite3
-import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from saga_backends import sqlite_file
-from saga_backends.path_lock import PathLock
-from saga_backends.path_owner import APPLICATION_IDS, claim
+from saga_backends.path_owner import APPLICATION_IDS
+from saga_backends.sqlite_file import MOST_ROWS, OwnFile
 from saga_backends.vector.threaded import PackedItem, open_threaded, read_metadata
+from saga_backends.vector_bytes import from_little_endian, to_little_endian
 from saga_core.capabilities import Capability
-from saga_core.errors import Closed, StoreCorrupt, StoreError
+from saga_core.errors import StoreCorrupt
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Health, Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
+from saga_core.stores import Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate
 from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
 
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 
 # --- The tables of the SQLite vector store and the operations on them. All code runs on the worker's thread -------
-
-_MOST_ROWS = 2**62
-"""A limit that SQLite accepts and that no store reaches."""
 
 _OF_SEVERAL = (Capability.SHARED, Capability.COMPACTS)
 """Capabilities of a file that several processes have open. With a single process, the file is deleted instead."""
@@ -80,14 +77,13 @@ class _Scope:
     spec: ScopeSpec
 
 
-class VectorFile:
+class VectorFile(OwnFile):
     """A ``VectorEngine`` with a SQLite file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock: PathLock | None = None
-        self._is_shared = False
-        self._connection: sqlite3.Connection | None = None
+        # It is enough that writes survive the end of the process, as vectors can be rebuilt from the journal.
+        remedy = "move it away, and make the vectors anew with `saga rebuild`"
+        super().__init__(path, "vector.sqlite", SCHEMA, "normal", remedy)
 
     def info(self) -> StoreInfo:
         """The version of SQLite and the path of the file."""
@@ -95,52 +91,20 @@ class VectorFile:
             kind="vector",
             name="sqlite",
             version=sqlite3.sqlite_version,
-            capabilities=frozenset({Capability.DURABLE, *(_OF_SEVERAL if self._is_shared else ())}),
+            capabilities=frozenset({Capability.DURABLE, *(_OF_SEVERAL if self.is_shared else ())}),
             location=str(self.path),
         )
 
     def open(self) -> None:
         """Lock the file, connect and migrate."""
-        self._lock = claim(self.path, "vector.sqlite", folder=False)
-        self._is_shared = self._lock.is_shared
         try:
-            # It is enough that writes survive the end of the process, as vectors can be rebuilt from the journal.
-            self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal", shared=self._is_shared)
+            super().open()
         except StoreCorrupt as error:
             raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors again from the journal") from error
 
-    def close(self) -> None:
-        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
-        connection, self._connection = self._connection, None
-        lock, self._lock = self._lock, None
-        try:
-            if connection is not None:
-                sqlite_file.close(connection, self.path, shared=self._is_shared)
-        finally:
-            if lock is not None:
-                lock.release()
-
-    def check(self, thorough: bool) -> Health:
-        """Read the schema, or the whole file if ``thorough``."""
-        try:
-            with self._reading() as connection:
-                wrong = sqlite_file.check(connection, thorough=thorough)
-            size = sqlite_file.bytes_on_disk(self.path)
-        except (StoreError, OSError) as error:
-            return Health(ok=False, detail=str(error))
-        if wrong is not None:
-            remedy = "move it away, and make the vectors anew with `saga rebuild`"
-            return Health(ok=False, detail=f"{self.path}: {wrong}; {remedy}", bytes=size)
-        return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
-
-    def compact(self) -> None:
-        """Remove all traces of deleted data."""
-        with self._connected() as connection:
-            sqlite_file.compact(connection)
-
     def create(self, name: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             found = self._scope(connection, name)
             if found is None:
                 row = (name, spec.embedder, spec.dimension)
@@ -156,13 +120,13 @@ class VectorFile:
 
     def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
         """See ``VectorStore.upsert``."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             found = self._scope(connection, name)
             if found is None:
                 raise unknown_scope(name)
             for index, item in enumerate(items):
                 check_dimension(f"items[{index}].vector", item.vector, name, found.spec)
-            rows = ((found.number, item.id, _to_blob(item.vector), item.text, item.metadata) for item in items)
+            rows = ((found.number, item.id, to_little_endian(item.vector), item.text, item.metadata) for item in items)
             connection.executemany(_PUT, rows)
 
     def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
@@ -180,17 +144,14 @@ class VectorFile:
             found = self._scope(connection, name)
             if found is None:
                 return []
-            rows = connection.execute(_SCAN, (found.number, after or "", min(limit, _MOST_ROWS))).fetchall()
+            rows = connection.execute(_SCAN, (found.number, after or "", min(limit, MOST_ROWS))).fetchall()
         return self._items(rows, found.spec)
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
         """See ``VectorStore.query``. Keeps ``k`` candidates and some hundred rows in memory at a time."""
-        import numpy as np  # imported here, so that the start does not pay for it
+        from saga_backends.scoring import Nearest  # imported here, so that the start does not pay for numpy
 
-        from saga_backends.scoring import QueryVector, squared_norms
-
-        question = QueryVector(asked)
-        best: list[tuple[float, str, int, int]] = []
+        nearest = Nearest(asked, k)
         with self._reading() as connection:
             for place, name in enumerate(names):
                 found = self._scope(connection, name)
@@ -198,24 +159,15 @@ class VectorFile:
                     continue
                 check_dimension("vector", asked, name, found.spec)
                 for ids, vectors in self._chunks(connection, found, wanted):
-                    scores = question.exact(vectors, squared_norms(vectors))
-                    lowest = -best[-1][0] if len(best) == k else -2.0
-                    near = np.flatnonzero(scores >= lowest).tolist()
-                    best += [
-                        (-score, ids[index], place, found.number)
-                        for index, score in zip(near, scores[near].tolist(), strict=True)
-                    ]
-                    best.sort()
-                    del best[k:]
+                    nearest.show(place, ids, [found.number] * len(ids), vectors)
+            best = nearest.best
             rows = [connection.execute(_GET, (number, item_id)).fetchone() for _, item_id, _, number in best]
         metadata = self._metadata([(row[0], row[3]) for row in rows])
-        return [
-            Hit(row[0], 0.0 - entry[0], row[2], fields) for entry, row, fields in zip(best, rows, metadata, strict=True)
-        ]
+        return [Hit(row[0], entry[0], row[2], fields) for entry, row, fields in zip(best, rows, metadata, strict=True)]
 
     def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
         """See ``VectorStore.delete``."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             found = self._scope(connection, name)
             if found is None:
                 return 0
@@ -243,7 +195,7 @@ class VectorFile:
 
     def drop(self, name: str) -> None:
         """See ``VectorStore.drop``."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             found = self._scope(connection, name)
             if found is not None:
                 connection.execute("DELETE FROM items WHERE scope = ?", (found.number,))
@@ -256,33 +208,14 @@ class VectorFile:
         All calls run in order on one thread, so nothing changes between the reads of a call. If other processes write
         too, the reads are in a transaction.
         """
-        with self._connected() as connection:
-            if self._is_shared:
+        with self.connected() as connection:
+            if self.is_shared:
                 connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                if self._is_shared:
+                if self.is_shared:
                     sqlite_file.rollback(connection)
-
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        if self._connection is None:
-            raise Closed(f"{self.path}: is closed")
-        with sqlite_file.translated(self.path):
-            yield self._connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Run the body in a write transaction."""
-        with self._connected() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                sqlite_file.rollback(connection)
-                raise
 
     def _scope(self, connection: sqlite3.Connection, name: str) -> _Scope | None:
         row = connection.execute(_SCOPE, (name,)).fetchone()
@@ -295,16 +228,11 @@ class VectorFile:
         import numpy as np
 
         cursor = connection.execute(_VECTORS, (scope.number,))
-        width = scope.spec.dimension * 4
         while rows := cursor.fetchmany(_CHUNK):
             if wanted is not None:
                 metadata = self._metadata([(row[0], row[2]) for row in rows])
                 rows = [row for row, fields in zip(rows, metadata, strict=True) if wanted(fields)]
-            for item_id, blob, _ in rows:
-                if len(blob) != width:
-                    raise self._corrupt(
-                        f"item {item_id!r} is damaged: its vector has {len(blob)} bytes and not {width}"
-                    )
+            self._check_widths(rows, scope.spec)
             if rows:
                 block = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4")
                 yield [row[0] for row in rows], block.astype(np.float32, copy=False).reshape(len(rows), -1)
@@ -316,14 +244,18 @@ class VectorFile:
         return [item_id for (item_id, _), fields in zip(rows, self._metadata(rows), strict=True) if wanted(fields)]
 
     def _items(self, rows: Sequence[tuple[str, bytes, str, str]], spec: ScopeSpec) -> list[VectorItem]:
+        self._check_widths(rows, spec)
         metadata = self._metadata([(row[0], row[3]) for row in rows])
-        items: list[VectorItem] = []
+        return [
+            VectorItem(row[0], from_little_endian(row[1]), row[2], fields)
+            for row, fields in zip(rows, metadata, strict=True)
+        ]
+
+    def _check_widths(self, rows: Sequence[tuple[Any, ...]], spec: ScopeSpec) -> None:
         width = spec.dimension * 4
-        for (item_id, blob, text, _), fields in zip(rows, metadata, strict=True):
+        for item_id, blob, *_ in rows:
             if len(blob) != width:
                 raise self._corrupt(f"item {item_id!r} is damaged: its vector has {len(blob)} bytes and not {width}")
-            items.append(VectorItem(item_id, _from_blob(blob), text, fields))
-        return items
 
     def _metadata(self, rows: Sequence[tuple[str, str]]) -> list[Mapping[str, Scalar]]:
         """Parse the metadata of items, given as pairs of id and JSON."""
@@ -331,22 +263,6 @@ class VectorFile:
 
     def _corrupt(self, what: str) -> StoreCorrupt:
         return StoreCorrupt(f"{self.path}: {what}; move the file away, and make the vectors anew with `saga rebuild`")
-
-
-def _to_blob(vector: array[float]) -> bytes:
-    """The vector as little-endian bytes on any machine."""
-    if sys.byteorder == "big":
-        vector = array("f", vector)
-        vector.byteswap()
-    return vector.tobytes()
-
-
-def _from_blob(blob: bytes) -> array[float]:
-    vector = array("f")
-    vector.frombytes(blob)
-    if sys.byteorder == "big":
-        vector.byteswap()
-    return vector
 
 
 async def _open(options: OpenOptions) -> VectorStore:

@@ -141,7 +141,8 @@ async def test_closing_brings_the_log_into_the_file_also_when_another_program_re
 async def test_pragmas(path: Path, option: str, level: int) -> None:
     store = await opened(path, synchronous=option)
     run = store._threads.writer.run
-    connection = store._file._open_connection()
+    connection = store._file._connection
+    assert connection is not None
 
     def pragma(name: str) -> Any:
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -487,7 +488,8 @@ async def test_without_the_right_to_write(shared_folder: Path) -> None:
 
 async def test_a_batch_that_does_not_fit_is_not_there(path: Path, store: SqliteState) -> None:
     await store.commit(Batch({("kept",): b"1", ("old",): b"1"}))
-    connection = store._file._open_connection()
+    connection = store._file._connection
+    assert connection is not None
     (pages,) = await store._threads.writer.run(lambda: connection.execute("PRAGMA page_count").fetchone())
     await store._threads.writer.run(lambda: connection.execute(f"PRAGMA max_page_count={pages + 3}").fetchone())
     large = Batch({("new", str(n)): b"v" * 3_000 for n in range(20)}, frozenset({("old",)}))

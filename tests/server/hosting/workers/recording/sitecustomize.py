@@ -8,7 +8,6 @@ import pickle
 import time
 from collections.abc import Iterable
 
-from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode
 from saga_backends.state_kv import sqlite
 from saga_core.errors import Conflict
@@ -35,24 +34,17 @@ def _commit(
 ) -> None:
     _hear(key for key, _ in puts)
     changes = [each for each in (*((key, None) for (key,) in deletes), *puts) if not each[0].startswith(_SIGN)]
-    with sqlite_file.translated(self.path):
-        connection = self._open_connection()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            for key, raw, wanted in expected:
-                row = connection.execute(sqlite._GET, (raw,)).fetchone()
-                if (row[0] if row else None) != wanted:
-                    raise Conflict(key)
-            connection.executemany(sqlite._DELETE, deletes)
-            connection.executemany(sqlite._PUT, puts)
-            connection.execute(TABLE)
-            if changes:
-                told = "INSERT INTO changes (at, who, rows) VALUES (?, ?, ?)"
-                connection.execute(told, (time.time(), _who, pickle.dumps(changes)))
-            connection.execute("COMMIT")
-        except BaseException:
-            sqlite_file.rollback(connection)
-            raise
+    with self.writing() as connection:
+        for key, raw, wanted in expected:
+            row = connection.execute(sqlite._GET, (raw,)).fetchone()
+            if (row[0] if row else None) != wanted:
+                raise Conflict(key)
+        connection.executemany(sqlite._DELETE, deletes)
+        connection.executemany(sqlite._PUT, puts)
+        connection.execute(TABLE)
+        if changes:
+            told = "INSERT INTO changes (at, who, rows) VALUES (?, ?, ?)"
+            connection.execute(told, (time.time(), _who, pickle.dumps(changes)))
 
 
 sqlite._File.commit = _commit  # type: ignore[method-assign]
