@@ -64,7 +64,7 @@ async def test_the_page_of_performance_has_what_each_profile_costs() -> None:
             costs.append(counter.count(instruction(language, counted=own)))
             for each in own if len(own) > 1 else ():
                 less = counter.count(instruction(language, counted=own.without(each.name)))
-                assert costs[-1] - less <= (25 if language == "en" else 32), each.name
+                assert costs[-1] - less <= 25, each.name
         assert found[profile] == [str(cost) for cost in costs]
 
 
