@@ -66,13 +66,16 @@ class Map:
             for source, type_, target in sorted(state.links)
             if type_ == "ADJACENT" and source in places and target in places
         ]
-        reach = max((abs(part) for place in places.values() for part in place), default=0) + _EDGE
+        (left, right), (top, bottom) = (
+            (min(line, default=0) - _EDGE, max(line, default=0) + _EDGE)
+            for line in ([place[axis] for place in places.values()] for axis in (0, 1))
+        )
         people: dict[str, list[str]] = {}
         for who, where in state.whereabouts.items():
             if not where.left and who in state.entities:
                 people.setdefault(where.place, []).append(state.name(who))
         rows = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-reach} {-reach} {2 * reach} {2 * reach}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {top} {right - left} {bottom - top}" '
             'font-family="sans-serif" font-size="12" text-anchor="middle">'
         ]
         for source, target in ways:

@@ -153,13 +153,14 @@ class Modules:
         return tuple(line for lines in found for line in lines)
 
     def sections(self, state: WorldState, language: str) -> list[dict[str, object]]:
-        """The lines of each module for the page. JSON-able."""
+        """The lines of each module for the page, and whether it draws a picture. JSON-able."""
         found: list[dict[str, object]] = []
         for module in self.modules:
             lines = self._safely(
                 module, "section", lambda module: [str(line) for line in module.section(state, language)]
             )
-            found.append({"name": module.name, "version": module.version, "lines": lines or []})
+            drawn = bool(self.picture(module.name, state, language))
+            found.append({"name": module.name, "version": module.version, "lines": lines or [], "picture": drawn})
         return found
 
     def picture(self, name: str, state: WorldState, language: str) -> str:

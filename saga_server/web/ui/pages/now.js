@@ -9,6 +9,7 @@ import { brief, Text } from "../lib/text.js";
 import { Backfill } from "../parts/backfill.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { By, Correct, Said, spoken, Undo, when } from "../parts/correcting.js";
+import { Picture } from "../parts/portrait.js";
 import { Sentence } from "../parts/sentence.js";
 import { SessionName } from "../parts/session_name.js";
 import words from "../words/now.js";
@@ -33,7 +34,7 @@ export function Page({ session, params }) {
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} profile=${state.data?.profile} living=${alive(state.data)} changed=${changed} />
+    <${Board} session=${session} turn=${turn} known=${lines.data} counts=${state.data?.trackers ?? []} observed=${state.data?.observed ?? []} problems=${state.data?.problems ?? []} habits=${state.data?.habits ?? []} modules=${state.data?.modules ?? []} profile=${state.data?.profile} living=${alive(state.data)} changed=${changed} />
   `}<//>`;
 }
 
@@ -53,7 +54,7 @@ function Profile({ session, turn, profile, changed }) {
     ${editing && html`<${Correct} session=${session} turn=${turn} fields=${[{ name: "profile", label: t("profile"), value: profile, options }]} make=${(found) => ({ kind: "profile", profile: found.profile })} done=${done} />`}`;
 }
 
-function Board({ session, turn, known, counts, observed, problems, habits, profile, living, changed }) {
+function Board({ session, turn, known, counts, observed, problems, habits, modules, profile, living, changed }) {
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
@@ -74,6 +75,9 @@ function Board({ session, turn, known, counts, observed, problems, habits, profi
     ${(bonds || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
       add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />`}
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
+    ${modules.map((each) => html`<${Part} key=${each.name} name="module" title=${{ map: t("map"), rpg: t("rpg") }[each.name] ?? each.name}>
+      <ul>${each.lines.map((line, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${line} /></span></li>`)}</ul>
+      <${Picture} name="drawn" from=${path`api/sessions/${session}/${`${each.name}.svg`}`} turn=${turn} version=${each.picture && known.turn_id} alt=${each.name} /><//>`)}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     ${(bonds || of("status").length > 0) && html`<${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />`}
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
