@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from array import array
+from collections import Counter
 from collections.abc import Awaitable, Mapping
-from typing import Any, TypeVar
+from itertools import zip_longest
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from attrs import frozen
 
@@ -73,8 +77,102 @@ _TYPED: dict[type, Any] = {
 
 def same(found: Any, wanted: Any, what: str, *, clause: str = "") -> None:
     """Raise ``CheckFailed`` unless both are equal, types included."""
-    if typed(found) != typed(wanted):
-        raise CheckFailed(f"{what}: gave {shown(found)}, expected {shown(wanted)}", clause=clause)
+    equal(typed(found), typed(wanted), what, clause=clause)
+
+
+def equal(found: Any, wanted: Any, what: str, *, clause: str = "") -> None:
+    """Raise ``CheckFailed`` unless two typed values are equal."""
+    if found != wanted:
+        raise CheckFailed(f"{what}: {difference(found, wanted)}", clause=clause)
+
+
+_BRIEF = 400
+"""The characters of a value up to which a message has it whole."""
+
+
+def difference(found: Any, wanted: Any) -> str:
+    """Describe how two unequal typed values differ: in their order, or in their first entries that are not equal."""
+    rows, due = _parts(found), _parts(wanted)
+    if rows is None or due is None or _name(found) != _name(wanted) or max(len(rows), len(due)) < 2:
+        return f"gave {_plain(found)}, expected {_plain(wanted)}"
+    at, (one, other) = next(
+        (at, pair) for at, pair in enumerate(zip_longest(rows, due, fillvalue=_END)) if pair[0] != pair[1]
+    )
+    entry = f"gave {_plain(one)}, expected {_plain(other)}"
+    if len(rows) == len(due) and found[0] != "mapping" and Counter(rows) == Counter(due):
+        return f"the same {len(rows)} entries in another order; first at position {at}: {entry}"
+    whole = f"gave {_plain(found, None)}, expected {_plain(wanted, None)}"
+    if len(whole) <= _BRIEF:
+        return whole
+    if len(rows) != len(due):
+        return f"gave {len(rows)} entries, expected {len(due)}; first at position {at}: {entry}"
+    return f"at position {at}: {difference(one, other)}"
+
+
+_END = ("end",)
+
+
+def _name(value: Any) -> Any:
+    return value[0] if isinstance(value[0], str) else "entry"
+
+
+def _parts(value: Any) -> tuple[Any, ...] | None:
+    """The typed values in a typed value; None if it holds none."""
+    if not isinstance(value, tuple) or not value or value[0] == "refused":
+        return None
+    if isinstance(value[0], tuple):  # an entry of a mapping
+        return value
+    if value[0] in ("list", "tuple", "mapping"):
+        return tuple(value[1])
+    rest = value[1:]
+    return rest if rest and all(isinstance(part, tuple) for part in rest) else None
+
+
+def _plain(value: Any, most: int | None = _BRIEF) -> str:
+    """A typed value as one writes it in Python, cut to ``most`` characters."""
+    if value is _END:
+        return "the end"
+    name, parts = _name(value), _parts(value)
+    if name == "refused":
+        text = str(value[1]) + (f" of {value[2]!r}" if value[2] is not None else "")
+    elif parts is None:
+        text = repr(value[1]) if name in ("str", "bytes", "bool", "int", "array") else str(value[1])
+        text = text if name in ("str", "bytes", "bool", "int", "float", "NoneType") else f"{name} {text}"
+    elif name == "mapping":
+        text = "{" + ", ".join(_plain(part, most) for part in parts) + "}"
+    elif name == "entry":
+        text = ": ".join(_plain(part, most) for part in parts)
+    else:
+        inside = ", ".join(_plain(part, most) for part in parts) + ("," if name == "tuple" and len(parts) == 1 else "")
+        text = f"[{inside}]" if name == "list" else f"({inside})" if name == "tuple" else f"{name}({inside})"
+    return text if most is None or len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def misfit(value: object, wanted: Any) -> str:
+    """Say what of ``value`` is not of the annotation ``wanted``; empty if it fits. One entry stands for all."""
+    if wanted is Any:
+        return ""
+    origin, inside = get_origin(wanted), get_args(wanted)
+    if origin in (UnionType, Union):
+        return "" if any(not misfit(value, each) for each in inside) else f"a {type(value).__name__}"
+    if not isinstance(value, origin or wanted):
+        return "None" if value is None else f"a {type(value).__name__}"
+    if isinstance(value, Mapping):
+        pairs = [(part, each) for entry in list(value.items())[:1] for part, each in zip(entry, inside, strict=True)]
+    elif isinstance(value, list):
+        pairs = [(each, inside[0]) for each in value[:1]]
+    elif isinstance(value, tuple) and len(value) == len(inside) and ... not in inside:
+        pairs = list(zip(value, inside, strict=True))
+    else:
+        pairs = []
+    within = next((found for part, each in pairs if (found := misfit(part, each))), "")
+    return f"a {type(value).__name__} with {within}" if within else ""
+
+
+def annotated(wanted: Any) -> str:
+    """An annotation as one writes it, without the modules of its classes."""
+    text = "None" if wanted is NoneType else wanted.__name__ if isinstance(wanted, type) else str(wanted)
+    return re.sub(r"(?:\w+\.)+(?=[A-Za-z])", "", text)
 
 
 T = TypeVar("T")

@@ -48,6 +48,8 @@ async def answer(store: Any, made: StoreCall) -> object:
         return await result if inspect.isawaitable(result) else result
     except SagaError as error:
         return refusal(error)
+    except CheckFailed:
+        raise
     except Exception as error:  # whatever the engine raises
         raise CheckFailed(f"{made} let {type(error).__name__} escape: {error}", clause="L-7") from error
 

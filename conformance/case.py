@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from random import Random
 from secrets import randbelow
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from attrs import define, field
 
+from conformance.assertions import CheckFailed, annotated, misfit
 from conformance.harness import Harness
 from conformance.inputs import BAD_NAMES, NAMES, TEXTS
 from conformance.profiles import Profile
 from saga_core.errors import StoreUnavailable
+from saga_core.stores.validate import PROTOCOLS, operations
 
 T = TypeVar("T")
 
@@ -130,8 +133,7 @@ class Case:
         folder.mkdir(parents=True, exist_ok=True)
         opener = self.harness.journal if journal and self.harness.journal else self.harness.open
         store = await opener(folder)
-        if self.harness.retries:
-            store = Retrying(store, self.harness.retries)
+        store = Asked(store, self.harness.retries)
         self._opened.append(store)
         return store
 
@@ -156,12 +158,12 @@ class Case:
 _PAUSE = 0.005
 
 
-class Retrying:
-    """Passes every call on, and retries a call that raises ``StoreUnavailable`` at most ``times`` times."""
+class Asked:
+    """Passes every call on. It repeats a call that raised ``StoreUnavailable``, and checks the type of the result."""
 
-    def __init__(self, store: Any, times: int) -> None:
+    def __init__(self, store: Any, retries: int) -> None:
         self._store = store
-        self._times = times
+        self._retries = retries
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
@@ -169,11 +171,27 @@ class Retrying:
             return found
 
         async def call(*args: Any, **options: Any) -> Any:
-            for _ in range(self._times):
+            for _ in range(self._retries):
                 try:
-                    return await found(*args, **options)
+                    return self._fitting(name, await found(*args, **options))
                 except StoreUnavailable:
                     await asyncio.sleep(_PAUSE)
-            return await found(*args, **options)
+            return self._fitting(name, await found(*args, **options))
 
         return call
+
+    def _fitting(self, name: str, result: Any) -> Any:
+        wanted = _results(self._store.info.kind).get(name, Any)
+        wrong = misfit(result, wanted)
+        if wrong:
+            raise CheckFailed(
+                f"{type(self._store).__name__}.{name} returned {wrong}; it has to return {annotated(wanted)}"
+            )
+        return result
+
+
+@cache
+def _results(kind: str) -> Mapping[str, Any]:
+    """What the operations of a kind of store return, by the annotations of its protocol."""
+    protocol = PROTOCOLS[kind]
+    return {name: get_type_hints(getattr(protocol, name))["return"] for name in operations(protocol) if name != "info"}

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection
 from time import perf_counter
 from typing import Any
 
-from conformance.assertions import CheckFailed, require, same
+from conformance.assertions import CheckFailed, difference, require, same, typed
 from conformance.calls import StoreCall, answer, call
 from conformance.case import Case
 from conformance.inputs import pages
@@ -160,15 +160,8 @@ def whole(found: Any, wanted: Any, what: str, *, clause: str) -> None:
 
     Types are compared by checks of small sizes. Here equality is enough. The message names the first difference.
     """
-    if found == wanted:
-        return
-    rows, expected = list(found), list(wanted)
-    at = next((n for n, (one, other) in enumerate(zip(rows, expected, strict=False)) if one != other), len(rows))
-    there, due = (str(part[at])[:100] if at < len(part) else "the end" for part in (rows, expected))
-    raise CheckFailed(
-        f"{what}: gave {len(rows)}, expected {len(expected)}; at position {at} is {there}, expected {due}",
-        clause=clause,
-    )
+    if found != wanted:
+        raise CheckFailed(f"{what}: {difference(typed(found), typed(wanted))}", clause=clause)
 
 
 async def in_pages(

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -310,8 +311,10 @@ _RUN = re.compile(r"([^\s])\1{63,}")
 def summary(report: Report) -> str:
     """The report in a few lines."""
     left = sum(outcome.status is Status.NOT_RUN for outcome in report.outcomes)
+    broken = sorted({name for each in report.outcomes for name in each.clauses if each.status is Status.FAIL})
     lines = [
         f"{report.name} ({report.kind}): {report.verdict}"
+        + (f", but breaks a SHOULD: {', '.join(broken)}" if broken and report.verdict is Verdict.CONFORMANT else "")
         + (f" of {', '.join(report.only)} alone" if report.only else "")
         + (f" ({left} of {len(report.outcomes)} checks were not run)" if left else ""),
         f"base {report.base[0]} of {report.base[1]}, extended {report.extended[0]} of {report.extended[1]}; "
@@ -321,12 +324,36 @@ def summary(report: Report) -> str:
     for outcome in report.outcomes:
         if outcome.status is Status.PASS and outcome.detail.startswith("noted: "):
             lines += [f"{outcome.detail} ({outcome.check})"]
-        if outcome.status not in (Status.PASS, Status.NOT_PROVIDED, Status.NOT_RUN):
-            lines += [f"{outcome.status}: {outcome.check} ({', '.join(outcome.clauses)})", _indented(outcome.detail)]
-            lines += [f"  {name} {clauses()[name].level}. {clauses()[name].text}" for name in outcome.clauses[:3]]
+    for alike in _alike(report):
+        first, *others = alike
+        lines += [f"{first.status}: {first.check} ({', '.join(first.clauses)})", _indented(first.detail)]
+        lines += [f"  {name} {clauses()[name].level}. {clauses()[name].text}" for name in first.clauses[:3]]
+        if others:
+            lines += [f"  {len(others)} more with the same error: {', '.join(each.check for each in others)}"]
     if report.verdict is Verdict.INVALID:
         lines += list(report.reasons)
     return "\n".join(lines)
+
+
+def _alike(report: Report) -> Iterable[list[Outcome]]:
+    """What did not pass, in groups with the same error. The small checks of the kind's own base clauses come first."""
+    found: dict[tuple[Status, str], list[Outcome]] = {}
+    for outcome in sorted(report.outcomes, key=partial(_distance, report.kind)):
+        if outcome.status not in (Status.PASS, Status.NOT_PROVIDED, Status.NOT_RUN):
+            line = _PATH.sub("…", outcome.detail.partition("\n")[0]).replace(" escaped: ", ": ")
+            error = _ERROR.search(line)
+            found.setdefault((outcome.status, error[0] if error else line), []).append(outcome)
+    return found.values()
+
+
+_PATH = re.compile(r"\S*/\S+")
+_ERROR = re.compile(r"\b[A-Z]\w+: .*")
+
+
+def _distance(kind: str, outcome: Outcome) -> tuple[bool, bool, bool, int, str, int]:
+    head, _, number = outcome.check.partition(".")[0].partition("-")
+    own = number.isdigit() and clauses()[f"{head}-{number}"].page == kind
+    return not outcome.must, outcome.extended, not own, len(outcome.clauses), head, int(number) if own else 0
 
 
 def _indented(text: str) -> str:

@@ -99,6 +99,7 @@ async def _live(order: Order) -> None:
     try:
         store = await order.opener(Path(order.path))
     except SagaError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
         _say(type(error).__name__)
         return
     if order.fence is not None:

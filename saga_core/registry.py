@@ -1,4 +1,4 @@
-"""Backends by name: registered by this program, installed with an entry point, or named ``package.module:object``."""
+"""Plugins by name: registered by this program, named in the configuration, or installed with an entry point."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -105,7 +105,12 @@ and its options must be empty.
 _CURRENT = {("graph", "adjacency"): "networkx"}
 """The names of backends that took the place of others."""
 
+_AS_THEY_ARE = ("strategy", "context")
+"""Kinds that are objects without a state of their own, so that a module can hold one ready to use."""
+
 _registered: dict[str, Backend[Any]] = {}
+_configured: dict[tuple[str, str], EntryPoint] = {}
+"""The entry points that the configuration adds, by group and name."""
 _warm_up: dict[str, None] = {}
 
 
@@ -141,10 +146,17 @@ def backend_of(kind: Kind, name: str, opener: object) -> Backend[Any]:
         return Backend(kind, name, _opened_by(opener))
     if inspect.iscoroutinefunction(opener):
         return Backend(kind, name, opener)
+    if kind in _AS_THEY_ARE and not callable(opener):
+        return Backend(kind, name, partial(_as_it_is, opener))
     raise BadInput(
         f"{kind} backend {name!r}: {opener!r} opens nothing; give a Backend, a class, or a coroutine function that "
         "takes OpenOptions"
     )
+
+
+async def _as_it_is(opened: object, options: OpenOptions) -> object:
+    options.take()
+    return opened
 
 
 def _opened_by(cls: type[Any]) -> Callable[[OpenOptions], Awaitable[Any]]:
@@ -246,9 +258,31 @@ def _extra_with(package: str, point: EntryPoint) -> str | None:
     return None
 
 
+def add_entry_points(plugins: Mapping[str, Mapping[str, str]]) -> None:
+    """Make plugins known as if a package with these entry points was installed: group -> name -> place.
+
+    They replace installed ones of the same names.
+    """
+    from importlib.metadata import EntryPoint
+
+    for group, named in plugins.items():
+        _configured.update({(group, name): EntryPoint(name, place, group) for name, place in named.items()})
+
+
 def entry_points(*, group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of the packages on the path: backends, importers, modules or doors."""
-    return _searched(tuple(sys.path)).get(group, ())
+    """Return the entry points of a group: backends, importers, modules or doors.
+
+    They are those of the packages on the path, and those that the configuration adds.
+    """
+    installed = _searched(tuple(sys.path)).get(group, ())
+    added = {name: point for (of, name), point in _configured.items() if of == group}
+    return (*(point for point in installed if point.name not in added), *added.values())
+
+
+def object_at(point: EntryPoint) -> Any:
+    """Load what an entry point names. A class is called without arguments."""
+    found = point.load()
+    return found() if inspect.isclass(found) else found
 
 
 @lru_cache(maxsize=8)

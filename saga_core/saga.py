@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from saga_core import registry
 from saga_core.assembly import OpenArguments, Parts, assemble, assemble_ephemeral, in_memory
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
@@ -405,4 +406,6 @@ class Opening:
         await self._saga.aclose()
 
     async def _open(self) -> Saga:
-        return Saga(await assemble(load_config(self.source), self.arguments), self.arguments)
+        config = load_config(self.source)
+        registry.add_entry_points(config.plugins)
+        return Saga(await assemble(config, self.arguments), self.arguments)

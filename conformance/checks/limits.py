@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.assertions import Refused, require, typed
+from conformance.assertions import Refused, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
@@ -57,7 +57,7 @@ async def _hold(
         found = await answer(case.store, made)
         require(not isinstance(found, Refused), f"{what} is within the limits, but gave {str(found)[:200]}")
         if wanted is not None and what in wanted:
-            require(typed(found) == typed(wanted[what]), f"{what} at the limit came back changed")
+            same(found, wanted[what], f"{what} at the limit came back changed")
 
 
 def _largest(case: Case) -> int:

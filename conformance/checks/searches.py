@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from conformance.assertions import CheckFailed, typed
+from conformance.assertions import CheckFailed, difference, typed
 from conformance.calls import StoreCall, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check_each
@@ -61,12 +61,13 @@ class DifferentialRun:
         wanted = expected(self.model, made)
         found = self.case.run(answer(self.store, made))
         if typed(found) != typed(wanted):
-            what = f"gave {found!r}, expected {wanted!r}"
+            what = difference(typed(found), typed(wanted))
             raise Disagreement(self.story, what, self.strategy.about.get(made.method, ()))
 
     def _compare(self) -> None:
-        if typed(self.case.run(snapshot(self.store))) != typed(self.model.snapshot()):
-            raise Disagreement(self.story, "and the contents of the store are wrong", ())
+        found, wanted = typed(self.case.run(snapshot(self.store))), typed(self.model.snapshot())
+        if found != wanted:
+            raise Disagreement(self.story, f"and the contents of the store: {difference(found, wanted)}", ())
 
     def end(self) -> None:
         """Close the store and remove its directory."""
@@ -311,6 +312,7 @@ def reads_after_each_write(case: Case) -> None:
             wanted = expected(model, one)
             found = case.run(answer(store, one))
             if typed(found) != typed(wanted):
+                what = difference(typed(found), typed(wanted))
                 story = "\n".join(map(str, told[-6:]))
                 clauses = " ".join(about.get(made.method, ()) + about.get(one.method, ()))
-                raise CheckFailed(f"{story}\n{one} gave {found!r}, expected {wanted!r}", clause=clauses)
+                raise CheckFailed(f"{story}\n{one} {what}", clause=clauses)

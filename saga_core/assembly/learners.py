@@ -43,7 +43,7 @@ async def open_strategies(config: Config) -> dict[str, Strategy]:
         where = f"memory_strategies.{name}"
         wanted = settings.use or name
         known = registry.names(KIND)
-        if wanted not in known:
+        if wanted not in known and ":" not in wanted:
             raise BadInput(
                 f"{where}.use: there is no strategy {wanted!r}; there are: {', '.join(known) or 'none'}. A strategy of"
                 " another name says in 'use' which of them it is"

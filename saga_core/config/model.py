@@ -18,6 +18,7 @@ from saga_core.config.rules import (
     OneOf,
     Options,
     OptionsByName,
+    PlacesByGroup,
     Secret,
     Secrets,
     StoreUrl,
@@ -383,6 +384,8 @@ class Config:
     """Whether narrators are offered tools of SAGA's, which it answers within the turn: to look up what happened, and to
     roll dice."""
     modules: Mapping[str, ModuleConfig] = field(factory=dict)
+    plugins: Mapping[str, Mapping[str, str]] = field(factory=dict, validator=PlacesByGroup())
+    """Plugins besides those of installed packages: group of entry points -> name -> ``package.module:object``."""
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()
     logging: LoggingConfig = LoggingConfig()

@@ -332,6 +332,29 @@ class OptionsByName(Rule):
 
 
 @frozen
+class PlacesByGroup(Rule):
+    """Entry points as in a ``pyproject.toml``: by group and name, the place of each object."""
+
+    groups: ClassVar[tuple[str, ...]] = ("saga.backends", "saga.modules", "saga.doors", "saga.importers")
+
+    def read(self, value: Any) -> Any:
+        """Return a new dict of dicts of texts."""
+        remedy = f"give entry points by their group ({', '.join(self.groups)}), such as saga.modules: {{torch: pkg:X}}"
+        if not isinstance(value, Mapping) or not all(isinstance(each, Mapping | None) for each in value.values()):
+            raise RuleBroken(remedy)
+        found = {group: dict(named or {}) for group, named in value.items()}
+        if not found.keys() <= set(self.groups):
+            raise RuleBroken(remedy)
+        for name, place in ((name, place) for named in found.values() for name, place in named.items()):
+            if not isinstance(place, str) or not _PLACE.fullmatch(place):
+                raise RuleBroken(f"{remedy}: {name} is not at a place such as package.module:object")
+        return found
+
+
+_PLACE = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
+
+
+@frozen
 class TrackersByName(Rule):
     """What stories count: the names of trackers, each with the fields of its declaration."""
 

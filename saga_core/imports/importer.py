@@ -7,11 +7,11 @@ never by its name.
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from importlib.metadata import EntryPoint
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from attrs import frozen
 
@@ -28,7 +28,7 @@ from saga_core.imports.records import (
     SagaSession,
     Unreadable,
 )
-from saga_core.registry import entry_points
+from saga_core.registry import entry_points, object_at
 
 log = logging.getLogger("saga.importers")
 
@@ -95,16 +95,16 @@ class Importers:
 
 def importers() -> Importers:
     """Return the installed importers. One that cannot be loaded is logged, and the others are used."""
-    return _importers(tuple(sys.path))
+    return _importers(tuple(entry_points(group=GROUP)))
 
 
 @lru_cache(maxsize=4)
-def _importers(_path: tuple[str, ...]) -> Importers:
+def _importers(points: tuple[EntryPoint, ...]) -> Importers:
     loaded: dict[str, Importer] = {}
     failed: dict[str, str] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for point in sorted(points, key=lambda each: each.name):
         try:
-            found = point.load()
+            found = object_at(point)
         except Exception as error:
             log.exception("the importer %s (%s) cannot be loaded", point.name, point.value)
             failed[point.name] = f"{type(error).__name__}: {error}"
@@ -140,7 +140,7 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     if chosen is not None:
         name, importer = chosen
         try:
-            return _found(file, importer.read(file))
+            return _found(file, _records(importer.read(file)))
         except (Unreadable, OSError):
             raise
         except Exception as error:
@@ -191,6 +191,15 @@ def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
             Found(file=file.name, kind=kind, record=each, losses=listed if kind == first else ()) for kind, each in rows
         )
     )
+
+
+def _records(given: Iterable[Any]) -> list[tuple[str, Record]]:
+    """What an importer read. Raises ``TypeError`` for what are no records."""
+    rows = list(given)
+    for row in rows:
+        if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], get_args(Record))):
+            raise TypeError(f"read gave {row!r:.200}; give pairs of a kind and a record of saga_core.imports")
+    return rows
 
 
 def _last_role(chat: Chat) -> str:

@@ -12,13 +12,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 
 from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import LeaseLost, NotFound, SagaError, in_words
+from saga_core.errors import BadInput, LeaseLost, NotFound, SagaError, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -324,7 +325,7 @@ class ReviewsJob(FollowingJob):
         """Make a review. Returns whether ``curator`` made it itself, without its stand-in."""
         view, revision = await self._view(live, due), live.revision
         if Capability.RESIDENT in curator.info.capabilities:
-            spoke, proposals, notice = curator, await curator.review(view), ""
+            spoke, proposals, notice = curator, await _proposals(curator, view), ""
         else:
             async with self._one:
                 spoke, proposals, notice = await self._proposed(curator, view)
@@ -340,7 +341,7 @@ class ReviewsJob(FollowingJob):
         """The curator that answered, its proposals, and a notice if it is the stand-in. Raises its error."""
         name, stand_in = curator.info.name, self.stand_ins.get(curator.info.name)
         try:
-            return curator, await curator.review(view), ""
+            return curator, await _proposals(curator, view), ""
         except Exception as error:
             if stand_in is None:
                 raise
@@ -348,7 +349,7 @@ class ReviewsJob(FollowingJob):
             self.counters.add("curation.stand_ins")
             self.counters.degrade(f"curation.{name}", notice)
             log.warning("session %s: the %s curator failed: %s", view.session, name, error, exc_info=error)
-        return stand_in, await stand_in.review(view), f"{name}: {notice}"
+        return stand_in, await _proposals(stand_in, view), f"{name}: {notice}"
 
     async def _record(
         self,
@@ -402,3 +403,16 @@ class ReviewsJob(FollowingJob):
             found += held(live.session.standing, review.curator, proposal.kind, change=delta.id, number=number)
         self.counters.add("curation.waiting", sum(hold.source is Source.CURATION for _, hold in found))
         return found
+
+
+async def _proposals(curator: Curator, view: CurationView) -> tuple[Proposal, ...]:
+    """Ask a curator, which may be the code of others. Raises ``BadInput`` for what are no proposals."""
+    found: Any = await curator.review(view)
+    if not isinstance(found, list | tuple):
+        raise BadInput(f"review gave a {type(found).__name__}; give a tuple of saga_core.stores.Proposal")
+    for each in found:
+        if not isinstance(each, Proposal):
+            raise BadInput(f"review gave a {type(each).__name__} among its proposals; give saga_core.stores.Proposal")
+        if not all(isinstance(text, str) for text in (each.kind, each.summary, *each.data.values())):
+            raise BadInput(f"the proposal {each.summary!r} has data that is no text: {dict(each.data)}; give texts")
+    return tuple(found)

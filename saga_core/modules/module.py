@@ -8,14 +8,14 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from importlib.metadata import EntryPoint
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
 
 from attrs import define, field, frozen
 
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model import Delta, Event, WorldState, deltas, fold
-from saga_core.registry import entry_points
+from saga_core.registry import entry_points, object_at
 from saga_core.trackers import Tracker
 
 GROUP = "saga.modules"
@@ -121,7 +121,9 @@ class Modules:
     def trackers(self, language: str) -> tuple[Tracker, ...]:
         """What the modules declare."""
         return tuple(
-            each for found in self._each("trackers", lambda module: tuple(module.trackers(language))) for each in found
+            each
+            for found in self._each("trackers", lambda module: _all(Tracker, module.trackers(language), "trackers"))
+            for each in found
         )
 
     def events(self, turn: ModuleTurn) -> tuple[Event, ...]:
@@ -129,13 +131,10 @@ class Modules:
 
         def of(state: WorldState, module: Module) -> tuple[Event, ...]:
             seen = ModuleTurn(turn.before, state, turn.words, turn.reply, f"{turn.seed}:{module.name}")
-            found = tuple(module.rules(seen))
-            for each in found:
-                if not isinstance(each, Event):
-                    raise TypeError(f"rules gave {each!r:.60}, which is no event of saga_core.model.deltas")
+            found = _all(Event, module.rules(seen), "rules")
             if found and state.modules.get(module.name) != module.version:
                 found = (deltas.ModuleUsed(module.name, module.version), *found)
-            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # what cannot be folded fails here, not later
+            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # an event with odd fields fails here
             return found
 
         events: list[Event] = []
@@ -192,12 +191,25 @@ class Modules:
             self._failing[mode] = step
             if self.counters is not None:
                 off = f"modules.{module.name}.enabled: false switches it off"
-                self.counters.degrade(mode, f"{type(error).__name__}: {error}; it is left out of the turn; {off}")
+                why = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+                self.counters.degrade(mode, f"{why}; it is left out of the turn; {off}")
             return None
         if self._failing.get(mode) == step and self.counters is not None:
             del self._failing[mode]
             self.counters.recover(mode)
         return found
+
+
+_GIVE = {"rules": "events of saga_core.model.deltas", "trackers": "saga_core.trackers.Tracker"}
+
+
+def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
+    """What a method gave. Raises ``BadInput`` unless each is of the kind."""
+    found = tuple(given)
+    odd = next((each for each in found if not isinstance(each, get_args(kind) or kind)), None)
+    if odd is not None:
+        raise BadInput(f"{method} gave a {type(odd).__name__}; give {_GIVE[method]}")
+    return found
 
 
 NO_MODULES = Modules()
@@ -211,13 +223,25 @@ def open_modules(enabled: Mapping[str, bool], counters: Counters) -> Modules:
     return Modules(tuple(_load(name, points) for name in wanted), counters, off)
 
 
+def modules_that_fail() -> dict[str, str]:
+    """Why installed modules cannot be used, by name."""
+    failed = {}
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    for name in points:
+        try:
+            _load(name, points)
+        except (BadInput, StoreUnavailable) as error:
+            failed[name] = str(error).removeprefix(f"modules.{name}: ")
+    return failed
+
+
 def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
     if name not in points:
         known = ", ".join(sorted(points)) or "none"
         raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
     try:
-        module = points[name].load()
-    except ImportError as error:
+        module = object_at(points[name])
+    except Exception as error:  # the code of others
         raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
     if not isinstance(module, Module):
         raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")

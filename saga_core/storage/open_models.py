@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from saga_core import registry
@@ -30,6 +31,9 @@ def check_embedder(where: str, embedder: object) -> None:
     lacking = [name for name in ("id", "dimension", "embed") if not hasattr(embedder, name)]
     if lacking:
         raise BadInput(f"{where}: {type(embedder).__name__} is no embedder; it lacks {', '.join(lacking)}")
+    embed = getattr(embedder, "embed")  # noqa: B009 - no embedder until it was checked
+    if inspect.ismethod(embed) and not inspect.iscoroutinefunction(embed):
+        raise BadInput(f"{where}: {type(embedder).__name__}.embed is not asynchronous; write it with async def")
     if not isinstance(getattr(embedder, "semantic", None), bool):
         raise BadInput(
             f"{where} does not say whether it sees meaning; it needs a property 'semantic', true or false "

@@ -6,7 +6,7 @@ What engines share besides is in named modules: the checks of arguments and limi
 
 from __future__ import annotations
 
-from saga_core.stores.curator import CurationView, Curator, Remembering
+from saga_core.stores.curator import CurationView, Curator, Proposal, Remembering
 from saga_core.stores.fenced import Fence, Fenced, FenceOf
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.graph import (
@@ -63,6 +63,7 @@ __all__ = [
     "Not",
     "Or",
     "Pages",
+    "Proposal",
     "RawQuery",
     "Remembering",
     "Scalar",

@@ -492,7 +492,7 @@ def check_pages(pages: Pages, limits: Limits = DEFAULT_LIMITS) -> None:
 
 # --- stores ---------------------------------------------------------------------------------------------------
 
-_PROTOCOLS: Mapping[str, type[Any]] = {
+PROTOCOLS: Mapping[str, type[Any]] = {
     "state": StateKV,
     "graph": GraphStore,
     "vector": VectorStore,
@@ -503,7 +503,7 @@ _PROTOCOLS: Mapping[str, type[Any]] = {
 
 def check_store(where: str, kind: str, store: object) -> None:
     """Raise ``BadInput`` unless ``store`` has the operations of its protocol and says that it is of this kind."""
-    lacking = [name for name in _operations(_PROTOCOLS[kind]) if not hasattr(store, name)]
+    lacking = [name for name in operations(PROTOCOLS[kind]) if not hasattr(store, name)]
     if lacking:
         raise BadInput(f"{where}: {type(store).__name__} is no {kind} store; it lacks {', '.join(lacking)}")
     info = getattr(store, "info", None)
@@ -511,15 +511,15 @@ def check_store(where: str, kind: str, store: object) -> None:
         raise BadInput(f"{where}: the info of {type(store).__name__} is {info!r}; give a saga_core.stores.StoreInfo")
     if info.kind != kind:
         raise BadInput(f"{where}: {type(store).__name__} says that it is a {info.kind!r} store; give one of {kind!r}")
-    protocol = _PROTOCOLS[kind]
-    for name in _operations(protocol):
+    protocol = PROTOCOLS[kind]
+    for name in operations(protocol):
         call = getattr(store, name)
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not inspect.iscoroutinefunction(call)
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(getattr(protocol, name)):
             raise BadInput(f"{where}: {type(store).__name__}.{name} is not asynchronous; write it with async def")
 
 
-def _operations(protocol: type[Any]) -> list[str]:
+def operations(protocol: type[Any]) -> list[str]:
     """The members of a protocol and of those that it extends."""
     parts = [each for each in protocol.__mro__ if each is not Protocol and getattr(each, "_is_protocol", False)]
     return sorted({name for part in parts for name in vars(part) if not name.startswith("_")})

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from attrs import evolve, frozen
 
+from saga_core import registry
 from saga_core.config import Config, load_config
 
 DEFAULT_FILE = "saga.yaml"
@@ -26,6 +27,7 @@ class Place:
         """Load the configuration, with ``data`` as its data directory. Raises ``ConfigError``."""
         default = Path(DEFAULT_FILE)
         config = load_config(default if self.file is None and default.is_file() else self.file)
+        registry.add_entry_points(config.plugins)
         if self.data is not None:
             config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / self.data)))
         return config

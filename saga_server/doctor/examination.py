@@ -18,6 +18,7 @@ from saga_core.config import Config, Reporting
 from saga_core.errors import BadInput, SagaError, StoreLocked, UpstreamError
 from saga_core.imports import importers
 from saga_core.language import DEFAULT, language_of, primary
+from saga_core.modules import modules_that_fail
 from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
 from saga_core.stores import Curator, Health, StoreInfo
@@ -145,6 +146,8 @@ def _settings(config: Config, report: DoctorReport) -> None:
         return
     for name, why in importers().failed.items():
         report.check(False, f"importer {name}: cannot be loaded ({why})")
+    for name, why in modules_that_fail().items():
+        report.check(False, f"module {name}: {why}")
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 

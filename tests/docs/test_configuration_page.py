@@ -77,7 +77,7 @@ def rows() -> dict[str, tuple[str, str, str]]:
     """The page's rows: key to default, takes and meaning."""
     found: dict[str, tuple[str, str, str]] = {}
     for row in CONFIGURATION.rows:
-        if len(row) == 4 and re.fullmatch(r"`(?:trackers|profile|tools)`|`[a-z_]+(\.[a-z_<>]+)+`", row[0]):
+        if len(row) == 4 and re.fullmatch(r"`(?:trackers|profile|tools|plugins)`|`[a-z_]+(\.[a-z_<>]+)+`", row[0]):
             key = row[0].strip("`")
             assert key not in found, f"{key} stands twice"
             found[key] = (row[1], row[2], row[3])

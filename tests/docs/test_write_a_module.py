@@ -25,7 +25,7 @@ TIME = {"time": {"kind": "clock", "start": "day 1 08:00"}}
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = (each for each in PAGE.blocks if each.language == "python")
+    block = next(each for each in PAGE.blocks if each.language == "python")
     (tmp_path / "saga_torch.py").write_text(block.text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     ours = list(module.entry_points(group=module.GROUP))

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = Path(__file__).parent / "project"
+PROJECT = ROOT / "docs" / "examples" / "log_store"
 
 
 def build_wheel(project: Path, into: Path) -> Path:
