@@ -337,7 +337,7 @@ class PlacesByGroup(Rule):
 
     groups: ClassVar[tuple[str, ...]] = ("saga.backends", "saga.modules", "saga.doors", "saga.importers")
 
-    def read(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a new dict of dicts of texts."""
         remedy = f"give entry points by their group ({', '.join(self.groups)}), such as saga.modules: {{torch: pkg:X}}"
         if not isinstance(value, Mapping) or not all(isinstance(each, Mapping | None) for each in value.values()):
