@@ -31,7 +31,6 @@ from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, JOINTS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
-from saga_core.state_block.markup import unmarked
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- the lines of a report -------------------------------------------------------------------------------------
@@ -53,8 +52,6 @@ _FENCE = re.compile(
     re.S,
 )
 _LONGEST_PAIR = 30
-_MARKUP = "<|"
-"""With these an element or a row of a table begins."""
 
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
 _CANONICAL = frozenset(field.name for field in FIELDS)
@@ -320,8 +317,6 @@ class ReportCandidate:
             return closing
         if self.has_fields and self._goes_on(line, bare):
             return Take.YES
-        if bare[0] in _MARKUP and (self.kind is not ReportKind.BARE or self.rooted):
-            return Take.YES if ended else Take.WAIT
         sort = sort_of(line, ended=ended, own=self.counted)
         if sort in UNFINISHED:
             waits = sort in (Sort.BEGUN, Sort.BEGUN_FIELD) or self._takes_pairs
@@ -354,7 +349,7 @@ class ReportCandidate:
             folded = bare.casefold()
             if folded.startswith(self.closer):
                 return Take.END
-            return Take.WAIT if self.closer.startswith(folded) and not ended else None
+            return Take.WAIT if self.closer.startswith(folded) and not ended else Take.NO
         if self._may_be_ended_by(bare := bare.rstrip(SPACE)):
             if bare[-1] in "]】":
                 return (Take.END if ended else Take.WAIT) if is_header(bare[2:-1]) else Take.NO
@@ -407,9 +402,8 @@ class ReportCandidate:
             return tail
         if sort is Sort.ROOT and bare[0] not in "{｛[":
             content = content[content.index("{") if "{" in content else content.index("｛") :]
-        plain = unmarked(content, self.counted) if bare[0] in _MARKUP else content
-        self.names |= names_in(plain)
-        self.keys |= self.names | field_in(plain, self.counted)
+        self.names |= names_in(content)
+        self.keys |= self.names | field_in(content, self.counted)
         self.body.append(content if tail is not None else content + end)
         self.behind_blank = False
         self.open_list = bare.endswith(_OPEN_ENDS) or (self.open_list and _BULLET.match(bare) is not None)
