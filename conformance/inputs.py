@@ -26,42 +26,11 @@ NFC = unicodedata.normalize("NFC", "각")
 NFD = unicodedata.normalize("NFD", "각")
 
 NAMES: tuple[str, ...] = (
-    NFC,
-    NFD,
-    "어둠의 숲",
-    "어둠의숲",
-    "a",
-    "ab",
-    "A",
-    "a_b",
-    "aXb",
-    "a%",
-    "a:b",
-    "a.b",
-    "a/b",
-    "..",
-    ".",
-    "../a",
-    "/a",
-    " ",
-    "a ",
-    "\n",
-    "'; DROP TABLE nodes; --",
-    '"',
-    "\\",
-    "*",
-    "$x",
-    "{}",
-    "null",
-    "0",
-    "6f9619ff-8b86-d011-b42d-00c04fc964ff",
-    "6F9619FF-8B86-D011-B42D-00C04FC964FF",
-    "é",
-    "e\u0301",
-    "\uff41",
-    "\uffff",
-    "\U0001f5e1",
-    "\U0010ffff",
+    *(NFC, NFD, "어둠의 숲", "어둠의숲", "a", "ab", "A", "a_b", "aXb", "a%", "a:b", "a.b"),
+    *("a/b", "..", ".", "../a", "/a", " ", "a ", "\n"),
+    *("'; DROP TABLE nodes; --", '"', "\\", "*", "$x", "{}", "null", "0"),
+    *("6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+    *("é", "e\u0301", "\uff41", "\uffff", "\U0001f5e1", "\U0010ffff"),
 )
 """Distinct names for scopes, ids, labels, types and keys of edges."""
 
@@ -85,38 +54,14 @@ SEPARATORS: tuple[str, ...] = (
 FIELDS: tuple[str, ...] = (
     *("id", "_id", "Id", "label", "type", "name", "text", "document", "vector", "embedding", "score", "_score"),
     *("distance", "_distance", "scope", "key", "source", "target", "properties", "metadata", "watermark", "value"),
-    *(
-        "__id",
-        "__label__",
-        "$id",
-        "@type",
-        "a",
-        "a.b",
-        "a.b.c",
-        "a b",
-        "rowid",
-        "oid",
-        "hash",
-        "data",
-        "json",
-        "#",
-        "order",
-        "select",
-    ),
+    *("__id", "__label__", "$id", "@type", "a", "a.b", "a.b.c", "a b"),
+    *("rowid", "oid", "hash", "data", "json", "#", "order", "select"),
 )
 """Names of fields that an engine may use itself."""
 
 SEGMENTS: tuple[str, ...] = (
     *NAMES,
-    "\0",
-    "\0\x01",
-    "\x01",
-    "a\0",
-    "a\0b",
-    "a\x01",
-    "\x7f",
-    "\xff",
-    "x" * 300,
+    *("\0", "\0\x01", "\x01", "a\0", "a\0b", "a\x01", "\x7f", "\xff", "x" * 300),
 )
 """Segments of keys, which may contain NUL."""
 
@@ -191,19 +136,8 @@ class _Number(int):
 
 
 BAD_SCALARS: tuple[Any, ...] = (
-    float("nan"),
-    float("inf"),
-    -float("inf"),
-    2**63,
-    -(2**63) - 1,
-    SURROGATE,
-    "nul\0",
-    b"bytes",
-    ["list"],
-    {"a": 1},
-    1j,
-    _Text("text"),
-    _Number(1),
+    *(float("nan"), float("inf"), -float("inf"), 2**63, -(2**63) - 1, SURROGATE, "nul\0"),
+    *(b"bytes", ["list"], {"a": 1}, 1j, _Text("text"), _Number(1)),
 )
 
 

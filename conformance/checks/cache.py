@@ -18,21 +18,8 @@ from saga_core.stores import MdCache, Pages
 from saga_core.values import PAGE_NAMES
 
 HOSTILE = (
-    "../../etc/passwd",
-    "/etc",
-    ".",
-    "..",
-    "C:\\x",
-    "\n",
-    "con",
-    "CON",
-    "nul",
-    "a.",
-    "a/b",
-    "A/B",
-    "~",
-    "-",
-    "\U0001f600",
+    *("../../etc/passwd", "/etc", ".", "..", "C:\\x", "\n", "con", "CON", "nul"),
+    *("a.", "a/b", "A/B", "~", "-", "\U0001f600"),
 )
 
 
@@ -48,16 +35,8 @@ async def nothing_was_written(case: Case) -> None:
 async def pages_come_back(case: Case) -> None:
     texts = (
         *case.texts,
-        "\n",
-        "\r\n",
-        "a\r\nb\rc\n",
-        "\u2028",
-        "no line end",
-        "\ufeffBOM",
-        "\0",
-        NFD,
-        "---\n...",
-        " \n \n",
+        *("\n", "\r\n", "a\r\nb\rc\n", "\u2028", "no line end"),
+        *("\ufeffBOM", "\0", NFD, "---\n...", " \n \n"),
     )
     for index, text in enumerate(texts):
         for watermark in ("t1", "", NFD, "턴 2"):

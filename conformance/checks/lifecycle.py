@@ -187,22 +187,8 @@ async def _ended_beside_writes(case: Case, turns: int) -> None:
 
 
 ODD: tuple[Any, ...] = (
-    None,
-    0,
-    -1,
-    1.5,
-    True,
-    "",
-    "text",
-    SURROGATE,
-    b"x",
-    (),
-    [],
-    {},
-    [None],
-    ("",),
-    {"a": 1},
-    object,
+    *(None, 0, -1, 1.5, True, "", "text", SURROGATE, b"x"),
+    *((), [], {}, [None], ("",), {"a": 1}, object),
 )
 """Values of odd kinds. Each is malformed for most arguments."""
 

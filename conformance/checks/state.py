@@ -203,16 +203,8 @@ async def readers_see_one_moment(case: Case) -> None:
 
 
 BAD_KEYS: list[Any] = [
-    (),
-    ("",),
-    ("a", ""),
-    ("", "a"),
-    "abc",
-    (1,),
-    ("a", None),
-    (b"a",),
-    (SURROGATE,),
-    ("a", SURROGATE),
+    *((), ("",), ("a", ""), ("", "a"), "abc", (1,)),
+    *(("a", None), (b"a",), (SURROGATE,), ("a", SURROGATE)),
 ]
 
 

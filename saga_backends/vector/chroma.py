@@ -224,15 +224,8 @@ LAYOUT = FolderLayout(
     name="chroma",
     version=1,
     damage=(
-        "malformed",
-        "corrupt",
-        "not a database",
-        "hnsw",
-        "pickle",
-        "hash",
-        "backfill",
-        "no such table",
-        "does not exist",
+        *("malformed", "corrupt", "not a database", "hnsw", "pickle", "hash"),
+        *("backfill", "no such table", "does not exist"),
     ),
 )
 
