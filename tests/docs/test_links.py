@@ -10,6 +10,7 @@ import click
 import pytest
 
 from saga_core import Saga
+from saga_core.maintenance import Maintenance
 from saga_core.play.pending_turn import PendingTurn
 from saga_server.cli.saga_command import main as saga
 from tests.docs.pages import ROOT, Page, page, pages
@@ -108,7 +109,9 @@ def test_what_embed_names_is_there() -> None:
     attributes = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`(\w+)`", row[0])}
     arguments = set(inspect.signature(Saga.begin).parameters)
     annotations = {name for cls in PendingTurn.__mro__ for name in getattr(cls, "__annotations__", {})}
-    parts = {name: get_type_hints(found.fget)["return"] for name, found in vars(Saga).items() if _is_part(found)}
+    late = {"Maintenance": Maintenance}  # imported when it is first asked for
+    hints = {name: get_type_hints(found.fget, None, late) for name, found in vars(Saga).items() if _is_part(found)}
+    parts = {name: found["return"] for name, found in hints.items()}
     owners = {name: parts.get(name.partition(".")[0], Saga) for name in methods}
     missing = {name for name, owner in owners.items() if not _has(owner, name.rpartition(".")[2])}
     missing |= {name for name in attributes - arguments - {"argument", "attribute"} if name not in annotations}
