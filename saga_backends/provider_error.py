@@ -76,7 +76,7 @@ class Blame:
         wish = headers.get("x-should-retry")
         passing = (status in _PASSING or status >= 500) if wish not in ("true", "false") else wish == "true"
         if 300 <= status < 400:
-            said = f"it sends requests on to {self._quoted(headers.get('location') or 'nowhere')}"
+            said = f"it sends requests on to {self._quoted(headers.get('location', '').partition('?')[0] or 'nowhere')}"
         return UpstreamError(
             f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}",
             status=shown_status(status),

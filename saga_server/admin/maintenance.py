@@ -30,7 +30,7 @@ from saga_server.admin.parameters import (
     TurnId,
 )
 from saga_server.admin.reply import masked
-from saga_server.http import BEARER, CURRENT, done_by_owner, longest_wait, saga_of
+from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, saga_of
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
@@ -76,7 +76,7 @@ async def show_jobs(request: web.Request, session: SomeSession = None) -> answer
     if owner is not None and session is None:
         hers = await saga_of(request).sessions.ids_of(owner)
         jobs = [job for job in jobs if job.session in hers]
-    rows = masked([job.plain() for job in jobs], request.app[CURRENT].mask)
+    rows = masked([job.plain() for job in jobs], mask_of(request))
     return answers.Jobs(rows, sum(job.stuck for job in jobs))
 
 

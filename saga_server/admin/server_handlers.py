@@ -34,6 +34,7 @@ from saga_server.http import (
     SAGA,
     WORKER,
     RequestError,
+    mask_of,
 )
 from saga_server.process import running_watch
 from saga_server.tenancy import tenancy_of
@@ -57,9 +58,12 @@ async def healthz(request: web.Request) -> answers.Alive:
 
 async def readyz(request: web.Request) -> answers.Readiness:
     """Return ``ready`` if a turn would be accepted and recorded. Failures of other stores only degrade the context."""
-    found = await request.app[READINESS].look()
+    found, mask = await request.app[READINESS].look(), mask_of(request)
     return answers.Readiness(
-        status=found.status, reason=found.reason or None, stores=found.stores, degraded=found.degraded
+        status=found.status,
+        reason=mask(found.reason) or None,
+        stores=masked(found.stores, mask),
+        degraded=found.degraded,
     )
 
 

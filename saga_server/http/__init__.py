@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.callers.auditing import ACTION, Action, audited, saga_id
     from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
+    from saga_server.http.callers.redaction import mask_of
     from saga_server.http.client_request import (
         MAX_CHOICES,
         ClientRequest,
@@ -91,6 +92,7 @@ _PLACES = {
     "bodies": "BODY LIMIT",
     "callers.auditing": "ACTION Action audited saga_id",
     "callers.identity": "BEARER Bearer KEY_REQUIRED",
+    "callers.redaction": "mask_of",
     "client_request": "ClientRequest Incoming MAX_CHOICES function_tool image json_form tool_call",
     "connections": (
         "ConnectionLog LOG StartupResponder UNUSED add_request_id errors_as_json identify listen only_header_text"
@@ -185,6 +187,7 @@ __all__ = [
     "list_models",
     "listen",
     "longest_wait",
+    "mask_of",
     "merge_events",
     "one_model",
     "only_header_text",

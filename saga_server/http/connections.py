@@ -23,7 +23,7 @@ from attrs import define, field
 from prometheus_client import Counter
 
 from saga_core.counters import set_log_context, subject
-from saga_server.http.app_keys import CURRENT
+from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
 from saga_server.http.errors import Failure, describe
 from saga_server.http.header_text import header_text
@@ -209,9 +209,9 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except ConnectionError as error:
         if request.transport is None or request.transport.is_closing():
             return web.Response(status=_HUNG_UP)  # the client went away before it was answered
-        failure = describe(error, request.app[CURRENT].mask)
+        failure = describe(error, mask_of(request))
     except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
-        failure = describe(error, request.app[CURRENT].mask)
+        failure = describe(error, mask_of(request))
     place = request.get(PLACE)
     response = failure.response(place.door.error if place is not None else None)
     if failure.headers.get("Connection") == "close":

@@ -36,7 +36,7 @@ from saga_server.http.cpu_shares import LimitedWork, charged
 from saga_server.http.errors import describe
 from saga_server.http.reply_format import ReplyFormat
 from saga_server.http.request_names import RequestNames
-from saga_server.process import ADJUSTABLE, PRIVATE, Current, Mask, Metrics
+from saga_server.process import ADJUSTABLE, PRIVATE, Current, Metrics
 from saga_server.providers import Narrators, Route, context_refusal, is_own
 from saga_server.tenancy import tenancy_of
 
@@ -151,9 +151,9 @@ class Exchange:
         return self.call.is_operator
 
     @property
-    def mask(self) -> Mask:
-        """Hides secrets in what a provider says."""
-        return self.current.mask
+    def mask(self) -> Callable[[str], str]:
+        """Hides secrets in what a provider says, and from players its address."""
+        return self.current.mask if self.is_operator else self.current.mask.for_players
 
     # -- following ---------------------------------------------------------------------------------------------
 

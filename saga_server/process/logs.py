@@ -43,6 +43,16 @@ _QUOTED = re.compile(re.escape(QUOTES) + ".*")
 _IN_URL = re.compile(r"(\w{1,20}://[^/\s:]{0,100}:)(?!\d{1,5}/)[^\s\"'<>]{1,300}(?=@)")
 """A password may hold "/" and "@" itself, so it ends at the last "@". A port before a path is none."""
 _ALONE = re.compile(r"(\w{1,20}://)[^/\s:@]{1,300}(?=@)")
+_ADDRESS = re.compile(
+    r"(?i)\b[a-z][a-z0-9+.-]{1,20}://(?:\(key\)|[^\s\"'<>()])+"
+    r"|(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])|\[[0-9a-f:.]{0,45}:[0-9a-f:.]{1,45}\](?::\d{1,5})?"
+    r"|(?<![\w.-])[a-z][\w.-]{0,250}(?:\.(?:local|localhost|lan|internal|home\.arpa)\b(?::\d{1,5})?|:\d{4,5}\b)"
+)
+"""Addresses of servers. The name of a public one says whose it is, and is left."""
+_PATH = re.compile(
+    r"(?<![\w/.:\]\[<-])(?!/(?:api|v1|v1beta|s|w|ui)/)(?:/[^\s/:;,\"'()\[\]<>]{1,255}){2,}|\b[A-Za-z]:\\[^\s:;,\"'<>]+"
+)
+"""Paths of files; not those of SAGA's own endpoints."""
 _IN_ENCODED_URL = re.compile(r"(?i)(\w{1,20}%3A%2F%2F)[^\s\"'<>]{1,300}(?=%40)")
 
 
@@ -66,6 +76,10 @@ class Mask:
         for pattern in (_BEARER, _BASIC, _NAMED, _IN_URL, _ALONE, _IN_ENCODED_URL):
             text = pattern.sub(rf"\1{HIDDEN}", text)
         return _KEY.sub(HIDDEN, text)
+
+    def for_players(self, text: str) -> str:
+        """Return the text without secrets, and without the paths and servers that only who runs SAGA should know."""
+        return _PATH.sub("(path)", _ADDRESS.sub("(address)", self(text)))
 
     def for_log(self, text: str) -> str:
         """Return the text without secrets, and without text of a story that an error quotes."""

@@ -28,7 +28,10 @@ _CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protect
 
 
 async def answered(request: web.Request) -> web.StreamResponse:
-    """Return the answer to the message in the body. ``RequestError`` for an unknown risk in ``allow``."""
+    """Return the answer to the message in the body. ``RequestError`` for an unknown parameter or risk."""
+    for name in request.query:
+        if name != "allow":
+            raise RequestError(f"{name}: unknown parameter; give allow, and a session as /s/SESSION/mcp", param=name)
     place = request.get(PLACE)
     said = request.query.getall("allow", list[str](_DEFAULT))
     for each in said:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+
+from aiohttp import web
 
 from saga_core.errors import (
     BadInput,
@@ -15,6 +18,8 @@ from saga_core.errors import (
     StoreUnavailable,
 )
 from saga_core.world import UnknownWorld, WorldError
+from saga_server.http.app_keys import CURRENT
+from saga_server.http.callers.identity import BEARER
 
 _log = logging.getLogger("saga.server")
 
@@ -40,3 +45,9 @@ def redact(error: Exception) -> Exception:
         return error
     _log.warning("%s", error)
     return redacted
+
+
+def mask_of(request: web.Request) -> Callable[[str], str]:
+    """What hides secrets from a caller, and paths and servers from everybody but administrators."""
+    mask, bearer = request.app[CURRENT].mask, request.get(BEARER)
+    return mask if bearer is not None and bearer.role == "admin" else mask.for_players

@@ -20,7 +20,9 @@ from saga_core.errors import (
 from saga_server.doors import text
 from saga_server.http.callers.redaction import redact
 from saga_server.http.errors import describe
+from saga_server.process.logs import Mask
 from tests.server.client import Client, words
+from tests.server.upstream import Upstream, fails
 
 ADMIN = "admin-key-1"
 SECRET = "Quillfeather"
@@ -106,3 +108,42 @@ async def test_the_prompt_of_others_is_no_property_of_a_server(
     assert SECRET in (await admin.get("/props")).raw.decode()
     reply = await player.get("/props")
     assert reply.json["model_path"] == "m.gguf" and SECRET not in reply.raw.decode()
+
+
+WHERE = ("10.0.0.5", "127.0.0.1", "models.internal", "ollama:11434", "[fd00::7]", "/srv", "token=", "C:\\saga")
+SAID = f"no http://us:er@10.0.0.5/v1?token=x, {', '.join(WHERE[2:5])}, [fd00::7]:80, /srv/saga/m.gguf, C:\\saga\\x"
+
+
+async def test_where_a_provider_is_administrators_alone_are_told() -> None:
+    async with Upstream() as upstream:
+        provider = {"base_url": upstream.url, "max_retries": 0}
+        tree = {"server": {"api_keys": [ADMIN]}, "providers": {"openai": provider}}
+        async with Client.of(tree, {}) as found:
+            admin = Client(found.server, found.http, ADMIN)
+            made = await admin.post("/api/keys", json={"name": "one"})
+            player = Client(found.server, found.http, made.json["secret"])
+            for step in (fails(401, SAID), fails(500, SAID), fails(302, location="http://10.0.0.5/x?token=abc")):
+                for stream in (False, True):
+                    upstream.then(step, step)
+                    full = (await admin.chat(words("hello"), stream=stream)).raw.decode()
+                    short = (await player.chat(words("hello"), stream=stream)).raw.decode()
+                    assert "127.0.0.1" in full and "token=abc" not in full
+                    assert "answered" in short and not [each for each in WHERE if each in short]
+    plain = "api.openai.com answered 401; a turn at 10:30, see POST /api/sessions/s1/fork and docs/http.md"
+    assert Mask(()).for_players(plain) == plain
+
+
+async def test_a_stranger_is_told_no_path_by_readyz(
+    two: tuple[Client, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin, _ = two
+
+    async def fails_to(*_: Any, **__: Any) -> None:
+        raise StoreUnavailable("/srv/saga/state.db: the disk is full")
+
+    state: Any = admin.server.saga.stores.state
+    monkeypatch.setattr(type(state._inner), "commit", fails_to)
+    for one in (admin, Client(admin.server, admin.http, "")):
+        found = await one.get("/readyz")
+        assert found.status == 503 and "the disk is full" in found.json["reason"]
+        assert "/srv" not in found.raw.decode()

@@ -181,6 +181,9 @@ async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str)
         refused = await http.post(f"{address}/mcp?allow=erase", json=message, headers={"Authorization": "Bearer first"})
         assert refused.status_code == 400
         assert "'erase' is no risk; give read, note or change" in refused.text
+        for query in ("session=Harbour", "url=http://a", "within_session=0", "Allow=read"):
+            refused = await http.post(f"{address}/mcp?{query}", json=message, headers={"Authorization": "Bearer first"})
+            assert refused.status_code == 400 and "unknown parameter" in refused.text, "nothing is ignored in silence"
         assert (await http.get(f"{address}/mcp", headers={"Authorization": "Bearer first"})).status_code == 405
 
 
