@@ -80,12 +80,10 @@ async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: 
         while old is not None and old[0] < key:
             await writing.delete(old[0])
             old = await anext(there, None)
-        if old is None or old[0] != key:
+        if old != (key, value):
             await writing.put(key, value)
-            continue
-        if old[1] != value:
-            await writing.put(key, value)
-        old = await anext(there, None)
+        if old is not None and old[0] == key:
+            old = await anext(there, None)
     while old is not None:
         await writing.delete(old[0])
         old = await anext(there, None)
