@@ -60,7 +60,7 @@ def test_the_journals_table_has_every_key() -> None:
 
 
 def _makes_key(function: Callable[..., object]) -> bool:
-    return bool(inspect.signature(function).return_annotation == "Key")
+    return function.__name__ == "<lambda>" or inspect.signature(function).return_annotation == "Key"
 
 
 def _first(function: object) -> str:
