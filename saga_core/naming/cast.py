@@ -22,15 +22,16 @@ from itertools import pairwise, takewhile
 from attrs import evolve, frozen
 
 from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_hangul, is_kana, mentions
-from saga_core.naming.forms import bare, fold, forms, is_title, parts
+from saga_core.naming.forms import bare, fold, forms, is_title, known_as, parts
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
 _HEAD = re.compile(
-    rf"(?:{SENTENCE_TITLE}|[^:：,，.、;；。!?！？()（）\[\]【】「」『』\"“”—–\n]){{1,60}}"
+    rf"(?:{SENTENCE_TITLE}|(?<=\w )[\"“][^\"“”\n]{{1,24}}[\"”](?= [A-Z])|[^:：,，.、;；。!?！？()（）\[\]【】「」『』\"“”—–\n]){{1,60}}"
     r"(?:[ \t*]{0,4}[(（](?P<remark>[^()（）\n]{1,60})[)）])?"
 )
 _QUOTED = re.compile(r"[\"“「『‘'《](?P<inner>[^\"“”「」『』‘'《》\n.。!?！？,，、:：]{1,30})[\"”」』’'》]")
+_MARKS = ('""', "“”", "「」", "『』", "‘’")
 _FIRST = re.compile(r"[ \t*\]】:：,，)）—–-]{1,8}(?P<first>[^,，、.。;；(（:：\n]{1,40})")
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[(（][^()（）\n]{{0,80}}[)）]|[^.。!?！？;；\n])+")
 _SEGMENT = re.compile(r"[^,，、(（]*")
@@ -116,8 +117,8 @@ def _part_of(folded: str, whole: str) -> bool:
 
 def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sentence: bool = False) -> bool:
     """Whether ``name`` stands where the card is about the person with these ``names``: in a line or sentence that
-    begins with one, or in a sentence that has one and says what somebody is called (or ``in_any_sentence`` that has
-    one). False if it belongs to an entry of another person.
+    begins with one, or in a sentence that has one and says what somebody is called, or has ``name`` in quotation marks
+    (or ``in_any_sentence`` that has one). False if it belongs to an entry of another person.
     """
     own, naming, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1))
     entry = entry_of(card, name)
@@ -128,8 +129,11 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
         return is_hers or any(mentions(sentence, name) for sentence in others)
     if entry is not None:
         return False
-    return any(_has(each, name) for each in naming) or (
-        in_any_sentence and any(mentions(each, name) for each in others)
+    quoted = [f"{marks[0]}{name}{marks[1]}" for marks in _MARKS]
+    return (
+        any(_has(each, name) for each in naming)
+        or any(each in sentence for sentence in others for each in quoted)
+        or (in_any_sentence and any(mentions(each, name) for each in others))
     )
 
 
@@ -147,8 +151,7 @@ def _has(text: str, name: str) -> bool:
 
 def _begins_with(head: str, name: str) -> bool:
     """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 灯里は新しい女将."""
-    is_subject = caseless(head) and head.startswith(name) and _words("topic").search(head[: len(name) + 1])
-    return bool(is_subject) or fold(head) == fold(name)
+    return fold(head) == fold(name) or (caseless(head) and len(name) > 1 and _is_about(head, name))
 
 
 def _is_about(text: str, name: str) -> bool:
@@ -209,13 +212,22 @@ def _joined(within: list[CardEntry]) -> list[CardEntry]:
 
 
 def _owner(entry: CardEntry, cast: list[CardEntry]) -> CardEntry | None:
-    """The person with an entry of her own of whom a sentence in another's tells: 蓮, of 久世蓮."""
-    same = [each for each in cast if not each.is_within and fold(each.head) == fold(entry.head)]
-    if len(same) == 1:
-        return same[0]
+    """The person with an entry of her own of whom a sentence in another's tells: 蓮, of 久世蓮; 管沈砚, of 沈砚."""
+    whole = [each for each in cast if not each.is_within]
     last = fold(entry.head.split(" ")[-1])
-    found = [each for each in cast if not each.is_within and caseless(each.head) and fold(each.head).endswith(last)]
-    return found[0] if len(found) == 1 else None
+    for found in (
+        [each for each in whole if fold(each.head) == fold(entry.head)],
+        [each for each in whole if caseless(each.head) and fold(each.head).endswith(last)],
+        [each for each in whole if caseless(each.head) and len(each.head) > 1 and _tells_of(entry.head, each.head)],
+    ):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _tells_of(text: str, name: str) -> bool:
+    """Whether a text has a name, and not what is hers."""
+    return name in text and _is_about(text[text.index(name) :], name)
 
 
 def _own(entry: CardEntry, cast: list[CardEntry]) -> Iterator[str]:
@@ -254,18 +266,24 @@ def _of_line(line: str) -> Iterator[CardEntry]:
     rest = body[matched.end() :]
     if verb is not None:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
+    head, *nicknames = known_as(head)[1:] or (head,)
     if not _is_name(head) or len(parts(head)) > 1:
         return
-    marked = list(_first(head, rest))
+    marked = [*nicknames, *_first(head, rest)]
     if matched["remark"]:
         marked += [each.strip() for each in _SEVERAL.split(matched["remark"]) if _is_name(each.strip())]
     others: list[CardEntry] = []
-    other = last = ""
+    other = last = named = ""
     for number, sentence in enumerate(each.group().strip() for each in _SENTENCE.finditer(rest)):
         others += _remarked(sentence, head)
         other = _subject_of(sentence, head, other) if number else ""
         for at, name in _marks(sentence):
-            whose = _whose(sentence, at, name) or other if caseless(head) else _nearest(sentence, at, other, last)
+            if caseless(head):
+                by_pronoun = named if _words("pronoun").search(sentence, max(0, at - 2), at) else ""
+                whose: str | None = by_pronoun or _whose(sentence, at, name) or other
+            else:
+                whose = _nearest(sentence, at, other, last)
+            named = whose or ""
             if whose and not _is_of(whose, head):
                 others.append(CardEntry(whose, (name,), sentence, is_within=True))
             elif whose is not None:

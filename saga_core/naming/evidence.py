@@ -113,8 +113,10 @@ class Evidence:
         """The name of the one character to whom the card gives the title in ``name``, a family or full name with it:
         ``秦副官`` for ``秦少白——76号副官``. "" if there is none, or several."""
         roles = _roles_by_key(self.card)
-        near = (each for key in keys_of(name) for each in roles.get(key, ()))
+        near = [each for key in keys_of(name) for each in roles.get(key, ())]
         found = {who for who, about in near if is_entitled(name, who, about)}
+        if found and (entry := self.entry(name)) is not None and name in entry.names:
+            found &= {entry.head, *entry.names}  # the card says who has this very name
         return found.pop() if len(found) == 1 else ""
 
     def is_family_of_several(self, name: str) -> bool:

@@ -48,7 +48,7 @@ from saga_core.naming.forms import (
     untitled,
     words_of,
 )
-from saga_core.naming.titled import bears, is_bare_title, is_name_of, may_be_called, may_call
+from saga_core.naming.titled import bears, core, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
 
 # -- two of a kind ---------------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ class Names:
         fits = [each.id for each in everybody if any(may_be_called(name, known) for known in each.names)]
         if not fits and is_bare_title(name):
             fits = [each.id for each in self._every(Kind.CHARACTER) if any(bears(known, name) for known in each.names)]
-        left = self._not_beside(sorted(fits), name)
+        left = self._not_beside(sorted(id_ for id_ in fits if not self._is_anothers(id_, name)), name)
         given = [id_ for id_ in left if any(self.evidence.is_titled_in(name, each) for each in self._names_of([id_]))]
         return self._one_of(given or left, name) if left else None
 
@@ -565,6 +565,7 @@ class Names:
             if len(near) > _NEAR:
                 continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
+            fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
             if not entitled and titles and self.evidence.is_family_of_several(untitled(form.split(" "))[-1]):
@@ -581,6 +582,21 @@ class Names:
             return False
         called = [words_of(name) for name in known.names]
         return any(contradicts(words, each) for each in called) or is_relative(words, called)
+
+    def _is_anothers(self, id_: str, name: str) -> bool:
+        """Whether the card gives a name to another than this character, of whom it tells too. Or it gives the names of
+        this character to one of another name: 源さん to 源太, who is not 源蔵親分.
+        """
+        names = self._names_of([id_])
+        own = [entry for each in names if (entry := self.evidence.entry(each)) is not None]
+        entry = self.evidence.entry(name)
+        if entry is None or not any(fold(name) == fold(each) for each in (entry.head, *entry.names)):
+            plain, known = match_text(fold_name(core(name).text)), set(map(fold, names))
+            return caseless(name) and any(
+                each.is_within and plain not in match_text(fold_name(each.head)) and known & set(map(fold, each.names))
+                for each in own
+            )
+        return bool(own) and entry not in own
 
     def _trace(self) -> None:
         for entity in (*self.state.entities.values(), *self._strangers.values()):

@@ -34,7 +34,8 @@ def is_entitled(name: str, known: str, about: str) -> bool:
         title = folded.removeprefix(before)
     else:
         return False
-    return len(title) >= _LEAST and any(match_text(fold_name(part)).endswith(title) for part in parts)
+    ends = (match_text(fold_name(part)) for part in parts)
+    return len(title) >= _LEAST and any(end.endswith(title) and not end.endswith(folded) for end in ends)
 
 
 def key_of(known: str) -> str:
