@@ -591,9 +591,10 @@ class Names:
         own = [entry for each in names if (entry := self.evidence.entry(each)) is not None]
         entry = self.evidence.entry(name)
         if entry is None or not any(fold(name) == fold(each) for each in (entry.head, *entry.names)):
-            plain, known = match_text(fold_name(core(name).text)), set(map(fold, names))
-            return caseless(name) and any(
-                each.is_within and plain not in match_text(fold_name(each.head)) and known & set(map(fold, each.names))
+            plain = match_text(fold_name(core(name).text))
+            alike = {fold(each) for each in names if caseless(each) and plain and core(each).text[:1] == plain[:1]}
+            return any(
+                each.is_within and plain not in match_text(fold_name(each.head)) and alike & set(map(fold, each.names))
                 for each in own
             )
         return bool(own) and entry not in own

@@ -44,3 +44,9 @@ def test_a_name_that_the_card_gives_to_another_is_hers() -> None:
     card = "Tamsin Coe, 29, baker. Her uncle is Perran Coe, whom everyone calls Mr Coe."
     assert found("Mr Coe", "Tamsin Coe")
     assert not found("Mr Coe", "Tamsin Coe", card=card)
+
+
+def test_another_names_of_one_family_letter_stay_hers() -> None:
+    card = "奉行所の同心は片瀬の宗助親分、その手先が宗太（宗さん）。"
+    assert found("宗助親分", "宗さん")
+    assert not found("宗助親分", "宗さん", card=card)
