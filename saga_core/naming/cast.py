@@ -27,7 +27,8 @@ from saga_core.naming.forms import bare, fold, forms, is_title, known_as, parts
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
 _HEAD = re.compile(
-    rf"(?:{SENTENCE_TITLE}|(?<=\w )[\"“][^\"“”\n]{{1,24}}[\"”](?= [A-Z])|[^:：,，.、;；。!?！？()（）\[\]【】「」『』\"“”—–\n]){{1,60}}"
+    rf"(?:{SENTENCE_TITLE}|(?<=\w )[\"“][^\"“”\n]{{1,24}}[\"”](?= [A-Z])"
+    r"|[^:：,，.、;；。!?！？()（）\[\]【】「」『』\"“”—–\n]){1,60}"
     r"(?:[ \t*]{0,4}[(（](?P<remark>[^()（）\n]{1,60})[)）])?"
 )
 _QUOTED = re.compile(r"[\"“「『‘'《](?P<inner>[^\"“”「」『』‘'《》\n.。!?！？,，、:：]{1,30})[\"”」』’'》]")

@@ -13,7 +13,11 @@ CARDS = {
     "in quotation marks": ('[Wren: Wren Calloway, 24. On the bills she is "The Sparrow".]', "The Sparrow", "Wren"),
     "within the name": ('Edwin "Ned" Marsh, 40, sexton.', "Ned", "Edwin Marsh"),
     "where her name stands within": ("林采薇，十九岁，绣娘。\n在绣坊里，林采薇只有一个名号：青鸾。", "青鸾", "林采薇"),
-    "by pronoun, in the next sentence": ("林采薇，十九岁。\n坊里林采薇只有一个名号：青鸾；市集上，人们叫她林姑娘。", "林姑娘", "林采薇"),
+    "by pronoun, in the next sentence": (
+        "林采薇，十九岁。\n在坊里，林采薇只有一个名号：青鸾；市集上，人们叫她林姑娘。",
+        "林姑娘",
+        "林采薇",
+    ),
     "behind a pronoun": ("Wren: rope walker. Old Tobias calls her Birdie.", "Birdie", "Wren"),
     "in a sentence": ("Desmond Okafor, whom everybody knows as the cook, goes by Dez.", "Dez", "Desmond Okafor"),
     "as a sheet": ("Full name: Desmond Okafor\nNickname: Dez, Des\nAge: 24", "Des", "Desmond Okafor"),
