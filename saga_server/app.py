@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from saga_core import Saga
-from saga_server.admin import (
-    EVENTS,
-    Events,
-    admin_routes,
-    close_events,
-    prepare,
-)
+from saga_server.admin import EVENTS, Events, admin_routes, close_events, prepare
 from saga_server.http import (
     CURRENT,
     DOORS,
@@ -83,14 +77,14 @@ def make_app(
     app[REFUSALS] = Refusals()
     app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)
     saga.parts.play.elsewhere = partial(in_helper, helper)
-    app.on_cleanup.append(close_helper)
+    app.on_cleanup.append(lambda app: app[HELPER].aclose())
     app[UNUSED] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters, lambda text: current.mask(text))
     app.on_shutdown.append(close_events)
     app[CURRENT] = current
     app[READINESS] = Readiness(saga, current)
-    app.on_cleanup.append(close_readiness)
+    app.on_cleanup.append(lambda app: app[READINESS].aclose())
     app[LOG_TAIL] = LogTail(lambda: current.mask)
     logging.getLogger().addHandler(app[LOG_TAIL])
     app.on_cleanup.append(stop_listening_to_the_log)
@@ -113,16 +107,6 @@ def _narrator_tools() -> NarratorTools:
     from saga_server.tools import NARRATOR_TOOLS
 
     return NARRATOR_TOOLS
-
-
-async def close_helper(app: web.Application) -> None:
-    """End the helper process. Handler of ``on_cleanup``."""
-    await app[HELPER].aclose()
-
-
-async def close_readiness(app: web.Application) -> None:
-    """Cancel a running readiness probe. Handler of ``on_cleanup``."""
-    await app[READINESS].aclose()
 
 
 async def stop_listening_to_the_log(app: web.Application) -> None:

@@ -21,7 +21,7 @@ from saga_core.config import Config
 from saga_core.errors import BadInput
 from saga_server.admin import unfinished
 from saga_server.app import make_app
-from saga_server.http import EXCHANGES, StartupResponder, listen
+from saga_server.http import EXCHANGES, answering_while_starting, listen
 from saga_server.process import (
     BACKLOG,
     CannotListen,
@@ -146,7 +146,7 @@ class Server:
         try:
             self.port = int(listening[0].getsockname()[1])
             if worker is None:
-                async with StartupResponder(listening):
+                async with answering_while_starting(listening):
                     self._runner = await self._open()
                 for sock in listening:
                     self._sites.append(await listen(self._runner, sock, BACKLOG))

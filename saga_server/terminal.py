@@ -65,3 +65,8 @@ def say_json(value: Any) -> None:
     """Print a value as JSON, as the admin API answers it. Control characters that JSON allows are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     click.echo(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Return a text such as ``1 session`` or ``2 sessions``. ``things`` is the plural if it needs more than an s."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"

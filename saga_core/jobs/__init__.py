@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.jobs.asking import Asking
-from saga_core.jobs.backfill import Backfill
+from saga_core.jobs.backfill import Backfill, BackfillState
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.cards import CardsJob

@@ -17,34 +17,4 @@ if TYPE_CHECKING:
     from saga_server.admin.reply import to_plain
 
 # Each name is imported on first use, so that a command or a start loads only what it needs.
-_PLACES = {
-    "backups": "back_up restore state_file",
-    "endpoint": "Endpoint",
-    "endpoints": "ENDPOINTS",
-    "events": "EVENTS Events close_events",
-    "importing": "imported usual_owner",
-    "mounting": "admin_routes prepare unfinished",
-    "openapi": "describe_api",
-    "reply": "to_plain",
-}
-__all__ = [
-    "ENDPOINTS",
-    "EVENTS",
-    "Endpoint",
-    "Events",
-    "admin_routes",
-    "back_up",
-    "close_events",
-    "describe_api",
-    "imported",
-    "prepare",
-    "restore",
-    "state_file",
-    "to_plain",
-    "unfinished",
-    "usual_owner",
-]
-
-__getattr__ = lazy_face(
-    {name: f"{__name__}.{module}:{name}" for module, names in _PLACES.items() for name in names.split()}
-)
+__getattr__ = lazy_face(__name__)

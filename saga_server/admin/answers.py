@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from saga_core.background import Waiting
 from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE
 
 Plain = Mapping[str, Any]
@@ -128,30 +129,12 @@ class Examined:
 
 
 @frozen(eq=False, repr=False)
-class Reloaded:
-    """The names of changed settings: those that apply now, and those that apply after a restart."""
-
-    applied: Sequence[str]
-    restart: Sequence[str]
-
-
-@frozen(eq=False, repr=False)
-class WaitingWork:
-    """Pending background work, and why it waits."""
-
-    session: str
-    turn: str
-    kind: str
-    reason: str
-
-
-@frozen(eq=False, repr=False)
 class Drained:
     """The result of running the background work that is due."""
 
     settled: bool
     done: int
-    waiting: Sequence[WaitingWork]
+    waiting: Sequence[Waiting]
 
 
 @frozen(eq=False, repr=False)
@@ -559,15 +542,6 @@ class SearchResults:
     query: str
     session: str
     results: Rows
-
-
-@frozen(eq=False, repr=False)
-class Rolled:
-    """What the dice show, and their sum with the number that is added."""
-
-    dice: str
-    rolls: Sequence[int]
-    total: int
 
 
 @frozen(eq=False, repr=False)

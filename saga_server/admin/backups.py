@@ -24,8 +24,8 @@ from saga_core.replacing import replace_file
 from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
 from saga_core.world import EMPTY_WORLD
-from saga_server.counted import counted
 from saga_server.tenancy import Tenancy
+from saga_server.terminal import counted
 
 FOLDER = "backups"
 """The default folder for backups, inside the data directory."""

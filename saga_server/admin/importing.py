@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from aiohttp import MultipartReader, StreamReader, web
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import HttpProcessingError
-from attrs import asdict, field, frozen
+from attrs import field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput
+from saga_core.jobs import BackfillState
 from saga_server.admin import answers
 from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE, in_query
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.parameters import MULTIPART, Head, SessionId, Text, Upload, YesOrNo
+from saga_server.admin.reply import filled
 from saga_server.http import BEARER, Bearer, saga_of
 
 if TYPE_CHECKING:
@@ -88,29 +90,6 @@ class Imported:
     turns: int | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
 
 
-@frozen(kw_only=True)
-class Backfilled:
-    """The progress of reading a path: the turns ``read`` in this step, and the turns ``left``.
-
-    ``calls``, tokens, ``dollars`` and ``seconds`` estimate the rest; a call reads several turns. ``spent`` is what
-    reading the session has cost so far. ``dollars`` and ``spent`` are null if no price is known. ``failed`` turns are
-    read again only on request.
-    """
-
-    session: str
-    head: str
-    model: str
-    left: int
-    failed: int
-    read: int
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    dollars: float | None
-    seconds: float
-    spent: float | None
-
-
 async def import_files(
     request: web.Request,
     file: Upload,
@@ -173,21 +152,7 @@ async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: ImportO
     found = await saga.maintenance.import_files(files, how)
     kinds = importers().kinds
     things = [
-        ImportedThing(
-            file=each.file,
-            kind=each.kind,
-            what=kinds[each.kind],
-            title=each.title,
-            state=each.state,
-            counts=each.counts,
-            world=each.world,
-            session=each.session,
-            label=each.label,
-            losses=[
-                ImportLoss(field=loss.field, verdict=loss.verdict, why=loss.why, count=loss.count, where=loss.where)
-                for loss in each.losses
-            ],
-        )
+        filled(ImportedThing, each, what=kinds[each.kind], losses=[filled(ImportLoss, loss) for loss in each.losses])
         for each in found.things
     ]
     one = found.things[0] if len(found.things) == 1 and found.things[0].kind == "saga_session" else None
@@ -195,7 +160,7 @@ async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: ImportO
     return Imported(
         dry_run=how.dry_run,
         things=things,
-        refused=[RefusedFile(file=each.file, why=each.why) for each in found.refused],
+        refused=[filled(RefusedFile, each) for each in found.refused],
         worlds=list(dict.fromkeys(each.world for each in found.things if each.world and each.state == "new")),
         sessions=list(dict.fromkeys(each.session for each in found.things if each.session)),
         id=session.id if session is not None else None,
@@ -239,10 +204,9 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
     return found
 
 
-async def show_backfill(request: web.Request, session: SessionId, head: Head = None) -> Backfilled:
+async def show_backfill(request: web.Request, session: SessionId, head: Head = None) -> BackfillState:
     """Estimate what reading the rest of a path would cost."""
-    found = await saga_of(request).background.backfill.estimate(session, head)
-    return Backfilled(**asdict(found))
+    return await saga_of(request).background.backfill.estimate(session, head)
 
 
 async def backfill(
@@ -252,10 +216,10 @@ async def backfill(
     turns: Annotated[int, in_query(example="24", least=1, most=64)] = 24,
     again: YesOrNo = False,
     review: Annotated[Literal["auto", "ask"] | None, in_query()] = None,
-) -> Backfilled:
+) -> BackfillState:
     """Read the next turns of a path."""
     found = saga_of(request).background.backfill
     if again:
         await found.again(session, head)
     step = found.step(session, turns, head, review=review)
-    return Backfilled(**asdict(await to_its_end(request, step)))
+    return await to_its_end(request, step)

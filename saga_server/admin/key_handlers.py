@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 from aiohttp import web
-from attrs import asdict
 
 from saga_core.errors import BadInput, NotSupported
 from saga_server.admin import answers
 from saga_server.admin.endpoint import in_body, in_query
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.parameters import Cursor, GivenQuotas, MaybeBodyText, Part, Text, YesOrNo
+from saga_server.admin.reply import filled
 from saga_server.http import BEARER, CURRENT, KEY_REQUIRED, SAGA
 from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
     from saga_server.hosting import Access, KeyRecord, Role
+
+K = TypeVar("K", bound=answers.AccessKey)
 
 NEEDS_KEYS = (
     "keys are made where server.api_keys are set: without them everybody on this machine may do everything; set one, "
@@ -58,7 +60,7 @@ async def create_key(
     wanted, keys = cast("Role", role or "player"), (await _access(request)).keys
     creating = keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
     record, secret = await to_its_end(request, creating)
-    return answers.MadeKey(**_about(record), secret=secret)
+    return _told(answers.MadeKey, record, secret=secret)
 
 
 async def change_key(
@@ -77,12 +79,12 @@ async def rotate_key(
 ) -> answers.MadeKey:
     """Give a key a new secret. It is shown only in this answer. The previous one stays valid for ``grace`` seconds."""
     record, secret = await to_its_end(request, (await _access(request)).keys.rotate(key, grace))
-    return answers.MadeKey(**_about(record), secret=secret)
+    return _told(answers.MadeKey, record, secret=secret)
 
 
 async def revoke_key(request: web.Request, key: Part) -> answers.AccessKey:
     """Revoke a key. Its owner's sessions stay."""
-    return answers.AccessKey(**_about(await to_its_end(request, (await _access(request)).keys.revoke(key))))
+    return _told(answers.AccessKey, await to_its_end(request, (await _access(request)).keys.revoke(key)))
 
 
 async def show_me(request: web.Request) -> answers.Me:
@@ -109,35 +111,29 @@ async def show_audit(
     if cursor is not None and not all(cursor.partition(".")):
         raise BadInput(f"cursor: {cursor[:60]!r} is none; give the next of the answer before, or none")
     found, following = await access.audit.entries(limit=limit, cursor=cursor, key=key, session=session)
-    return answers.Audit([answers.AuditRow(**asdict(each)) for each in found], following)
+    return answers.Audit([filled(answers.AuditRow, each) for each in found], following)
 
 
 async def _with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> answers.AccessKey:
     """Return a key with its use. With ``fresh``, what its owner holds is counted now, which reads all of that data."""
     use, holdings = await access.meter.use(record.id), access.meter.holdings
     held = await holdings.bytes(record.owner, fresh=fresh)
-    told = answers.KeyUse(
-        turns_in_minute=use.turns_in_minute,
-        turns=use.turns,
-        tokens=use.tokens,
-        dollars=use.dollars,
-        unpriced=use.unpriced,
+    used = filled(
+        answers.KeyUse,
+        use,
         sessions=await holdings.sessions(record.owner, fresh=fresh),
         bytes=held if holdings.is_weighed(record.owner) else None,
     )
-    return answers.AccessKey(**_about(record, told))
+    return _told(answers.AccessKey, record, used)
 
 
-def _about(record: KeyRecord, use: answers.KeyUse | None = None) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        "role": record.role,
-        "owner": record.owner,
-        "prefix": record.prefix,
-        "created": record.created,
-        "revoked": record.revoked or None,
-        "former_until": record.former_until or None,
-        "quotas": answers.KeyQuotas(**asdict(record.quotas)),
-        "use": use,
-    }
+def _told(answer: type[K], record: KeyRecord, use: answers.KeyUse | None = None, **others: str) -> K:
+    return filled(
+        answer,
+        record,
+        revoked=record.revoked or None,
+        former_until=record.former_until or None,
+        quotas=filled(answers.KeyQuotas, record.quotas),
+        use=use,
+        **others,
+    )

@@ -29,7 +29,7 @@ from saga_server.admin.parameters import (
     Text,
     TurnId,
 )
-from saga_server.admin.reply import masked
+from saga_server.admin.reply import filled, masked
 from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, saga_of
 
 if TYPE_CHECKING:
@@ -93,10 +93,13 @@ async def retry_jobs(request: web.Request, session: SomeSession = None, turn: Tu
 
 async def list_backups(request: web.Request) -> answers.Backups:
     """List the backups of this data directory, oldest first."""
+    return answers.Backups(await asyncio.to_thread(_backups, saga_of(request).config.data_dir))
+
+
+def _backups(data: Path) -> list[answers.Backup]:
     from saga_core.maintenance import read_index
 
-    found = await asyncio.to_thread(read_index, saga_of(request).config.data_dir)
-    return answers.Backups([_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found])
+    return [filled(answers.Backup, each, there=Path(each.path).is_file()) for each in read_index(data)]
 
 
 async def make_backup(request: web.Request) -> answers.Backup:
@@ -105,12 +108,9 @@ async def make_backup(request: web.Request) -> answers.Backup:
 
     found = await to_its_end(request, back_up(saga_of(request).config))
     made = found.seal.made if found.seal is not None else 0.0
-    return _kept(str(found.path), made, found.bytes, len(found.sessions), found.turns)
-
-
-def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answers.Backup:
-    there = Path(path).is_file()
-    return answers.Backup(path=path, made=made, bytes=size, sessions=sessions, turns=turns, there=there)
+    return answers.Backup(
+        path=str(found.path), made=made, bytes=found.bytes, sessions=len(found.sessions), turns=found.turns, there=True
+    )
 
 
 # -- one session -----------------------------------------------------------------------------------------------
@@ -159,10 +159,7 @@ def _exported(saga: Saga, world: str, form: str) -> bytes:
 
 
 async def forget(
-    request: web.Request,
-    session: SomeSession = None,
-    name: Text = None,
-    owner: Text = None,
+    request: web.Request, session: SomeSession = None, name: Text = None, owner: Text = None
 ) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_by_owner, request)
@@ -189,8 +186,8 @@ async def _forgotten(
     ]
     doomed: Sequence[Session] = ()
     try:
-        live = saga.maintenance.sessions_of(owner) if owner is not None else _one(saga, session or "")
-        doomed = await live
+        mine = saga.maintenance.sessions_of
+        doomed = await mine(owner) if owner is not None else [await saga.sessions.get(session or "")]
     except NotFound:
         if not buried or (owner is None and len(buried) > 1):
             raise
@@ -211,10 +208,6 @@ async def _forgotten(
         gone = await saga.maintenance.forget_sessions(doomed, buried)
     held = await asyncio.to_thread(_held, data, gone)
     return answers.Forgotten(gone.sessions, gone.places, held, gone.remains)
-
-
-async def _one(saga: Saga, session: str) -> list[Session]:
-    return [await saga.sessions.get(session)]
 
 
 async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhere: Elsewhere) -> Gone:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from aiohttp import web
 from attrs import asdict
 
-from saga_core.dice import roll_dice
+from saga_core.dice import Rolled, roll_dice
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, listed, world_files
@@ -97,10 +97,7 @@ async def _explained(request: web.Request, session: str, turn: str | None, text:
 
 
 async def show_untold(
-    request: web.Request,
-    session: SessionId,
-    text: Annotated[str, in_query(example="TEXT")],
-    turn: TurnId = None,
+    request: web.Request, session: SessionId, text: Annotated[str, in_query(example="TEXT")], turn: TurnId = None
 ) -> answers.ContextLookup:
     """Explain why a turn's context did or did not include a text."""
     return await _looked_up(request, session, turn, text)
@@ -159,10 +156,9 @@ async def search(
     return answers.SearchResults(q, session, results)
 
 
-async def show_roll(request: web.Request, dice: Annotated[str, in_query(example="2d6")]) -> answers.Rolled:
+async def show_roll(request: web.Request, dice: Annotated[str, in_query(example="2d6")]) -> Rolled:
     """Roll dice. Nothing is recorded."""
-    found = roll_dice(dice)
-    return answers.Rolled(found.dice, found.rolls, found.total)
+    return roll_dice(dice)
 
 
 async def query_graph(
@@ -309,11 +305,7 @@ async def show_world(request: web.Request, world: Part) -> answers.WorldTexts:
 
 
 async def edit_world(
-    request: web.Request,
-    world: Part,
-    file: BodyText,
-    text: BodyText,
-    dry_run: YesOrNo = False,
+    request: web.Request, world: Part, file: BodyText, text: BodyText, dry_run: YesOrNo = False
 ) -> answers.WorldTexts:
     """Write a file of a world if the world can be read with it. A dry run only checks that."""
     library = saga_of(request).worlds

@@ -72,7 +72,7 @@ def _schema(hint: Any) -> dict[str, Any]:
     if origin is Mapping:
         values = _schema(parts[1])
         return {"type": "object", **({"additionalProperties": values} if values else {})}
-    if origin is Sequence:
+    if origin in (Sequence, tuple):
         items = _schema(parts[0])
         return {"type": "array", **({"items": items} if items else {})}
     if isinstance(hint, type) and has(hint):
@@ -216,7 +216,11 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     }
     params = params_of(endpoint.handler)
     parameters = [_in_path(each) for each in params if each.spec.place == "path"]
-    parameters += [_in_query(each) for each in params if each.spec.place == "query"]
+    parameters += [
+        {"name": each.name, "in": "query", "required": each.needed, "schema": query_schema(each)}
+        for each in params
+        if each.spec.place == "query"
+    ]
     if endpoint.if_match is not None:
         about = f"The ETag of GET {endpoint.if_match} that you read. The request is refused if it has changed since"
         parameters.append(
@@ -257,10 +261,6 @@ def _in_path(param: Param) -> dict[str, Any]:
         "description": _IN_PATH[param.name],
         "schema": {"type": "string", "minLength": 1},
     }
-
-
-def _in_query(param: Param) -> dict[str, Any]:
-    return {"name": param.name, "in": "query", "required": param.needed, "schema": query_schema(param)}
 
 
 def document_text(endpoints: tuple[Endpoint, ...]) -> str:

@@ -23,10 +23,6 @@ SETTINGS: Final = frozenset({
 """The settings that players change on a page."""
 
 
-def _settings() -> Collection[str]:
-    return SETTINGS
-
-
 def _fields_of_corrections() -> Collection[str]:
     from saga_core.curation import FIELDS  # imported late, so that a status request does not wait for it
 
@@ -64,7 +60,7 @@ TurnInBody = Annotated[str | None, in_body(number=True)]
 Verdict = Annotated[str, in_body(remedy="give accept or refuse")]
 CorrectionFields = Annotated[Mapping[str, str], body_fields(_fields_of_corrections)]
 """The fields of a kind of correction."""
-ChangedSettings = Annotated[Mapping[str, str], body_fields(_settings)]
+ChangedSettings = Annotated[Mapping[str, str], body_fields(lambda: SETTINGS)]
 """Settings and their new values; an empty one restores the default."""
 GivenQuotas = Annotated[Mapping[str, str], body_fields(_quotas)]
 Upload = Annotated[bytes, upload(MULTIPART, ANY_BYTES)]

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from aiohttp import web
-from attrs import fields, has
+from attrs import AttrsInstance, fields, has
 
 from saga_core.errors import NotFound
 from saga_server.admin.endpoint import may_be_left_out
 
+A = TypeVar("A", bound=AttrsInstance)
 R = TypeVar("R")
 
 
@@ -92,6 +93,12 @@ def _fields(value: Any) -> dict[str, Any]:
         raise TypeError(f"{type(value).__name__} has no form in JSON")
     found = {each: getattr(value, each.name) for each in fields(type(value))}
     return {each.name: part for each, part in found.items() if part is not None or not may_be_left_out(each)}
+
+
+def filled(answer: type[A], source: object, **others: Any) -> A:
+    """Return an answer that takes ``others`` as they are, and its other fields from the attributes of ``source``."""
+    names = [each.name for each in fields(answer) if each.name not in others]
+    return answer(**{name: getattr(source, name) for name in names}, **others)
 
 
 def page_of(

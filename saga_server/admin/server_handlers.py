@@ -20,8 +20,7 @@ from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.admin.openapi import describe_api
 from saga_server.admin.parameters import SomeSession
-from saga_server.admin.reply import masked
-from saga_server.counted import counted
+from saga_server.admin.reply import filled, masked
 from saga_server.http import (
     BEARER,
     CURRENT,
@@ -36,8 +35,9 @@ from saga_server.http import (
     RequestError,
     mask_of,
 )
-from saga_server.process import running_watch
+from saga_server.process import Reloaded, running_watch
 from saga_server.tenancy import tenancy_of
+from saga_server.terminal import counted
 
 _STATUS_SECONDS = 5.0
 _OWN_METRICS = "X-SAGA-Own-Metrics"
@@ -59,12 +59,7 @@ async def healthz(request: web.Request) -> answers.Alive:
 async def readyz(request: web.Request) -> answers.Readiness:
     """Return ``ready`` if a turn would be accepted and recorded. Failures of other stores only degrade the context."""
     found, mask = await request.app[READINESS].look(), mask_of(request)
-    return answers.Readiness(
-        status=found.status,
-        reason=mask(found.reason) or None,
-        stores=masked(found.stores, mask),
-        degraded=found.degraded,
-    )
+    return filled(answers.Readiness, found, reason=mask(found.reason) or None, stores=masked(found.stores, mask))
 
 
 def readiness_status(found: answers.Readiness) -> int:
@@ -121,13 +116,12 @@ async def engine_status(saga: Saga) -> dict[str, Any]:
         raise StoreUnavailable(f"a store did not answer within {_STATUS_SECONDS:g} s; see /readyz") from None
 
 
-async def reload_settings(request: web.Request) -> answers.Reloaded:
+async def reload_settings(request: web.Request) -> Reloaded:
     """Reload the settings, as SIGHUP does. Invalid settings are reported as an error of the request (400)."""
     try:
-        found = await to_its_end(request, request.app[RELOADING].reload())
+        return await to_its_end(request, request.app[RELOADING].reload())
     except ConfigError as error:
         raise RequestError(f"nothing was changed; {error}") from error
-    return answers.Reloaded(found.applied, found.restart)
 
 
 async def drain(
@@ -150,8 +144,7 @@ async def drain(
 
 def drained(report: DrainReport) -> answers.Drained:
     """Convert a drain report into an answer."""
-    waiting = [answers.WaitingWork(each.session, each.turn, each.kind, each.reason) for each in report.waiting]
-    return answers.Drained(not waiting, report.done, waiting)
+    return answers.Drained(not report.waiting, report.done, report.waiting)
 
 
 async def show_description(request: web.Request) -> answers.OpenApi:

@@ -32,7 +32,7 @@ from saga_server.admin.parameters import (
     TurnInBody,
     YesOrNo,
 )
-from saga_server.admin.reply import page_of
+from saga_server.admin.reply import filled, page_of
 from saga_server.http import BEARER, CURRENT, EXCHANGES, read_name, saga_of
 from saga_server.providers import OFFLINE
 
@@ -78,7 +78,7 @@ async def create_session(
     label = read_name(label, "label") or ""
     owner = request[BEARER].owner
     creating = saga_of(request).sessions.create(world=world or None, label=label, owner=owner)
-    return answers.SessionRecord(**_record(await to_its_end(request, creating)))
+    return filled(answers.SessionRecord, await to_its_end(request, creating))
 
 
 async def show_session(request: web.Request, session: SessionId) -> answers.SessionSummary:
@@ -116,19 +116,19 @@ async def rename_session(request: web.Request, session: SessionId, label: BodyTe
     """Rename a session. A chat request with the old name then begins a new session."""
     label = read_name(label, "label") or ""
     renaming = saga_of(request).sessions.rename(session, label)
-    return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
+    return filled(answers.SessionRecord, await to_its_end(request, renaming))
 
 
 async def join_world(request: web.Request, session: SessionId, world: BodyText = "") -> answers.SessionRecord:
     """Let a session share its world with others from now on."""
     joining = saga_of(request).sessions.join(session, world)
-    return answers.SessionRecord(**_record(await to_its_end(request, joining)))
+    return filled(answers.SessionRecord, await to_its_end(request, joining))
 
 
 async def leave_world(request: web.Request, session: SessionId) -> answers.SessionRecord:
     """Let a session go on alone. What it has seen of its shared world stays in its story."""
     leaving = saga_of(request).sessions.leave(session)
-    return answers.SessionRecord(**_record(await to_its_end(request, leaving)))
+    return filled(answers.SessionRecord, await to_its_end(request, leaving))
 
 
 async def delete_session(request: web.Request, session: SessionId, undo: YesOrNo = False) -> answers.Deleted:
@@ -150,7 +150,7 @@ async def list_trash(request: web.Request) -> answers.Trash:
 async def restore_session(request: web.Request, deleted: Part) -> answers.SessionRecord:
     """Restore a deleted session of the caller."""
     restoring = saga_of(request).maintenance.restore(await _in_trash(request, deleted))
-    return answers.SessionRecord(**_record(await to_its_end(request, restoring)))
+    return filled(answers.SessionRecord, await to_its_end(request, restoring))
 
 
 async def discard_session(request: web.Request, deleted: Part) -> answers.Deleted:
@@ -178,7 +178,7 @@ def _trashed(session: TrashedSession) -> dict[str, Any]:
 
 async def reset_session(request: web.Request, session: SessionId) -> answers.SessionRecord:
     """Remove all turns of a session."""
-    return answers.SessionRecord(**_record(await to_its_end(request, saga_of(request).sessions.reset(session))))
+    return filled(answers.SessionRecord, await to_its_end(request, saga_of(request).sessions.reset(session)))
 
 
 async def reextract(
@@ -195,8 +195,9 @@ async def reextract(
 
 def _summary(summary: SessionSummary, pictured: Collection[str], cost: Account | None = None) -> answers.SessionSummary:
     """Return a session with its ``cost`` so far; the fields are null if the cost is not known."""
-    return answers.SessionSummary(
-        **_record(summary.session),
+    return filled(
+        answers.SessionSummary,
+        summary.session,
         turns=summary.turns,
         depth=summary.depth,
         updated=summary.updated,
@@ -204,21 +205,6 @@ def _summary(summary: SessionSummary, pictured: Collection[str], cost: Account |
         portrait=summary.session.world in pictured,
         **_spent(cost),
     )
-
-
-def _record(session: Session) -> dict[str, Any]:
-    return {
-        "id": session.id,
-        "label": session.label,
-        "title": session.title,
-        "world": session.world,
-        "owner": session.owner,
-        "created": session.created,
-        "root": session.root,
-        "head": session.head,
-        "kind": session.kind,
-        "share": session.share,
-    }
 
 
 def _spent(account: Account | None) -> dict[str, Any]:
@@ -288,13 +274,9 @@ async def list_bills(
     limit: Annotated[int, in_query(example="60", least=1, most=1_000)] = 60,
 ) -> answers.Bills:
     """List the bills of a session in pages, the latest first."""
-    bills = await saga_of(request).sessions.cost(session)
-    keys = [f"{bill.turn}.{bill.call}" for bill in bills]
-    if cursor is not None and cursor not in keys:
-        raise NotFound(f"cursor: {cursor[:80]!r} names no bill of this session; begin without one")
-    end = len(bills) if cursor is None else keys.index(cursor)
-    begin = max(0, end - limit)
-    return answers.Bills([asdict(bill) for bill in reversed(bills[begin:end])], keys[begin] if begin else None)
+    bills = [*reversed(await saga_of(request).sessions.cost(session))]
+    rows, after = page_of(bills, lambda bill: f"{bill.turn}.{bill.call}", cursor, limit)
+    return answers.Bills([asdict(bill) for bill in rows], after)
 
 
 def cost_of(bills: Sequence[Bill], *, turns: bool, free: Collection[str] = ()) -> answers.CostOfSession:
@@ -399,5 +381,4 @@ async def prune_timeline(request: web.Request, session: SessionId, turn: BodyTex
 
 
 def _timeline(session: Session, timeline: Timeline) -> answers.Timeline:
-    enter = f"{session.label or session.id}@{timeline.name}"
-    return answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
+    return filled(answers.Timeline, timeline, enter=f"{session.label or session.id}@{timeline.name}")

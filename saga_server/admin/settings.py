@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import os
-import shutil
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,14 +16,12 @@ from aiohttp import web
 
 from saga_core.config import Config, Flag, Number, OneOf, Rule, RuleBroken, Whole, load_config
 from saga_core.errors import BadInput, ConfigError, NotSupported
-from saga_core.replacing import replace_file
 from saga_server.admin import answers
 from saga_server.admin.mounting import to_its_end
 from saga_server.admin.parameters import SETTINGS, ChangedSettings, MaybeBodyText, YesOrNo
 from saga_server.http import RELOADING
-from saga_server.process import Reloading, Scalar, applies_at_once, changed_text
+from saga_server.process import Reloading, Scalar, applies_at_once, changed_text, write_private
 
-NAMES: Final = SETTINGS
 _PRICES: Final = ("input", "output")
 
 
@@ -81,7 +79,7 @@ async def _changed(
 
 
 def _rows(config: Config) -> list[dict[str, Any]]:
-    return [_row(config, name) for name in sorted(NAMES)]
+    return [_row(config, name) for name in sorted(SETTINGS)]
 
 
 def _row(config: Config, name: str) -> dict[str, Any]:
@@ -92,25 +90,16 @@ def _row(config: Config, name: str) -> dict[str, Any]:
         "kind": kinds.get(type(rule), "text"),
         "choices": list(rule.of) if isinstance(rule, OneOf) else [],
         "least": rule.least if isinstance(rule, Whole) else None,
-        "value": _read(config, name),
+        "value": attrgetter(name)(config),
         "default": default,
         "at_once": applies_at_once(name),
     }
 
 
-def _read(config: Config, name: str) -> Any:
-    found: Any = config
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
 def _rule(name: str) -> tuple[Rule | None, Any]:
     """The rule and the default of a setting."""
-    holder: Any = Config()
-    *above, last = name.split(".")
-    for part in above:
-        holder = getattr(holder, part)
+    above, _, last = name.rpartition(".")
+    holder = attrgetter(above)(Config()) if above else Config()
     found = attrs.fields_dict(type(holder))[last].validator
     return found if isinstance(found, Rule) else None, getattr(holder, last)
 
@@ -164,15 +153,7 @@ def _is_writable(file: Path) -> bool:
 
 
 def _write(file: Path, text: str) -> None:
-    part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with part.open("x", encoding="utf-8", newline="\n") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        if file.exists():
-            shutil.copymode(file, part)
-        replace_file(part, file)
+        write_private(file, text, keep_mode=True)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise NotSupported(f"{file} cannot be written ({error.strerror}); check its permissions") from error

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saga_server.cli.saga_command import main
 
-__all__ = [
-    "main",
-]
+__all__ = ["main"]
 
 _NEEDED = ("aiohttp", "click", "httpx2", "rich")
 """Packages of the extra ``server``, without which no command works."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from saga_core.background import DrainReport
 from saga_core.config import Config
 from saga_core.storage import DAMAGED
-from saga_server.counted import counted
 from saga_server.process import READY_AT, publish_address, withdraw_address
+from saga_server.terminal import counted
 
 if TYPE_CHECKING:
     from saga_server.server import Server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import indent
 from typing import Any
 
 import click
@@ -55,14 +56,7 @@ _ANEW = "SAGA worked this out again by today's rules. It may differ from what wa
 @click.option("--skipped", is_flag=True, help="Also show entries that did not fit.")
 @click.option("--text", help="Look up this text: where the story says it, and whether the narrator was told.")
 @click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")
-def explain(
-    place: Place,
-    session: str,
-    turn: str | None,
-    skipped: bool,
-    text: str | None,
-    plain: bool,
-) -> None:
+def explain(place: Place, session: str, turn: str | None, skipped: bool, text: str | None, plain: bool) -> None:
     """Show what the context of a turn contained, and why. With --text, show why a text was or was not in it.
 
     SESSION is an id or a name. TURN is the id of a turn, the number of a turn on the active path, or the name of a
@@ -164,12 +158,8 @@ def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
     if skipped:
         made += ["", f"no room for {len(found['skipped'])}", *_entries(found["skipped"])]
     if found["pages"]:
-        made += ["", "The summary at the beginning of the prompt:", *_indented(found["pages"])]
+        made += ["", "The summary at the beginning of the prompt:", *indent(found["pages"], "    ").splitlines()]
     return made
-
-
-def _indented(text: str) -> list[str]:
-    return [f"    {line}" for line in text.splitlines()]
 
 
 def _entries(pieces: list[dict[str, Any]]) -> list[str]:

@@ -10,8 +10,7 @@ import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import Place, settings
-from saga_server.counted import counted
-from saga_server.terminal import say, say_json
+from saga_server.terminal import counted, say, say_json
 
 
 @click.group(invoke_without_command=True)
@@ -165,13 +164,9 @@ def _tell(each: dict[str, Any]) -> None:
     parts = []
     for name, used, most, form in shown:
         of = f" of {form.format(most)}" if most else ""
-        parts.append(f"{name} {_amount(used, form)}{of}")
+        parts.append(f"{name} {'?' if used is None else form.format(used)}{of}")
     say(f"    {', '.join(parts)}; turns today {use['turns']:,}")
 
 
 def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _amount(used: float | None, form: str) -> str:
-    return "?" if used is None else form.format(used)

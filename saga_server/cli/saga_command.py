@@ -14,8 +14,7 @@ import click
 from attrs import evolve
 
 from saga_core.config import Config, LogLevel
-from saga_server.cli.group import SURROUNDINGS, SagaGroup
-from saga_server.cli.settings import DEFAULT_FILE, Place, settings
+from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, Place, SagaGroup, settings
 from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
@@ -42,11 +41,11 @@ _FURTHER = {
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.data.rebuild:rebuild",
     "restore": "saga_server.cli.data.backup:restore",
-    "risuai": "saga_server.cli.risuai:risuai",
+    "risuai": "saga_server.cli.panels:risuai",
     "sessions": "saga_server.cli.sessions:sessions",
     "setup": "saga_server.cli.setup:setup",
     "share": "saga_server.cli.sessions:share",
-    "sillytavern": "saga_server.cli.sillytavern:sillytavern",
+    "sillytavern": "saga_server.cli.panels:sillytavern",
     "timelines": "saga_server.cli.sessions:timelines",
     "tools": "saga_server.cli.tools:tools",
     "top": "saga_server.cli.top:top",

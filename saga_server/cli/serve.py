@@ -17,7 +17,7 @@ from attrs import define, field
 from saga_core.config import Config
 from saga_core.errors import SagaError
 from saga_server.cli.announce import announce, at_once, farewell, leaving
-from saga_server.cli.group import SURROUNDINGS
+from saga_server.cli.settings import SURROUNDINGS
 from saga_server.process import READY, STOPPING, Tidying, running_watch, set_up_logging, settle, tell_manager
 from saga_server.server import Server
 

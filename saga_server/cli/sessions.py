@@ -27,20 +27,7 @@ def sessions(place: Place, plain: bool) -> None:
         return
     rows = found["sessions"]
     _print_table(
-        (
-            "ID",
-            "NAME",
-            "WORLD",
-            "TURNS",
-            "DEPTH",
-            "UPDATED",
-            "COST",
-            "NARRATION",
-            "EXTRACTION",
-            "CURATION",
-            "SAVED",
-            "",
-        ),
+        (*"ID NAME WORLD TURNS DEPTH UPDATED COST NARRATION EXTRACTION CURATION SAVED".split(), ""),
         [
             (
                 row["id"],

@@ -16,8 +16,8 @@ from attrs import define
 from saga_core.errors import BadInput
 from saga_core.language import known, language_of
 from saga_core.trackers import AUTO, PROFILES
-from saga_server.cli.group import SURROUNDINGS
-from saga_server.cli.settings import DEFAULT_FILE
+from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS
+from saga_server.process import write_private
 from saga_server.setup import (
     FRONTENDS,
     OFFLINE,
@@ -30,7 +30,6 @@ from saga_server.setup import (
     keep_key,
     set_aside,
     settings_text,
-    write_private,
 )
 from saga_server.spoken import spoken
 from saga_server.terminal import say

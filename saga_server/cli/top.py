@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 import urllib.error
 import urllib.request
@@ -18,8 +17,7 @@ from saga_backends.path_lock import is_held
 from saga_core.config import Config
 from saga_core.errors import NotSupported
 from saga_server.admin import state_file
-from saga_server.cli.group import SURROUNDINGS
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import SURROUNDINGS, Place, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
 
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 _MOST = 16 << 20
 """Limit of an answer, in bytes."""
-_METRIC = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$", re.MULTILINE)
-_WORKER = re.compile(r'^worker="([^"]*)",?')
 _SHOWN = 8
 
 
@@ -94,15 +90,22 @@ def _by_name(text: str) -> dict[str, float]:
 
     Metrics of several processes are also combined: as their maximum if "longest" is in the name, else as their sum.
     """
+    from prometheus_client.parser import text_string_to_metric_families
+
     metrics: dict[str, float] = {}
-    for found in _METRIC.finditer(text):
-        name, labels, value = found["name"], found["labels"] or "", float(found["value"])
-        metrics[f"{name}{{{labels}}}"] = value
-        together = _WORKER.sub("", labels)
-        if together != labels:
-            key = f"{name}{{{together}}}"
-            metrics[key] = max(metrics.get(key, 0.0), value) if "longest" in name else metrics.get(key, 0.0) + value
+    for sample in (sample for family in text_string_to_metric_families(text) for sample in family.samples):
+        labels = dict(sample.labels)
+        metrics[_key(sample.name, labels)] = sample.value
+        if labels.pop("worker", None) is not None:
+            key, longest = _key(sample.name, labels), "longest" in sample.name
+            before = metrics.get(key, 0.0)
+            metrics[key] = max(before, sample.value) if longest else before + sample.value
     return metrics
+
+
+def _key(name: str, labels: Mapping[str, str]) -> str:
+    told = ",".join(f'{label}="{value}"' for label, value in labels.items())
+    return f"{name}{{{told}}}"
 
 
 def _get(url: str, key: str | None) -> bytes:
@@ -153,7 +156,11 @@ def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[
         ("loop", _loop(metrics)),
         ("blocks", _blocks(status["counters"])),
         ("silent", "\n".join(_silent(each) for each in status.get("silent", ())[:_SHOWN]) or "nobody"),
-        ("work", ", ".join(f"{name} {value}" for name, value in _plain(status["work"])) or "none"),
+        (
+            "work",
+            ", ".join(f"{name} {value}" for name, value in status["work"].items() if isinstance(value, int | float))
+            or "none",
+        ),
         ("late", ", ".join(f"{name} {value}" for name, value in _late(status["counters"])) or "nothing"),
     ]
     degraded = status["degraded"]
@@ -170,10 +177,6 @@ def _processes(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
             chats = metrics.get(f'saga_chat_open{{worker="{worker}"}}', 0.0)
             told.append(f"{worker} {chats:g} open" if up else f"{worker} does not answer")
     return [("processes", ", ".join(told))] if told else []
-
-
-def _plain(values: Any) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in values.items() if isinstance(value, bool | int | float)]
 
 
 def _late(counters: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -33,14 +33,7 @@ from saga_server.spoken import spoken
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the data in this new or empty folder. Without it, they are deleted at the end.",
 )
-def demo(
-    profile: str,
-    graph: str | None,
-    vector: str | None,
-    lang: str | None,
-    plain: bool,
-    keep: Path | None,
-) -> None:
+def demo(profile: str, graph: str | None, vector: str | None, lang: str | None, plain: bool, keep: Path | None) -> None:
     """Play an adventure and show what SAGA remembers.
 
     Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a

@@ -95,20 +95,12 @@ class Admin:
     http: aiohttp.ClientSession
     base: str
 
-    async def get(self, path: str, **query: str) -> Any:
-        """Request ``GET /api/…``. Raises ``FrontendError`` unless the status is 200."""
-        async with self.http.get(f"{self.base}/api/{path}", params=query) as response:
-            return await self._json("GET", path, response)
-
-    async def post(self, path: str, **query: str) -> Any:
-        """Request ``POST /api/…``. Raises ``FrontendError`` unless the status is 200."""
-        async with self.http.post(f"{self.base}/api/{path}", params=query) as response:
-            return await self._json("POST", path, response)
-
-    async def _json(self, method: str, path: str, response: aiohttp.ClientResponse) -> Any:
-        if response.status != 200:
-            raise FrontendError(f"{method} /api/{path} answered {response.status}: {await response.text()}")
-        return await response.json()
+    async def ask(self, method: str, path: str, **query: str) -> Any:
+        """Send a request to ``/api/…``. Raises ``FrontendError`` unless the status is 200."""
+        async with self.http.request(method, f"{self.base}/api/{path}", params=query) as response:
+            if response.status != 200:
+                raise FrontendError(f"{method} /api/{path} answered {response.status}: {await response.text()}")
+            return await response.json()
 
 
 async def _whole(response: aiohttp.ClientResponse) -> tuple[str, int]:

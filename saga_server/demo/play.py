@@ -69,7 +69,7 @@ class DemoPlay:
 
     async def _stores(self) -> None:
         """Show the stores in use. The demo fails if a requested engine is missing."""
-        status = await self.admin.get("status")
+        status = await self.admin.ask("GET", "status")
         found = ", ".join(
             f"{kind} {each['backend']} {each['version']}".strip() for kind, each in status["stores"].items()
         )
@@ -153,31 +153,31 @@ class DemoPlay:
         return [f"turn {turn} is lost" for turn in missing]
 
     async def _missing(self) -> list[str]:
-        tree = await self.admin.get(f"sessions/{self._session}/tree")
+        tree = await self.admin.ask("GET", f"sessions/{self._session}/tree")
         known = {node["id"] for node in tree["nodes"]}
         return [turn for turn in self.totals.told if turn not in known]
 
     async def _state(self, turn: str) -> dict[str, Any]:
-        found: dict[str, Any] = await self.admin.get(f"sessions/{self._session}/state", turn=turn)
+        found: dict[str, Any] = await self.admin.ask("GET", f"sessions/{self._session}/state", turn=turn)
         return found
 
     async def _context_of(self, answer: ServerReply) -> dict[str, Any]:
-        found: dict[str, Any] = await self.admin.get(f"sessions/{answer.session}/context", turn=answer.said.turn)
+        found: dict[str, Any] = await self.admin.ask("GET", f"sessions/{answer.session}/context", turn=answer.said.turn)
         return found
 
     async def _end(self) -> None:
         screen, words = self.screen, self.screen.words
-        drained = await self.admin.post("drain", timeout=_DRAIN_SECONDS)
+        drained = await self.admin.ask("POST", "drain", timeout=_DRAIN_SECONDS)
         if not drained["settled"]:
             self.problems.append(f"background work is not done: {drained['waiting']}")
-        state = await self.admin.get(f"sessions/{self._session}/state")
+        state = await self.admin.ask("GET", f"sessions/{self._session}/state")
         screen.headline(words["final"])
         screen.final(state)
         self.problems += [f"{words['final']}: {problem}" for problem in unmet(self.adventure.final, state)]
         self.problems += [f"{words['final']}: {each['text']}" for each in state["problems"]]
         if state["turn_id"] != self.frontend.path[-1].turn:
             self.problems.append("the active head is not the last turn played")
-        graph = await self.admin.get(f"sessions/{self._session}/graph")
+        graph = await self.admin.ask("GET", f"sessions/{self._session}/graph")
         screen.headline(words["graph"])
         screen.graph(graph["words"], self.adventure.player, state["npcs_met"])
         screen.headline(words["pages"])
@@ -192,7 +192,7 @@ class DemoPlay:
             screen.say(words["success"], "bold green", "  ✓ ")
 
     async def _pages(self, head: str) -> None:
-        cache = await self.admin.get(f"sessions/{self._session}/cache")
+        cache = await self.admin.ask("GET", f"sessions/{self._session}/cache")
         if not cache["written"] or cache["turn_id"] != head:
             self.problems.append(f"the pages show turn {cache['turn_id']}, not {head}")
         if cache["folder"]:

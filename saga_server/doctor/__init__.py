@@ -3,8 +3,3 @@
 from __future__ import annotations
 
 from saga_server.doctor.examination import examine, examine_narrator
-
-__all__ = [
-    "examine",
-    "examine_narrator",
-]

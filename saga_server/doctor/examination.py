@@ -23,12 +23,12 @@ from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
-from saga_server.counted import counted
 from saga_server.doctor.installed import installed
 from saga_server.http import Doors
 from saga_server.process import Mask, address_of, ask, check_listening, secrets_of
 from saga_server.providers import AutomaticExtraction, Narrators
 from saga_server.tenancy import Tenancy
+from saga_server.terminal import counted
 
 if TYPE_CHECKING:
     from saga_server.doctor.judging import Way

@@ -8,8 +8,8 @@ from attrs import frozen
 
 from saga_core.config import Reporting
 from saga_core.state_block import BlockStatus
-from saga_server.counted import counted
 from saga_server.doctor.rehearsal import RehearsalScene
+from saga_server.terminal import counted
 
 GOOD = 0.75
 """From this share on, something counts as well reported."""
@@ -41,7 +41,7 @@ def judge(scenes: Sequence[RehearsalScene], player: str) -> list[Judgement]:
         _share(scenes, "moves", lambda scene: scene.line.moved, _moved),
         _share(scenes, "things", _about_things, _things),
         _share(scenes, "harm", lambda scene: scene.line.hurt, lambda scene: scene.hurt),
-        *_habits(scenes),
+        *(Judgement(True, f"habit: {_SAID[habit]}") for habit in scenes[-1].habits),
         _cost(scenes),
     ]
 
@@ -166,11 +166,6 @@ _SAID = {
     "player_listed": "this model lists the player among those present; SAGA knows that they are one",
     "losses_repeated": "this model reports what the player hands over as lost too; SAGA counts it once",
 }
-
-
-def _habits(scenes: Sequence[RehearsalScene]) -> list[Judgement]:
-    """What SAGA learned of how the model reports, which it then reads rightly."""
-    return [Judgement(True, f"habit: {_SAID[habit]}") for habit in scenes[-1].habits]
 
 
 def _cost(scenes: Sequence[RehearsalScene]) -> Judgement:

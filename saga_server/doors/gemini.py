@@ -371,10 +371,9 @@ class GeminiFormat(ReplyFormat):
         for index, reason in sorted(self._ends.items()):
             gathered = self._calls.get(index, GatheredCalls())
             told += self._told(index, [*map(_part, gathered.calls)] or [{"text": ""}], _reason(reason))
-        return told + self._closed()
-
-    def _closed(self) -> bytes:
-        return (b"]" if self._sent else b"[]") if self.listed else b""
+        if not self.listed:
+            return told
+        return told + (b"]" if self._sent else b"[]")
 
     def keep_alive(self) -> bytes:
         """White space in a list, because JSON has no comments; otherwise a comment."""

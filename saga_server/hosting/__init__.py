@@ -23,38 +23,4 @@ if TYPE_CHECKING:
     from saga_server.hosting.meter import Taken
     from saga_server.hosting.worker import Worker
 
-_PLACES = {
-    "access": ("Access",),
-    "audit_log": ("AuditEntry",),
-    "family": ("Family", "check_workers"),
-    "hosting": ("Hosting",),
-    "joint_metrics": ("metrics_of_all",),
-    "keys": ("QUOTAS", "KeyRecord", "Keyring", "Quotas", "Role", "read_quotas"),
-    "layout": ("SERVERS",),
-    "leases": ("LOOK_CLOSELY", "Leases"),
-    "liveness": ("Siblings",),
-    "meter": ("Taken",),
-    "worker": ("Worker",),
-}
-__all__ = [
-    "LOOK_CLOSELY",
-    "QUOTAS",
-    "SERVERS",
-    "Access",
-    "AuditEntry",
-    "Family",
-    "Hosting",
-    "KeyRecord",
-    "Keyring",
-    "Leases",
-    "Quotas",
-    "Role",
-    "Siblings",
-    "Taken",
-    "Worker",
-    "check_workers",
-    "metrics_of_all",
-    "read_quotas",
-]
-
-__getattr__ = lazy_face({name: f"{__name__}.{module}:{name}" for module, names in _PLACES.items() for name in names})
+__getattr__ = lazy_face(__name__)

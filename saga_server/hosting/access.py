@@ -15,7 +15,7 @@ from saga_core.errors import NotFound, SagaError
 from saga_core.hosting import Create
 from saga_core.journal import Journal
 from saga_core.stores import Key
-from saga_server.hosting.audit_log import AuditEntry, AuditLimits, AuditLog
+from saga_server.hosting.audit_log import AuditEntry, AuditLog
 from saga_server.hosting.holdings import uncounted
 from saga_server.hosting.keys import KeyRecord, Keyring
 from saga_server.hosting.meter import LOOK_SECONDS, Meter, Taken
@@ -116,7 +116,7 @@ class Access:
 
     def note(self, entry: AuditEntry) -> None:
         """Add an entry to the audit log, if the settings enable it."""
-        if self._limits().days > 0:
+        if self.settings.config.server.audit_days > 0:
             self.audit.note(entry)
             self._news.set()
 
@@ -154,7 +154,8 @@ class Access:
         await self._settle_bills()
         await self.meter.flush()
         await self.audit.flush()
-        await self.audit.prune(self._limits())
+        server = self.settings.config.server
+        await self.audit.prune(server.audit_days, server.audit_entries)
 
     async def _settle_bills(self) -> None:
         """Charge the costs of background calls to the key that owns the session."""
@@ -167,7 +168,3 @@ class Access:
             self._billed.pop(0)
             if record is not None:
                 await self.meter.spent(record.id, tokens, dollars)
-
-    def _limits(self) -> AuditLimits:
-        server = self.settings.config.server
-        return AuditLimits(server.audit_days, server.audit_entries)

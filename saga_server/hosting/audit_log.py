@@ -56,15 +56,6 @@ class AuditEntry:
     status: int
 
 
-@frozen
-class AuditLimits:
-    """How many entries are kept."""
-
-    days: float
-    """0 disables the log."""
-    entries: int
-
-
 @define(eq=False, kw_only=True)
 class AuditLog:
     """The log as written by one server."""
@@ -144,15 +135,18 @@ class AuditLog:
                         return found, ".".join(place[2:])
         return found, None
 
-    async def prune(self, limits: AuditLimits) -> int:
-        """Remove entries that are too old or too many, at most once an hour. Return the number of removed entries."""
+    async def prune(self, days: float, entries: int) -> int:
+        """Remove entries older than ``days``, and those beyond the number of ``entries``, at most once an hour.
+
+        Return the number of removed entries.
+        """
         now = self.clock.monotonic()
         if now - self._pruned < PRUNE_SECONDS:
             return 0
         self._pruned = now
-        oldest = f"{_END - int((self.clock.now() - limits.days * _DAY) * 1_000):015d}"
+        oldest = f"{_END - int((self.clock.now() - days * _DAY) * 1_000):015d}"
         young = Counter([owner async for number, owner, _ in self._owners() if number <= oldest])
-        most = _share(list(young.values()), limits.entries)
+        most = _share(list(young.values()), entries)
         kept = Counter[str]()
         doomed: list[Key] = []
         gone = 0

@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from saga_core import codec
 from saga_core.counters import Counters
@@ -363,15 +363,8 @@ def _as_of(use: Use, day: int, minute: int) -> Use:
 
 def _sum(day: int, minute: int, parts: Iterable[Use]) -> Use:
     found = [_as_of(each, day, minute) for each in parts]
-    return Use(
-        day=day,
-        minute=minute,
-        turns_in_minute=sum(each.turns_in_minute for each in found),
-        turns=sum(each.turns for each in found),
-        tokens=sum(each.tokens for each in found),
-        dollars=sum(each.dollars for each in found),
-        unpriced=sum(each.unpriced for each in found),
-    )
+    counts = [each.name for each in fields(Use) if each.name not in ("day", "minute")]
+    return Use(day=day, minute=minute, **{name: sum(getattr(each, name) for each in found) for name in counts})
 
 
 def _over_turns(quotas: Quotas, begun: int, free_in: float) -> QuotaExceeded:

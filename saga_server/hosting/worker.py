@@ -15,8 +15,7 @@ from attrs import evolve, frozen
 from saga_backends.path_lock import inherit
 from saga_core.config import Config
 from saga_core.storage import backend_of
-from saga_server.hosting.life_files import LivenessFiles
-from saga_server.hosting.liveness import Siblings
+from saga_server.hosting.liveness import LivenessFiles, Siblings
 
 VARIABLE = "SAGA_WORKER"
 """Environment variable with the worker's parameters, as JSON."""

@@ -69,7 +69,7 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
         return _preflight(request)
     tenancy = tenancy_of(request.app[SAGA])
     request[KEY_REQUIRED] = wanted = bool(server.api_keys) or tenancy.keyed
-    bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
+    bearer = _bearer(request, place)
     if wanted and request.path not in _OPEN and not page:
         try:
             bearer = _checked(bearer, server, await _keyring(tenancy, bearer, server), admin)
@@ -106,22 +106,18 @@ async def _handled(request: web.Request, handler: Handler, place: Place | None) 
         leave(request)
 
 
-def _one_authorization(request: web.Request) -> str | None:
-    """Return the Authorization header. Two are refused, because a proxy may have checked the other one."""
+def _bearer(request: web.Request, place: Place | None) -> Bearer:
+    """Return the key in the Authorization header, in that of Anthropic's or Google's clients, or in the query.
+
+    Two Authorization headers are refused, because a proxy may have checked the other one.
+    """
     found = request.headers.getall("Authorization", [])
     if len(found) > 1:
         raise RequestError(f"Authorization: {len(found)} such headers; send one", param="Authorization")
-    return found[0] if found else None
-
-
-def _key_elsewhere(request: web.Request, place: Place | None) -> str | None:
-    """Return the key in the header of Anthropic's or Google's clients, or in the query of a Google client."""
-    found = request.headers.get("X-Api-Key") or request.headers.get("X-Goog-Api-Key")
-    return found or (request.query.get("key") if place is not None and place.door.key_in_query else None)
-
-
-def _as_bearer(key: str | None) -> str | None:
-    return f"Bearer {key}" if key else None
+    key = request.headers.get("X-Api-Key") or request.headers.get("X-Goog-Api-Key")
+    if not key and place is not None and place.door.key_in_query:
+        key = request.query.get("key")
+    return read_bearer(found[0] if found and found[0] else f"Bearer {key or ''}")
 
 
 async def _keyring(tenancy: Tenancy, bearer: Bearer, server: ServerConfig) -> Keyring | None:

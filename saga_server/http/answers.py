@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import define, field
 
@@ -15,8 +15,7 @@ from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_core.state_block import hide
 from saga_server.http.errors import describe
-from saga_server.http.header_text import header_text
-from saga_server.http.reply_format import Choice, ReplyFormat
+from saga_server.http.reply_format import Choice, ReplyFormat, header_text
 
 _OF_CHOICES = (TextPart, ExtraPart, FinishPart)
 _WITHHELD = "degraded; whoever keeps this server finds the reason in /api/status"
@@ -72,14 +71,34 @@ class Answer(ABC):
     format: ReplyFormat
     wants_usage: bool = False
 
-    @abstractmethod
     def take(self, part: ChatPart) -> None:
         """Process a part of the upstream reply."""
+        if not isinstance(part, _OF_CHOICES) or part.index >= len(self.begun.replies):
+            return
+        reply = self.begun.replies[part.index]
+        shown: str = ""
+        fields: Mapping[str, Any] = {}
+        self._begin(part.index)
+        if isinstance(part, TextPart):
+            shown = reply.feed(part.text)
+        elif isinstance(part, ExtraPart):
+            shown, fields = reply.extra(part.fields)
+        else:
+            reply.end(part.reason)
+        self._say(part.index, shown, fields)
+
+    @abstractmethod
+    def _begin(self, index: int) -> None:
+        """Begin a choice, unless it has begun."""
+
+    @abstractmethod
+    def _say(self, index: int, shown: str, fields: Mapping[str, Any]) -> None:
+        """Add to a choice what may be shown now: text and other fields, each possibly empty."""
 
     @property
     @abstractmethod
     def has_begun(self) -> bool:
-        """Whether a part of the reply was taken, so that it is too late for a fallback model."""
+        """Whether a choice has begun, so that it is too late for a fallback model."""
 
     @abstractmethod
     def keep_alive(self) -> None:
@@ -107,25 +126,6 @@ class StreamedAnswer(Answer):
     _told: int = field(default=0, init=False)
     """The number of the turn's notices that the headers have."""
 
-    def take(self, part: ChatPart) -> None:
-        """Send the text of the part that may be shown now."""
-        if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
-            reply = self.begun.replies[part.index]
-            if part.index not in self._begun_choices:
-                self._begin(part.index)
-            if isinstance(part, TextPart):
-                shown = reply.feed(part.text)
-                if shown:
-                    self.outlet.send(self.format.text(part.index, shown))
-            elif isinstance(part, ExtraPart):
-                shown, fields = reply.extra(part.fields)
-                if shown:
-                    self.outlet.send(self.format.text(part.index, shown))
-                if fields:
-                    self.outlet.send(self.format.extra(part.index, fields))
-            else:
-                reply.end(part.reason)
-
     @property
     def has_begun(self) -> bool:
         """Whether a choice has begun."""
@@ -148,11 +148,15 @@ class StreamedAnswer(Answer):
             self._begun_choices.add(index)
             self.outlet.send(self.format.begin(index))
 
+    def _say(self, index: int, shown: str, fields: Mapping[str, Any]) -> None:
+        if shown:
+            self.outlet.send(self.format.text(index, shown))
+        if fields:
+            self.outlet.send(self.format.extra(index, fields))
+
     def _send_rest(self) -> None:
         for index in sorted(self._begun_choices):
-            rest = self.begun.replies[index].finish()
-            if rest:
-                self.outlet.send(self.format.text(index, rest))
+            self._say(index, self.begun.replies[index].finish(), {})
 
     async def finished(self) -> None:
         """Send the text that was held back, record the turn, and end the stream."""
@@ -205,21 +209,13 @@ class WholeAnswer(Answer):
 
     _choices: dict[int, Choice] = field(factory=dict, init=False)
 
-    def take(self, part: ChatPart) -> None:
-        """Keep the part until the reply is complete."""
-        if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
-            choice = self._choices.setdefault(part.index, Choice(part.index))
-            reply = self.begun.replies[part.index]
-            if isinstance(part, TextPart):
-                choice.text += reply.feed(part.text)
-            elif isinstance(part, ExtraPart):
-                shown, fields = reply.extra(part.fields)
-                choice.text += shown
-                if fields:
-                    choice.add(fields)
-            else:
-                reply.end(part.reason)
-                choice.finish = reply.finish_reason
+    def _begin(self, index: int) -> None:
+        self._choices.setdefault(index, Choice(index))
+
+    def _say(self, index: int, shown: str, fields: Mapping[str, Any]) -> None:
+        choice = self._choices[index]
+        choice.text += shown
+        choice.add(fields)
 
     @property
     def has_begun(self) -> bool:
@@ -235,7 +231,7 @@ class WholeAnswer(Answer):
         for choice in choices:
             reply = self.begun.replies[choice.index]
             choice.text += reply.finish()
-            choice.finish = reply.limits.ended or choice.finish
+            choice.finish = reply.ended_by
         notice = await self.outlet.commit(self.begun)
         late = filter(None, (notice, self.begun.cut_short))
         headers = answer_headers(self.outlet, self.begun, *late)

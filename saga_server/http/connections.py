@@ -12,21 +12,20 @@ import logging
 import re
 import secrets
 import socket
-from collections.abc import MutableMapping, Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from collections.abc import AsyncIterator, MutableMapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 from aiohttp.typedefs import Handler
-from attrs import define, field
 from prometheus_client import Counter
 
 from saga_core.counters import set_log_context, subject
 from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
 from saga_server.http.errors import Failure, describe
-from saga_server.http.header_text import header_text
+from saga_server.http.reply_format import header_text
 
 HEAD_SECONDS = 30.0
 """Seconds within which the first request line and headers must arrive on a new connection."""
@@ -241,37 +240,29 @@ def _json(value: object, status: int) -> web.Response:
     return web.Response(body=body, status=status, headers=_WAIT, content_type="application/json")
 
 
-@define(eq=False)
-class StartupResponder:
-    """Answers while the stores are being opened, so that a slow start does not look like a hang.
+@asynccontextmanager
+async def answering_while_starting(sockets: Sequence[socket.socket]) -> AsyncIterator[None]:
+    """Answer on listening sockets while the stores are being opened, so that a slow start does not look like a hang.
 
-    It answers on listening sockets inside ``async with StartupResponder(sockets)``, and leaves the sockets open. Before
-    it begins, requests wait for the start, because frontends do not ask again.
+    The sockets stay open. Before it begins, requests wait for the start, because frontends do not ask again.
     """
+    server = web.Server(_answer, access_log=None)
+    listening: list[asyncio.Server] = []
 
-    sockets: Sequence[socket.socket]
-    _server: web.Server = field(factory=lambda: web.Server(_answer, access_log=None), init=False)
-    _listening: list[asyncio.Server] = field(factory=list, init=False)
-    _begun: asyncio.Task[None] | None = field(default=None, init=False)
-
-    async def __aenter__(self) -> Self:
-        self._begun = asyncio.create_task(self._begin(), name="saga-starting")
-        return self
-
-    async def _begin(self) -> None:
+    async def begin() -> None:
         await asyncio.sleep(PATIENCE)
         loop = asyncio.get_running_loop()
-        for sock in self.sockets:
-            self._listening.append(await loop.create_server(self._server, sock=sock.dup()))
+        for sock in sockets:
+            listening.append(await loop.create_server(server, sock=sock.dup()))
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._begun is not None:
-            self._begun.cancel()
-            await asyncio.wait({self._begun})
-            if not self._begun.cancelled() and (failure := self._begun.exception()) is not None:
-                raise failure
-        for each in self._listening:
+    begun = asyncio.create_task(begin(), name="saga-starting")
+    try:
+        yield
+    finally:
+        begun.cancel()
+        await asyncio.wait({begun})
+        if not begun.cancelled() and (failure := begun.exception()) is not None:
+            raise failure
+        for each in listening:
             each.close()
-        await self._server.shutdown(_SECONDS)
+        await server.shutdown(_SECONDS)

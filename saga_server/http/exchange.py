@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, cast
 
 from aiohttp import web
 from attrs import define, evolve, field, frozen
+from cachetools import LRUCache
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
@@ -30,7 +31,6 @@ from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, empty_
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.callers.redaction import redact
 from saga_server.http.callers.spending import admit, charge, estimated, unseen_characters
-from saga_server.http.chats import PlayedChat, PlayedChats
 from saga_server.http.client_request import LIMITS, ClientRequest
 from saga_server.http.cpu_shares import LimitedWork, charged
 from saga_server.http.errors import describe
@@ -58,6 +58,37 @@ _NOT_OF_TOOLS = (401, 402, 403, 408, 429, 503, 529)
 """Statuses of errors that another request would get as well."""
 _AT_FAULT_ITSELF = (400, 413, 422)
 """Statuses that mean the request itself is at fault, so that a fallback model would fail as well."""
+
+
+_CHATS = 4_096
+
+
+@frozen
+class PlayedChat:
+    """The session and the turn of a chat's latest request, and what SAGA had to say about it."""
+
+    session: str
+    turn: str
+    notices: tuple[str, ...] = ()
+
+
+@define(eq=False)
+class PlayedChats:
+    """The chats that named themselves since the server started, by owner and id."""
+
+    _known: LRUCache[tuple[str, str], PlayedChat] = field(factory=lambda: LRUCache(_CHATS), init=False)
+
+    def note(self, owner: str, chat: str, played: PlayedChat) -> None:
+        """Remember where a chat was played."""
+        self._known[owner, chat] = played
+
+    def get(self, owner: str, chat: str) -> PlayedChat | None:
+        """Return where a chat of ``owner`` was played last; None if that is not known."""
+        return self._known.get((owner, chat))
+
+    def of_anybody(self, chat: str) -> PlayedChat | None:
+        """Return where a chat was played last, whoever played it: the panel need not have the key of the chat."""
+        return next((played for (_, name), played in self._known.items() if name == chat), None)
 
 
 @frozen(kw_only=True)
@@ -91,14 +122,6 @@ class NarratorTools(Protocol):
     def answers(self, begun: PendingTurn, calls: Sequence[GatheredCall]) -> tuple[list[str], list[str]]:
         """Return the answers, and what the player is told of each call."""
         ...
-
-
-@frozen
-class Head:
-    """The headers of a reply."""
-
-    headers: Mapping[str, str]
-    content_type: str
 
 
 @define(eq=False)
@@ -135,7 +158,8 @@ class Exchange:
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _was_read: bool = field(default=False, init=False)
     _reading_request: LimitedWork | None = field(default=None, init=False)
-    _head: Head | None = field(default=None, init=False)
+    _head: tuple[Mapping[str, str], str] | None = field(default=None, init=False)
+    """The headers of the reply, and its content type."""
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
     _reading: asyncio.Task[None] | None = field(default=None, init=False)
@@ -192,8 +216,8 @@ class Exchange:
         while not self._was_read and not self.ended:
             await self._changed()
 
-    async def head(self) -> Head:
-        """Wait for the headers of the reply. Raises the error if the exchange failed before them."""
+    async def head(self) -> tuple[Mapping[str, str], str]:
+        """Wait for the headers of the reply and its content type. Raises the error if the exchange failed before."""
         while self._head is None and not self.ended:
             await self._changed()
         if self._head is None:
@@ -232,7 +256,7 @@ class Exchange:
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
         """Begin the reply with these headers."""
-        self._head = Head(headers, content_type)
+        self._head = headers, content_type
         self._wake()
 
     def send(self, data: bytes) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import aiohttp
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from multidict import CIMultiDict
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, StoreError
@@ -24,9 +26,6 @@ from saga_server.http.cpu_shares import leave
 from saga_server.tenancy import tenancy_of
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
-    from multidict import CIMultiDict
-
     from saga_server.hosting import Leases
 
 _log = logging.getLogger("saga.server")
@@ -48,19 +47,22 @@ _LARGEST_EVENT: Final = 1 << 20
 """The largest event in bytes. If a server sends a larger one, its stream is opened anew."""
 _LOOK_FOR_SERVERS: Final = 0.5
 """Seconds between two checks which servers are alive."""
-_CLIENT: Final = web.AppKey("passing", dict)
-"""Holds the HTTP client for other servers, once it is needed."""
+_CLIENT: Final = web.AppKey("passing", aiohttp.ClientSession)
 
 
 def prepare_forwarding(app: web.Application) -> None:
-    """Prepare the application for connections to other servers. They are closed with the application."""
-    app[_CLIENT] = {}
-    app.on_cleanup.append(_close)
+    """Keep an HTTP client for other servers as long as the application runs."""
+    app.cleanup_ctx.append(_client)
 
 
-async def _close(app: web.Application) -> None:
-    for client in app[_CLIENT].values():
-        await client.close()
+async def _client(app: web.Application) -> AsyncIterator[None]:
+    async with aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=None, connect=5.0),
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    ) as client:
+        app[_CLIENT] = client
+        yield
 
 
 @web.middleware
@@ -167,16 +169,14 @@ async def done_by_owner(request: web.Request, error: OwnedElsewhere) -> bool:
 
 async def _reply_of(
     request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
-) -> ClientResponse | None:
+) -> aiohttp.ClientResponse | None:
     """Return the other server's reply, which the caller must close. None if it is not reached or not the owner."""
-    import aiohttp
-
     leases = tenancy_of(saga).leases
     assert leases is not None
     leave(request)  # this server is done reading it; the other server has its own queue for large requests
     headers = _end_to_end(request.headers)
     headers[PASSED] = leases.server
-    asking = _client_of(request.app).request(
+    asking = request.app[_CLIENT].request(
         request.method, error.address + request.path_qs, data=request.get(BODY, b""), headers=headers
     )
     try:
@@ -193,25 +193,8 @@ async def _reply_of(
     return found
 
 
-def _client_of(app: web.Application) -> ClientSession:
-    """Return the HTTP client for other servers; it is created on first use."""
-    import aiohttp
-
-    held = app[_CLIENT]
-    if "client" not in held:
-        held["client"] = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None, connect=5.0),
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-    client: ClientSession = held["client"]
-    return client
-
-
 def _end_to_end(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """Return ``headers`` without those that concern a single connection (hop-by-hop headers)."""
-    from multidict import CIMultiDict
-
     found = CIMultiDict(headers)
     for name in {*found}:
         if name.lower() in _OF_ONE_CONNECTION:
@@ -219,9 +202,9 @@ def _end_to_end(headers: Mapping[str, str]) -> CIMultiDict[str]:
     return found
 
 
-async def _stream_through(request: web.Request, saga: Saga, server: str, found: ClientResponse) -> web.StreamResponse:
-    import aiohttp
-
+async def _stream_through(
+    request: web.Request, saga: Saga, server: str, found: aiohttp.ClientResponse
+) -> web.StreamResponse:
     response = web.StreamResponse(status=found.status, headers=_end_to_end(found.headers))
     await response.prepare(request)
     watching = asyncio.create_task(_watch(saga, server, found))
@@ -238,7 +221,7 @@ async def _stream_through(request: web.Request, saga: Saga, server: str, found: 
     return response
 
 
-async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
+async def _watch(saga: Saga, server: str, found: aiohttp.ClientResponse) -> None:
     """Break off the reply ``found`` once its server is gone."""
     leases = tenancy_of(saga).leases
     assert leases is not None
@@ -294,13 +277,11 @@ async def merge_events(request: web.Request, take: Callable[[bytes], None]) -> N
 
 
 async def _follow(request: web.Request, server: str, address: str, take: Callable[[bytes], None]) -> None:
-    import aiohttp
-
     headers = _end_to_end(request.headers)
     headers.popall("Accept-Encoding", None)
     headers[PASSED] = server
     try:
-        async with _client_of(request.app).get(address + request.path_qs, headers=headers) as answer:
+        async with request.app[_CLIENT].get(address + request.path_qs, headers=headers) as answer:
             left = b""
             while answer.status == 200 and len(left) <= _LARGEST_EVENT:
                 piece = await answer.content.readany()

@@ -15,7 +15,6 @@ from attrs import define, field
 from saga_core.ports import Usage
 from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http.errors import Failure, error_json, openai_error
-from saga_server.http.header_text import header_text
 from saga_server.http.json_body import to_json
 
 DONE = b"data: [DONE]\n\n"
@@ -162,3 +161,20 @@ class StreamedCalls:
         waiting = self._gathered.calls[self._sent + self._live :]
         self._sent, self._live = len(self._gathered.calls), False
         yield from waiting
+
+
+# -- headers ---------------------------------------------------------------------------------------------------
+
+_LONGEST = 400
+
+
+def header_text(text: str, longest: int = _LONGEST) -> str:
+    """Return ``text`` as one line of printable ASCII with at most ``longest`` characters.
+
+    Other characters are escaped; a text that is too long is cut and ends in ``...``.
+    """
+    line = "".join(
+        each if " " <= each <= "~" else each.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for each in " ".join(text[: longest * 2].split())
+    )
+    return line if len(line) <= longest else line[: longest - 3] + "..."

@@ -156,9 +156,9 @@ async def answer(request: web.Request, call: Call) -> web.StreamResponse:
 
 
 async def _stream(request: web.Request, exchange: Exchange) -> web.StreamResponse:
-    head = await exchange.head()
-    response = web.StreamResponse(headers={**_STREAMING, **head.headers})
-    response.content_type = head.content_type
+    headers, content_type = await exchange.head()
+    response = web.StreamResponse(headers={**_STREAMING, **headers})
+    response.content_type = content_type
     response.charset = "utf-8"
     await response.prepare(request)
     try:
@@ -171,9 +171,9 @@ async def _stream(request: web.Request, exchange: Exchange) -> web.StreamRespons
 
 
 async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse:
-    head = await exchange.head()
+    headers, content_type = await exchange.head()
     body = b"".join([data async for data in exchange.body()])
-    return web.Response(body=body, headers=head.headers, content_type=head.content_type, charset="utf-8")
+    return web.Response(body=body, headers=headers, content_type=content_type, charset="utf-8")
 
 
 # -- counting tokens -------------------------------------------------------------------------------------------

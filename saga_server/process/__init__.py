@@ -27,65 +27,7 @@ if TYPE_CHECKING:
         withdraw_address,
     )
     from saga_server.process.settings import Current, Reloaded, Reloading, applies_at_once
-    from saga_server.process.settings_file import Scalar, changed_text
+    from saga_server.process.settings_file import Scalar, changed_text, write_private
 
 # Each name is imported on first use, so that a command or a start loads only what it needs.
-_PLACES = {
-    "collector": "Tidying few_arenas put_off settle",
-    "event_loop": "LoopGuard run_watched running_watch",
-    "helper": "Helper TooMuch",
-    "listening": "BACKLOG CannotListen check_listening is_loopback open_sockets",
-    "logs": "LogTail Mask PRIVATE log_errors_only secrets_of set_up_logging",
-    "metrics": "ADJUSTABLE LoopMetrics Metrics",
-    "readiness": "Readiness",
-    "running_server": "NotAnswered READY READY_AT STOPPING address_of ask call_api "
-    "publish_address tell_manager withdraw_address",
-    "settings": "Current Reloaded Reloading applies_at_once",
-    "settings_file": "Scalar changed_text",
-}
-__all__ = [
-    "ADJUSTABLE",
-    "BACKLOG",
-    "PRIVATE",
-    "READY",
-    "READY_AT",
-    "STOPPING",
-    "CannotListen",
-    "Current",
-    "Helper",
-    "LogTail",
-    "LoopGuard",
-    "LoopMetrics",
-    "Mask",
-    "Metrics",
-    "NotAnswered",
-    "Readiness",
-    "Reloaded",
-    "Reloading",
-    "Scalar",
-    "Tidying",
-    "TooMuch",
-    "address_of",
-    "applies_at_once",
-    "ask",
-    "call_api",
-    "changed_text",
-    "check_listening",
-    "few_arenas",
-    "is_loopback",
-    "log_errors_only",
-    "open_sockets",
-    "publish_address",
-    "put_off",
-    "run_watched",
-    "running_watch",
-    "secrets_of",
-    "set_up_logging",
-    "settle",
-    "tell_manager",
-    "withdraw_address",
-]
-
-__getattr__ = lazy_face(
-    {name: f"{__name__}.{module}:{name}" for module, names in _PLACES.items() for name in names.split()}
-)
+__getattr__ = lazy_face(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -58,18 +59,16 @@ def _below(counts: Mapping[str, int], group: str) -> dict[str, int]:
     return {name.removeprefix(f"{group}."): count for name, count in counts.items() if name.startswith(f"{group}.")}
 
 
-def _counter(name: str, told: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = CounterMetricFamily(name, told, labels=[label] if label else [])
+def _family(
+    kind: type[CounterMetricFamily | GaugeMetricFamily], name: str, told: str, label: str, values: Mapping[str, float]
+) -> Metric:
+    family = kind(name, told, labels=[label] if label else [])
     for value, count in values.items():
         family.add_metric([value] if label else [], count)
     return family
 
 
-def _gauge(name: str, told: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, told, labels=[label] if label else [])
-    for value, count in values.items():
-        family.add_metric([value] if label else [], count)
-    return family
+_counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, GaugeMetricFamily)
 
 
 def _numbers(path: str, value: Any) -> list[tuple[str, float]]:
@@ -91,27 +90,12 @@ _OF_ALL = ("gather", "pack", "total")
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
 
 
-@define(eq=False)
 class Metrics:
     """The metrics of one server, in their own registry."""
 
-    registry: CollectorRegistry = field(factory=CollectorRegistry)
-    requests: Counter = field(init=False)
-    context_ms: Histogram = field(init=False)
-    first_part: Histogram = field(init=False)
-    tokens: Counter = field(init=False)
-    dollars: Counter = field(init=False)
-    commits: Counter = field(init=False)
-    adjusted: Counter = field(init=False)
-    fallbacks: Counter = field(init=False)
-    asked_again: Counter = field(init=False)
-    malformed: Counter = field(init=False)
-    reloads: Counter = field(init=False)
-    step_ms: Histogram = field(init=False)
-    source_ms: Histogram = field(init=False)
-    _engine: EngineMetrics = field(factory=EngineMetrics, init=False)
-
-    def __attrs_post_init__(self) -> None:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._engine = EngineMetrics()
         with_labels: dict[str, Any] = {"registry": self.registry}
         self.requests = Counter("saga_chat_requests", "Chat requests by how they ended", ["end"], **with_labels)
         self.context_ms = Histogram("saga_context_ms", "Reading of a turn, ms", buckets=_MS, **with_labels)

@@ -34,13 +34,6 @@ class Ready:
     degraded: tuple[str, ...] = ()
     """The degraded modes in force. The server takes turns nevertheless."""
 
-    def plain(self) -> dict[str, Any]:
-        """Return the result as plain data."""
-        found: dict[str, Any] = {"status": self.status}
-        if self.reason:
-            found["reason"] = self.reason
-        return {**found, "stores": self.stores, "degraded": list(self.degraded)}
-
 
 @define(eq=False)
 class Readiness:

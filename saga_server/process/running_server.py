@@ -73,6 +73,7 @@ async def ask(
     method: str = "GET",
     *,
     address: str | None = None,
+    headers: Mapping[str, str] | None = None,
     most: int | None = None,
     seconds: float = _SECONDS,
     **sent: Any,
@@ -85,7 +86,7 @@ async def ask(
     if url is None:
         raise NotAnswered(NOBODY)
     keys = config.server.api_keys
-    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    headers = {**({"Authorization": f"Bearer {keys[0]}"} if keys else {}), **(headers or {})}
     return await call_api(url, path, method, headers, most or _MOST, seconds, **sent)
 
 

@@ -66,16 +66,8 @@ class Reloaded:
     """Changed settings that apply only after a restart."""
 
 
-@frozen
-class MergedSettings:
-    """The settings in force from now on, and what changed."""
-
-    config: Config
-    changed: Reloaded
-
-
-def merge(old: Config, new: Config) -> MergedSettings:
-    """Return ``old`` with those settings of ``new`` that apply at once.
+def merge(old: Config, new: Config) -> tuple[Config, Reloaded]:
+    """Return ``old`` with those settings of ``new`` that apply at once, and what changed.
 
     Raises ``ConfigError`` when anybody could then use or administer the server.
     """
@@ -95,7 +87,7 @@ def merge(old: Config, new: Config) -> MergedSettings:
             "config",
             ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),
         )
-    return MergedSettings(config, Reloaded(tuple(applied), tuple(restart)))
+    return config, Reloaded(tuple(applied), tuple(restart))
 
 
 def applies_at_once(name: str) -> bool:
@@ -148,19 +140,18 @@ class Reloading:
             raise NotSupported("the settings of this server come from a program, and cannot be read again")
         try:
             fresh = await asyncio.to_thread(self.read)
-            merged = merge(self.holding(), fresh)
+            config, found = merge(self.holding(), fresh)
         except (ConfigError, OSError) as error:
             self.reloads.labels("refused").inc()
             _log.error("the settings were read again and refused; nothing changed: %s", error)
             raise
-        needs_restart = self.hold(merged.config)
+        needs_restart = self.hold(config)
         self.reloads.labels("applied").inc()
-        found = merged.changed
         found = Reloaded(
             tuple(name for name in found.applied if name not in needs_restart),
             tuple(dict.fromkeys((*found.restart, *needs_restart))),
         )
-        for warning in merged.config.warnings:
+        for warning in config.warnings:
             _log.warning("%s", warning)
         _log.info(
             "the settings were read again; applied: %s; with the next start: %s",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from saga_core.errors import ConfigError
+from saga_core.replacing import replace_file
 
-Scalar = str | int | float | bool | None
+Scalar = str | int | float | bool | list[str] | None
 _INDENT = "  "
 
 
@@ -41,7 +46,7 @@ def _set(text: str, path: Sequence[str], value: Scalar) -> str:
         if isinstance(found, yaml.MappingNode) and found.value:
             holder, column = found, found.start_mark.column
             continue
-        if isinstance(found, yaml.MappingNode) or (isinstance(found, yaml.ScalarNode) and _is_null(found)):
+        if isinstance(found, yaml.MappingNode) or (str(found.tag) == "tag:yaml.org,2002:null"):
             end = text.index("\n", key.end_mark.index) + 1
             head = text[: key.end_mark.index] + ":" + text[found.end_mark.index : end]
             return head + _lines(path[depth + 1 :], value, key.start_mark.column + len(_INDENT)) + text[end:]
@@ -97,10 +102,6 @@ def _odd(key: yaml.Node, why: str) -> ConfigError:
     return ConfigError("settings", (f"line {line}: {key.value} {why}, which cannot be changed here; edit the file",))
 
 
-def _is_null(node: yaml.ScalarNode) -> bool:
-    return str(node.tag) == "tag:yaml.org,2002:null"
-
-
 def _lines(path: Sequence[str], value: Scalar, column: int) -> str:
     heads = [f"{' ' * column}{_INDENT * depth}{_key(part)}:" for depth, part in enumerate(path)]
     return "\n".join(heads) + f" {_shown(value)}\n"
@@ -118,3 +119,24 @@ def _spaced(text: str, node: yaml.Node, shown: str) -> str:
     """A value, with a space in front of it where the file has none because it holds nothing there."""
     before: Any = text[node.start_mark.index - 1 : node.start_mark.index]
     return f" {shown}" if before == ":" else shown
+
+
+def write_private(place: Path, text: str, *, keep_mode: bool = False) -> None:
+    """Write ``text`` to ``place`` atomically, readable only by its owner. Raises ``OSError``.
+
+    With ``keep_mode``, a file that is there keeps its permissions.
+    """
+    part = place.with_name(f".{place.name}.{os.getpid()}")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if keep_mode and place.exists():
+            shutil.copymode(place, part)
+        replace_file(part, place)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise

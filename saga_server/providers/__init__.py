@@ -13,27 +13,5 @@ if TYPE_CHECKING:
     from saga_server.providers.narrators import KEY_VARIABLES, OFFLINE, Narrators
     from saga_server.providers.route import Route
 
-__all__ = [
-    "KEY_VARIABLES",
-    "OFFLINE",
-    "AutomaticExtraction",
-    "BackgroundModels",
-    "Narrators",
-    "Route",
-    "context_refusal",
-    "is_own",
-]
-
 # Names are imported on first use, so that each command imports only what it needs.
-__getattr__ = lazy_face(
-    {
-        "AutomaticExtraction": "saga_server.providers.automatic:AutomaticExtraction",
-        "BackgroundModels": "saga_server.providers.background:BackgroundModels",
-        "context_refusal": "saga_server.providers.context_size:context_refusal",
-        "KEY_VARIABLES": "saga_server.providers.narrators:KEY_VARIABLES",
-        "OFFLINE": "saga_server.providers.narrators:OFFLINE",
-        "Narrators": "saga_server.providers.narrators:Narrators",
-        "Route": "saga_server.providers.route:Route",
-        "is_own": "saga_server.providers.automatic:is_own",
-    }
-)
+__getattr__ = lazy_face(__name__)

@@ -18,8 +18,7 @@ from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
 from saga_server.providers.background import BackgroundModels
 from saga_server.providers.context_size import ANY, AnswersJson, ask_context_sizes
-from saga_server.providers.route import Provider, Route
-from saga_server.providers.slots import Slots
+from saga_server.providers.route import Provider, Route, Slots
 
 _log = logging.getLogger("saga.server")
 

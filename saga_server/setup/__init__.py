@@ -3,20 +3,5 @@
 from __future__ import annotations
 
 from saga_server.setup.choices import FRONTENDS, OFFLINE, OTHER, PROVIDERS, ProviderChoice
-from saga_server.setup.settings_file import Answers, keep_key, set_aside, settings_text, write_private
+from saga_server.setup.settings_file import Answers, keep_key, set_aside, settings_text
 from saga_server.setup.wording import WORDINGS, Wording
-
-__all__ = [
-    "FRONTENDS",
-    "OFFLINE",
-    "OTHER",
-    "PROVIDERS",
-    "WORDINGS",
-    "Answers",
-    "ProviderChoice",
-    "Wording",
-    "keep_key",
-    "set_aside",
-    "settings_text",
-    "write_private",
-]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
 
 from saga_core.errors import BadInput
-from saga_core.replacing import replace_file
 from saga_core.trackers import AUTO
+from saga_server.process import write_private
 from saga_server.setup.choices import OFFLINE, FrontendChoice, ProviderChoice
 
 
@@ -85,22 +83,6 @@ def keep_key(key: str, settings: Path, provider: str) -> str:
         raise BadInput(f"{place}: a folder with '}}' in its name cannot be referred to; set the key in the environment")
     write_private(place, key + "\n")
     return f"${{file:{place.as_posix()}}}"
-
-
-def write_private(place: Path, text: str) -> None:
-    """Write ``text`` to ``place`` atomically, readable only by its owner. Raises ``OSError``."""
-    part = place.with_name(f".{place.name}.{os.getpid()}")
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        replace_file(part, place)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
 
 
 def set_aside(place: Path) -> Path:

@@ -9,6 +9,4 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.web.serving import web_routes
 
-__all__ = ["web_routes"]
-
-__getattr__ = lazy_face({"web_routes": "saga_server.web.serving:web_routes"})
+__getattr__ = lazy_face(__name__)

@@ -6,12 +6,15 @@ Browsers revalidate the start page at each visit. All other files have a hash in
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
+from pathlib import Path
 from typing import Final
 
 from aiohttp import web
+from attrs import define, field, frozen
 
 from saga_server.http import RequestError
-from saga_server.web.files import Files, Sent
 
 PREFIX: Final = "/ui/"
 
@@ -87,3 +90,75 @@ def _response(request: web.Request, sent: Sent, more: dict[str, str]) -> web.Res
     if sent.packed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
         headers["Content-Encoding"], body = "gzip", sent.packed
     return web.Response(body=body, headers=headers, content_type=sent.kind, charset="utf-8")
+
+
+# -- the files: read once, with one hash, and compressed at the first request --------------------------------------
+
+ROOT: Final = Path(__file__).parent / "ui"
+_INDEX: Final = "index.html"
+_KINDS: Final = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+}
+_PACKED_FROM: Final = 512
+"""Files of at least this many bytes are compressed."""
+
+
+@frozen
+class Sent:
+    """A file as it is sent."""
+
+    kind: str
+    """Its media type."""
+    plain: bytes
+    packed: bytes | None
+    """The file compressed with gzip, or None if it is too small for that."""
+
+
+@define(eq=False)
+class Files:
+    """The files below ``ui``. A requested name is looked up among them and never opened as a path."""
+
+    _raw: dict[str, bytes] = field()
+    version: str = field(init=False)
+    """A hash of all files together. It is part of the address of each file, so that browsers can cache it forever."""
+    _sent: dict[str, Sent] = field(factory=dict, init=False)
+
+    @classmethod
+    def read(cls, root: Path = ROOT) -> Files:
+        """Read all files of the folder ``root``."""
+        found = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.suffix in _KINDS}
+        return cls({name: found[name].read_bytes() for name in sorted(found)})
+
+    def __attrs_post_init__(self) -> None:
+        digest = hashlib.sha256()
+        for name, raw in self._raw.items():
+            digest.update(f"{name}\0{len(raw)}\0".encode() + raw)
+        self.version = digest.hexdigest()[:16]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw
+
+    @property
+    def index(self) -> Sent:
+        """The start page, which loads the other files from addresses with the hash."""
+        if _INDEX not in self._sent:
+            raw = self._raw[_INDEX].replace(b"{version}", self.version.encode())
+            self._sent[_INDEX] = _packed(_INDEX, raw)
+        return self._sent[_INDEX]
+
+    def sent(self, name: str) -> Sent:
+        """Return a file. Raises ``KeyError``."""
+        if name not in self._sent:
+            self._sent[name] = _packed(name, self._raw[name])
+        return self._sent[name]
+
+
+def _packed(name: str, raw: bytes) -> Sent:
+    kind = _KINDS["." + name.rpartition(".")[2]]
+    packed = gzip.compress(raw, 9, mtime=0) if len(raw) >= _PACKED_FROM else None
+    return Sent(kind, raw, packed)

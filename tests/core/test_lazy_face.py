@@ -21,3 +21,11 @@ def test_other_names_are_no_attributes_and_nothing_is_imported_before_it_is_aske
             get(name)
     with pytest.raises(ModuleNotFoundError):
         get("gone")
+
+
+def test_a_package_says_where_its_names_are_in_the_imports_for_type_checkers() -> None:
+    from saga_server import providers
+
+    assert lazy_face("saga_server.providers")("Route") is providers.Route
+    with pytest.raises(AttributeError):
+        lazy_face("saga_server.providers")("nothing")

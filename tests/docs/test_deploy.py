@@ -15,8 +15,8 @@ import yaml
 
 from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
-from saga_server.cli.group import USAGE
 from saga_server.cli.saga_command import main
+from saga_server.cli.settings import USAGE
 from saga_server.hosting.joint_metrics import UP
 from saga_server.http.exchange import COMMIT_SECONDS
 from saga_server.process.event_loop import LoopWatch

@@ -29,7 +29,9 @@ def test_a_room_is_entered_by_its_face(room: str) -> None:
 def test_a_face_lists_what_it_gives_and_somebody_takes(room: str) -> None:
     face = import_module(f"saga_server.{room}")
     assert face.__doc__
-    for name in face.__all__:
+    inside = imports(SERVER / room / "__init__.py")
+    given = getattr(face, "__all__", [name for module, name in inside if module.startswith(face.__name__)])
+    for name in given:
         assert getattr(face, name) is not None
     with pytest.raises(AttributeError):
         face.nothing_of_that_name  # noqa: B018 - it is the reading that counts
@@ -40,4 +42,4 @@ def test_a_face_lists_what_it_gives_and_somebody_takes(room: str) -> None:
         for module, name in imports(path)
         if module == face.__name__
     }
-    assert sorted(face.__all__) == sorted(taken | ({"main"} if room == "cli" else set()))
+    assert sorted(given) == sorted(taken | ({"main"} if room == "cli" else set()))

@@ -10,7 +10,7 @@ import pytest
 from saga_core.codec import _tag
 from saga_core.model import Event
 from saga_server.server import Server
-from saga_server.web.files import ROOT
+from saga_server.web.serving import ROOT
 from tests.web.chromium import MISSING
 
 pytest.importorskip("playwright", reason=MISSING)

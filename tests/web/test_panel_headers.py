@@ -14,7 +14,7 @@ from saga_core.config import load_config
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.request_names import read_names
 from saga_server.server import Server
-from saga_server.web.files import ROOT
+from saga_server.web.serving import ROOT
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
 

@@ -18,7 +18,7 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.config import load_config
 from saga_core.state_block import ItemAmount
-from saga_server.cli.risuai import as_plugin
+from saga_server.cli.panels import as_plugin
 from saga_server.server import Server
 from tests.core.frontend import block
 from tests.server.upstream import Upstream, says

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from saga_server.web.files import ROOT
+from saga_server.web.serving import ROOT
 from tests.server.client import Client
 
 KEY = "saga-key-1"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saga_server.web.files import ROOT, Files
+from saga_server.web.serving import ROOT, Files
 
 FOLDERS = [ROOT / "vendor", Path(__file__).parent / "vendor"]
 ROWS = [

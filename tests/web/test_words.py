@@ -21,7 +21,7 @@ from saga_core.config import load_config
 from saga_core.state_block import BlockFields, ItemAmount, render_block
 from saga_server.demo.adventure import adventure
 from saga_server.server import Server
-from saga_server.web.files import ROOT
+from saga_server.web.serving import ROOT
 from tests.web.chromium import MISSING
 from tests.web.stories import tell
 

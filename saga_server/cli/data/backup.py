@@ -8,10 +8,8 @@ from pathlib import Path
 import click
 
 from saga_server.cli.data.data_access import check_there
-from saga_server.cli.group import SURROUNDINGS
-from saga_server.cli.settings import Place, settings
-from saga_server.counted import counted
-from saga_server.terminal import say
+from saga_server.cli.settings import SURROUNDINGS, Place, settings
+from saga_server.terminal import counted, say
 
 
 @click.command()

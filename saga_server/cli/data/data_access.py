@@ -73,8 +73,8 @@ async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) 
         if work is None:
             from saga_server.cli.data.own_api import own_api
 
-            async with own_api(saga, config) as (address, unix):
-                return await _asked(config, asking, address, unix)
+            async with own_api(saga, config) as (address, headers):
+                return await _asked(config, asking, address, headers)
         return await work(saga)
     except (OwnedElsewhere, LeaseLost) as error:
         owner = error if isinstance(error, OwnedElsewhere) else error.__cause__
@@ -85,11 +85,15 @@ async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) 
         await saga.aclose(drain=0.0)
 
 
-async def _asked(config: Config, asking: Sequence[Asking], address: str | None = None, unix: str = "") -> Any:
-    return [await ask(config, each, address, unix) for each in asking][-1]
+async def _asked(
+    config: Config, asking: Sequence[Asking], address: str | None = None, headers: Mapping[str, str] | None = None
+) -> Any:
+    return [await ask(config, each, address, headers) for each in asking][-1]
 
 
-async def ask(config: Config, asking: Asking, address: str | None = None, unix: str = "") -> Any:
+async def ask(
+    config: Config, asking: Asking, address: str | None = None, headers: Mapping[str, str] | None = None
+) -> Any:
     """Send a request to the running server, or to the one at ``address``, and return the JSON or else the bytes.
 
     Raises ``NotAnswered`` when the server cannot be reached, and ``NotFound`` or ``BadInput`` with its own message.
@@ -102,7 +106,7 @@ async def ask(config: Config, asking: Asking, address: str | None = None, unix: 
         asking.path,
         asking.method,
         address=address,
-        unix=unix,
+        headers=headers,
         most=_MOST,
         seconds=_SECONDS,
         params=query,

@@ -17,8 +17,7 @@ from saga_core.errors import BadInput, StoreLocked
 from saga_core.storage import backend_of, path_of
 from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import Place, settings
-from saga_server.counted import counted
-from saga_server.terminal import say
+from saga_server.terminal import counted, say
 
 if TYPE_CHECKING:
     from saga_core.journal import Scanned

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import AsyncIterator
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -33,14 +34,25 @@ from saga_server.process import Current, Metrics
 from saga_server.providers import Narrators
 from saga_server.tools import NARRATOR_TOOLS
 
+_OWN: Final = "X-SAGA-Own"
+
 
 @asynccontextmanager
-async def own_api(saga: Saga, config: Config) -> AsyncIterator[tuple[str, str]]:
+async def own_api(saga: Saga, config: Config) -> AsyncIterator[tuple[str, Mapping[str, str]]]:
     """Answer the requests of this process, as those of an administrator, and of nobody else.
 
-    Yields the address, and the path of the Unix socket that is asked instead of its host, if the system has such.
+    Yields the address, and the header by which this process is known.
     """
-    app = web.Application(middlewares=[errors_as_json, forward_to_owner, _as_administrator])
+    own = secrets.token_hex(32)
+
+    @web.middleware
+    async def as_administrator(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not hmac.compare_digest(request.headers.get(_OWN, ""), own):
+            raise web.HTTPForbidden
+        request[BEARER], request[KEY_REQUIRED], request[BODY] = Bearer(), False, await request.read()
+        return await handler(request)
+
+    app = web.Application(middlewares=[errors_as_json, as_administrator, forward_to_owner, _owned_elsewhere])
     app[SAGA], app[DOORS] = saga, Doors()
     app[CURRENT] = current = Current(config, Narrators.from_config(config, {}))
     app[EXCHANGES] = Exchanges(saga, current, Metrics(), lambda: NARRATOR_TOOLS)
@@ -50,18 +62,15 @@ async def own_api(saga: Saga, config: Config) -> AsyncIterator[tuple[str, str]]:
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
-        with tempfile.TemporaryDirectory(prefix="saga-") as folder:  # which no other user may enter
-            unix = f"{folder}/api" if os.name == "posix" else ""
-            await (web.UnixSite(runner, unix) if unix else web.TCPSite(runner, "127.0.0.1", 0)).start()
-            yield "http://localhost" if unix else f"http://127.0.0.1:{runner.addresses[0][1]}", unix
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", {_OWN: own}
     finally:
         await runner.cleanup()
 
 
 @web.middleware
-async def _as_administrator(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Let every request do everything. A server that holds the lease of a session is found by ``forward_to_owner``."""
-    request[BEARER], request[KEY_REQUIRED], request[BODY] = Bearer(), False, await request.read()
+async def _owned_elsewhere(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Have ``forward_to_owner`` ask the server that turned out to hold the lease only when something was written."""
     try:
         return await handler(request)
     except LeaseLost as error:

@@ -61,10 +61,10 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
         kinds = [kind] if given else [each for each in _KINDS if registry.current(each, name) in registry.names(each)]
         name = registry.current(kinds[0] if kinds else kind, name)
         if kinds not in (["graph"], ["vector"]) or name not in registry.names(kinds[0]):
+            profiles = [each for each in get_args(Profile) if each != "memory"]
             known = [f"{each}={found}" for each in _KINDS for found in registry.names(each) if found != "memory"]
             raise BadInput(
-                f"--to {target}: is no target; give a profile ({', '.join(_profiles())}) or a backend "
-                f"({', '.join(known)})"
+                f"--to {target}: is no target; give a profile ({', '.join(profiles)}) or a backend ({', '.join(known)})"
             )
         config = _with_backend(config, kinds[0], name)
     if targets:
@@ -72,10 +72,6 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
             if backend_of(config, kind) == "memory":
                 raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or networkx")
     return config
-
-
-def _profiles() -> list[str]:
-    return [name for name in get_args(Profile) if name != "memory"]
 
 
 def _with_profile(config: Config, profile: str) -> Config:

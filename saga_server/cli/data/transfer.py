@@ -11,8 +11,7 @@ from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
 from saga_server.cli.data.data_access import Asking, reached, segment
 from saga_server.cli.settings import Place, settings
-from saga_server.counted import counted
-from saga_server.terminal import say
+from saga_server.terminal import counted, say
 
 
 @click.command("export")

@@ -7,10 +7,8 @@ from typing import Any
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached
-from saga_server.cli.group import SURROUNDINGS
-from saga_server.cli.settings import Place, settings
-from saga_server.counted import counted
-from saga_server.terminal import say, say_json
+from saga_server.cli.settings import SURROUNDINGS, Place, settings
+from saga_server.terminal import counted, say, say_json
 
 
 @click.command()

@@ -9,7 +9,7 @@ import pytest
 
 from saga_core.views.search import Reason
 from saga_server.cli.explain import _KINDS, _REASONS, lines, of_text
-from saga_server.web.files import ROOT
+from saga_server.web.serving import ROOT
 
 ROW = {"kind": "event", "near": "The regatta", "share": 1.0, "words": [], "score": None, "line": None}
 FOUND: dict[str, Any] = {"turn": "t1", "depth": 46, "anew": False, "shown_from": None, "pages": ""}

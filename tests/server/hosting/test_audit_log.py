@@ -10,7 +10,7 @@ from attrs import evolve
 from saga_backends.memory import MemoryState
 from saga_core.errors import StoreUnavailable
 from saga_server.hosting import AuditEntry
-from saga_server.hosting.audit_log import AuditLimits, AuditLog, _share
+from saga_server.hosting.audit_log import AuditLog, _share
 from tests.server.hosting.parts import Hands, opened
 
 S = "s" + "0" * 20
@@ -75,25 +75,23 @@ async def test_what_a_key_did_and_what_was_done_with_a_session() -> None:
     assert [each.session for each in (await log.entries(limit=9, session=other))[0]] == [other]
 
 
-@pytest.mark.parametrize(
-    ("limits", "left"), [(AuditLimits(2.5, 100), 3), (AuditLimits(90.0, 4), 4), (AuditLimits(0.0, 100), 0)]
-)
-async def test_what_is_too_old_or_too_much_goes(limits: AuditLimits, left: int) -> None:
+@pytest.mark.parametrize(("days", "most", "left"), [(2.5, 100, 3), (90.0, 4, 4), (0.0, 100, 0)])
+async def test_what_is_too_old_or_too_much_goes(days: float, most: int, left: int) -> None:
     clock = Hands()
     log = opened(clock=clock).audit
     for day in range(6):
         clock.passed = day * 86_400.0
         await noted(log, entry(log, f"day {day}"))
     clock.passed += 1.0
-    assert await log.prune(limits) == 6 - left
+    assert await log.prune(days, most) == 6 - left
     assert [each.what for each in (await log.entries(limit=9))[0]] == [f"day {5 - at}" for at in range(left)]
-    assert await log.prune(limits) == 0
+    assert await log.prune(days, most) == 0
 
 
 async def test_many_go_piece_by_piece() -> None:
     log = opened().audit
     await noted(log, *(entry(log, f"GET /{number}") for number in range(1_300)))
-    assert await log.prune(AuditLimits(90.0, 7)) == 1_293
+    assert await log.prune(90.0, 7) == 1_293
     assert [each.what for each in (await log.entries(limit=9))[0]] == [f"GET /{1_299 - at}" for at in range(7)]
 
 
@@ -104,7 +102,7 @@ async def test_nobody_pushes_out_what_others_did() -> None:
         clock.passed = number * 61.0
         each = [entry(log, f"GET /{number}.{at}", key="flood") for at in range(20)]
         await noted(log, *each, *([entry(log, f"GET /{number}", key="quiet")] if number < 4 else []))
-    assert await log.prune(AuditLimits(90.0, 100)) == 1_004 - 100
+    assert await log.prune(90.0, 100) == 1_004 - 100
     left = [each.key for each in (await log.entries(limit=1_000))[0]]
     assert (left.count("quiet"), left.count("flood")) == (4, 96)
 

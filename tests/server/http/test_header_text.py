@@ -9,7 +9,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_server.http.header_text import header_text
+from saga_server.http.reply_format import header_text
 from tests.server.client import words
 from tests.server.conftest import Serve
 from tests.server.upstream import Received, Upstream

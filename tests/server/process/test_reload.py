@@ -134,7 +134,7 @@ def test_a_file_that_is_empty_for_a_moment_opens_nothing() -> None:
     old = load_config({"server": {"api_keys": ["admin-key"]}}, environ={})
     with pytest.raises(ConfigError, match=r"server\.api_keys: none are left"):
         merge(old, load_config({}, environ={}))
-    assert merge(load_config({}, environ={}), old).config.server.api_keys == ("admin-key",)
+    assert merge(load_config({}, environ={}), old)[0].server.api_keys == ("admin-key",)
 
 
 async def test_a_provider_that_stays_keeps_its_connections_and_another_key_is_used(

@@ -9,8 +9,7 @@ import pytest
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatModel, ChatPart, ChatRequest, FinishPart, TextPart
 from saga_server.providers.background import BackgroundModels
-from saga_server.providers.route import Provider, Route
-from saga_server.providers.slots import Slots
+from saga_server.providers.route import Provider, Route, Slots
 
 ASK = ChatRequest(PromptPlan((Block("user", "a", Origin.WORDS),)), "any")
 

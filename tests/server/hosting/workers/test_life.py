@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from saga_server.hosting.life_files import LivenessFiles
+from saga_server.hosting.liveness import LivenessFiles
 from tests.postgres.cluster import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="server.workers is refused there")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="server.workers 
 _LIVES = """
 import sys
 from pathlib import Path
-from saga_server.hosting.life_files import LivenessFiles
+from saga_server.hosting.liveness import LivenessFiles
 files = LivenessFiles(Path(sys.argv[1]))
 files.announce(sys.argv[2])
 print("lives", flush=True)

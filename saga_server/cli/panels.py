@@ -1,8 +1,9 @@
-"""``saga sillytavern``: puts SAGA's panel into a SillyTavern, and takes it out again."""
+"""``saga sillytavern`` and ``saga risuai``: SAGA's panel in a frontend."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,12 +12,12 @@ import click
 import yaml
 
 from saga_core.config import BrowserOrigins, RuleBroken
-from saga_core.errors import BadInput
-from saga_core.replacing import replace_file
+from saga_core.errors import BadInput, ConfigError
 from saga_server.cli.settings import DEFAULT_FILE, Place, settings
+from saga_server.process import changed_text, write_private
 from saga_server.terminal import say
 
-_FILES = Path(__file__).parents[1] / "web" / "sillytavern"
+_WEB = Path(__file__).parents[1] / "web"
 _PLACE = Path("public", "scripts", "extensions", "third-party", "saga")
 """Where SillyTavern finds extensions of all its users."""
 _ADDRESS = "http://127.0.0.1:8000"
@@ -44,7 +45,7 @@ def install(folder: Path, address: str, place: Place) -> None:
     panel = _inside(folder)
     if panel.exists():
         shutil.rmtree(panel)
-    shutil.copytree(_FILES, panel)
+    shutil.copytree(_WEB / "sillytavern", panel)
     own = {"address": f"http://127.0.0.1:{config.server.port}"}
     (panel / "installed.json").write_text(json.dumps(own), encoding="utf-8")
     say(f"The panel is in {panel}. Reload SillyTavern's page; the panel is in its extensions drawer.")
@@ -90,33 +91,44 @@ def _allow(file: Path, origin: str) -> None:
         say(f"Add this to {file}, and then POST /api/reload or start SAGA again:")
         say(f'server:\n  origins: ["{origin}"]')
         return
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(new, encoding="utf-8")
-    replace_file(part, file)
+    write_private(file, new, keep_mode=True)
     say(f"{file} names {origin} in server.origins. Start SAGA again, so that it counts.")
 
 
 def with_origin(text: str, origin: str) -> str | None:
     """Return settings in YAML with one more origin. None if they are written so that a person should do it."""
-    lines = text.splitlines()
-    at = next((number for number, line in enumerate(lines) if line.rstrip() == "server:"), None)
-    added = json.dumps(origin)
-    if at is None:
-        made = [*lines, "server:", f"  origins: [{added}]"]
-    else:
-        indent = next((line[: len(line) - len(line.lstrip())] for line in lines[at + 1 :] if line.strip()), "") or "  "
-        there = next((n for n in range(at + 1, len(lines)) if lines[n].startswith(f"{indent}origins: [")), None)
-        if there is None:
-            made = [*lines[: at + 1], f"{indent}origins: [{added}]", *lines[at + 1 :]]
-        else:
-            begin, _, rest = lines[there].partition("[")
-            comma = "" if rest.lstrip().startswith("]") else ", "
-            made = [*lines[:there], f"{begin}[{added}{comma}{rest}", *lines[there + 1 :]]
-    new = "\n".join(made) + "\n"
     try:
-        before, after = yaml.safe_load(text) or {}, yaml.safe_load(new)
-        server = dict(before.get("server") or {})
-        wanted = {**before, "server": {**server, "origins": [origin, *server.get("origins", [])]}}
-    except (yaml.YAMLError, AttributeError, TypeError):
+        server = (yaml.safe_load(text) or {}).get("server") or {}
+        return changed_text(text, {("server", "origins"): [origin, *server.get("origins", [])]})
+    except (ConfigError, yaml.YAMLError, AttributeError, TypeError):
         return None
-    return new if after == wanted else None
+
+
+# -- RisuAI ----------------------------------------------------------------------------------------------------
+
+_HEAD = """//@name saga
+//@display-name SAGA
+//@api 3.0
+//@version 1.0.0
+//@arg on int 1: tell SAGA which chat this is, and show its memory
+//@arg address string SAGA's address
+//@arg key string SAGA's key, if it wants one
+"""
+_OF_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
+
+
+@click.command()
+@click.argument("plugin", type=click.Path(path_type=Path, dir_okay=False))
+@settings
+def risuai(plugin: Path, place: Place) -> None:
+    """Write SAGA's panel for RisuAI to PLUGIN, a file that ends in .js."""
+    plugin.write_text(as_plugin(place.config().server.port), encoding="utf-8")
+    say(f"{plugin} is written. In RisuAI, open Settings > Plugins, import it, and open SAGA in the menu.")
+
+
+def as_plugin(port: int) -> str:
+    """Return the plugin for a SAGA at ``port`` of this machine."""
+    style = "".join((_WEB / name).read_text(encoding="utf-8") for name in ("sillytavern/style.css", "risuai/style.css"))
+    own = f"const SAGA = {json.dumps(f'http://127.0.0.1:{port}')};\nconst STYLE = {json.dumps(style)};\n"
+    parts = ("sillytavern/words.js", "sillytavern/panel.js", "risuai/plugin.js")
+    return _HEAD + own + "".join(_OF_MODULES.sub("", (_WEB / name).read_text(encoding="utf-8")) for name in parts)
