@@ -40,29 +40,36 @@ class MovePass:
     """The number of entries that were copied to the target or removed from it."""
 
 
-async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda _: None) -> int:
+async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda _: None) -> int | None:
     """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
 
-    ``target`` must be empty, or hold the result of an interrupted move. ``told`` is called with the number of entries
-    that were changed so far. Raises ``BadInput`` if the target holds something else, and ``StoreError`` if the two
-    differ afterwards because the source was written meanwhile.
+    ``target`` must be empty, or hold the result of an interrupted move. Returns None if it was moved there already.
+    ``told`` is called with the number of entries that were changed so far. Raises ``BadInput`` if the target holds
+    something else, and ``StoreError`` if the two differ afterwards because the source was written meanwhile.
     """
-    await begin_move(target)
+    if not await begin_move(source, target):
+        return None
     found = await catch_up(source, target, told)
     await end_move(source, target)
     return found.entries
 
 
-async def begin_move(target: StateKV) -> None:
-    """Mark ``target`` as the target of a move. Raises ``BadInput`` if it holds something else."""
+async def begin_move(source: Scanned, target: StateKV) -> bool:
+    """Mark ``target`` as the target of a move. Returns False if the move is complete, and the two are equal.
+
+    Raises ``BadInput`` if the target holds something else.
+    """
     if keys.MOVING_KEY in await target.get([keys.MOVING_KEY]):
-        return
+        return True
     if await target.scan((), limit=1):
+        if await _are_equal(source, target):
+            return False
         raise BadInput(
             f"{target.info.location or target.info.name}: holds something already; give an empty database, schema or "
             "file, or move that away"
         )
     await target.commit(Batch({keys.MOVING_KEY: b"1"}), expected={keys.MOVING_KEY: None})
+    return True
 
 
 async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: None) -> MovePass:
@@ -93,18 +100,20 @@ async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: 
 
 async def end_move(source: Scanned, target: StateKV) -> None:
     """Compare the two, and let servers open ``target``. Raises ``StoreError`` if they differ."""
+    if not await _are_equal(source, target):
+        raise StoreError(
+            "the journal was written while it was moved, and the copy is not equal to it: stop every server that has "
+            "it open, and give the same command again; nothing was changed where it is"
+        )
+    await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY})))
+
+
+async def _are_equal(source: Scanned, target: StateKV) -> bool:
     there = _entries(target)
     async for entry in _entries(source):
         if await anext(there, None) != entry:
-            break
-    else:
-        if await anext(there, None) is None:
-            await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY})))
-            return
-    raise StoreError(
-        "the journal was written while it was moved, and the copy is not equal to it: stop every server that has it "
-        "open, and give the same command again; nothing was changed where it is"
-    )
+            return False
+    return await anext(there, None) is None
 
 
 @define

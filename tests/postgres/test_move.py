@@ -151,6 +151,10 @@ async def test_a_move_that_was_cut_off_goes_on_and_until_then_nobody_opens_the_t
     await source.commit(Batch({("turn", "s", "7"): b"other"}, frozenset({("turn", "s", "8")})))
     assert await move_journal(source, target) == 1_199
     assert await target.scan((), limit=2_000) == await source.scan((), limit=2_000)
+    assert await move_journal(source, target) is None, "it is moved already"
+    await target.commit(Batch({("turn", "s", "more"): b"{}"}))
+    with pytest.raises(BadInput, match="holds something already"):
+        await move_journal(source, target)
 
 
 async def test_a_journal_that_is_written_meanwhile_is_not_taken_for_moved() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from saga_server.cli.settings import Place, settings
 from saga_server.terminal import counted, say
 
 if TYPE_CHECKING:
+    from saga_backends.state_kv.sqlite import Beside
     from saga_core.journal import Scanned
     from saga_core.stores import Key, StateKV
 
@@ -29,6 +32,7 @@ _PAUSE = 1.0
 """Seconds between two passes, at least. After a slow pass the pause is three times as long as the pass."""
 _FEW = 100
 """The target has caught up when a pass copied at most this many entries."""
+_ALREADY = "already moved: the target is equal to the journal"
 
 
 @click.command()
@@ -57,7 +61,8 @@ def move(place: Place, target: str, schema: str, follow: bool) -> None:
     check_there(config)
     moved = _configured(config, target, schema)
     count = asyncio.run(_move(config, moved, follow))
-    say(f"{counted(count, 'entry', 'entries')} of the journal copied and compared. From now on configure:")
+    done = f"{counted(count, 'entry', 'entries')} of the journal copied and compared" if count is not None else _ALREADY
+    say(f"{done}. From now on configure:")
     if target.startswith(_DATABASE):
         say("storage:\n  profile: scale\n  url: (the address that you gave)")
         if schema != "saga":
@@ -97,7 +102,7 @@ def _other_engine(config: Config, backend: str) -> Config:
     return evolve(config, storage=evolve(config.storage, state=StoreConfig(backend=backend)))
 
 
-async def _move(config: Config, moved: Config, follow: bool) -> int:
+async def _move(config: Config, moved: Config, follow: bool) -> int | None:
     from saga_core.counters import Counters
     from saga_core.maintenance import begin_move, move_journal
     from saga_core.storage import open_journal_store
@@ -107,10 +112,9 @@ async def _move(config: Config, moved: Config, follow: bool) -> int:
         if Capability.DURABLE not in target.info.capabilities:
             raise BadInput(f"--to: {target.info.name} promises no durable writes; give a backend that is durable")
         if follow:
-            await begin_move(target)
-            source = await _followed(config, target)
-        else:
-            source = await open_journal_store(config, Counters())
+            async with _read(config) as readable:
+                follow = await begin_move(readable, target)
+        source = await (_followed(config, target) if follow else open_journal_store(config, Counters()))
         try:
             if not follow:
                 await _refuse_servers(source, config.server.lease_seconds)
@@ -133,7 +137,8 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
         try:
             source = await open_journal_store(config, Counters())
         except StoreLocked:
-            changed = await _pass_beside(config, target)
+            async with _read(config) as beside:
+                changed = await _pass(beside, target)
         else:
             if Capability.SHARED not in source.info.capabilities or not await servers.are_there(source):
                 return source
@@ -152,17 +157,25 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
         await asyncio.sleep(max(_PAUSE, 3 * (time.monotonic() - began)) if not close else _PAUSE)
 
 
-async def _pass_beside(config: Config, target: StateKV) -> int:
-    """Copy once from a file that a server has open."""
+@asynccontextmanager
+async def _read(config: Config) -> AsyncIterator[Scanned]:
+    """Open the journal for reading, also from a file that a server has open."""
     from saga_backends.state_kv.sqlite import open_beside
+    from saga_core.counters import Counters
+    from saga_core.storage import open_journal_store
 
     engine, path = backend_of(config, "state"), path_of(config, "state")
-    if engine != "sqlite":
-        raise BadInput(f"--follow: {engine} cannot be read while a server has it open; stop the server, then move")
-    assert path is not None, "what is locked is a file"
-    source = await open_beside(path)
     try:
-        return await _pass(source, target)
+        source: StateKV | Beside = await open_journal_store(config, Counters())
+    except StoreLocked:
+        if engine != "sqlite":
+            raise BadInput(
+                f"--follow: {engine} cannot be read while a server has it open; stop the server, then move"
+            ) from None
+        assert path is not None, "what is locked is a file"
+        source = await open_beside(path)
+    try:
+        yield source
     finally:
         await source.aclose()
 

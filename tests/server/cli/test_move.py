@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,7 @@ import docs.examples.lmdb_state, lmdb, saga_backends.state_kv.sqlite
 config = load_config({"storage": {"path": sys.argv[1]}}, environ={})
 print("ready", flush=True)
 asyncio.run(move._move(config, move._configured(config, "state=" + sys.argv[2], "saga"), False))
+print("moved", flush=True)
 """
 
 
@@ -60,6 +62,9 @@ def test_a_story_goes_to_another_engine_and_back(tmp_path: Path) -> None:
     output = moved("--data", str(data), "--to", f"state={LMDB}")
     assert LMDB in output
     assert str(data / "state.db") in output, "the old file is named"
+    again = moved("--data", str(data), "--to", f"state={LMDB}")
+    assert again.startswith("already moved") and LMDB in again, "what was cut off behind its end is no error"
+    assert moved("--data", str(data), "--follow", "--to", f"state={LMDB}") == again
     assert asyncio.run(played(data, chat, "I ask for the way.", backend=LMDB)) == first + 1
 
     file.write_text(f"storage:\n  path: {data}\n  state: {{backend: '{LMDB}'}}\n", encoding="utf-8")
@@ -125,28 +130,35 @@ class Move:
 
 @pytest.mark.deep
 def test_a_move_killed_twenty_times_loses_nothing(tmp_path: Path) -> None:
+    """Each kill is followed by the same command: half of those are killed too, the others end."""
     move, chance = Move(tmp_path / "data"), random.Random(20)
     asyncio.run(move.fill())
     before = asyncio.run(move.entries())
-    process = move.start()
-    began = time.monotonic()
-    process.communicate(timeout=60)
-    assert process.returncode == 0
-    whole = time.monotonic() - began
     target = path_of(move.config(backend=LMDB), "state")
     assert target is not None
-    target.rename(tmp_path / "first")
-    kills = 0
+
+    def ended() -> float:
+        process, began = move.start(), time.monotonic()
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        took = time.monotonic() - began
+        assert asyncio.run(move.entries()) == before
+        assert asyncio.run(move.entries(backend=LMDB)) == before
+        target.rename(tmp_path / f"whole-{time.monotonic_ns()}")
+        return took
+
+    whole, kills = ended(), 0
     while kills < 20:
         process = move.start()
-        time.sleep(chance.uniform(0, 0.6 * whole))
+        assert process.stdout is not None
+        if kills % 5 == 4:  # behind its last commit, and before its end
+            process.stdout.readline()
+        else:
+            time.sleep(chance.uniform(0, whole))
         process.kill()
-        process.communicate(timeout=60)
-        if process.returncode == 0:  # before it was killed, on a machine that has become quicker: begin anew
-            target.rename(tmp_path / f"{kills}-{time.monotonic_ns()}")
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode in (0, -signal.SIGKILL), errors
         kills += process.returncode != 0
-    process = move.start()
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    assert asyncio.run(move.entries()) == before
-    assert asyncio.run(move.entries(backend=LMDB)) == before
+        if kills % 2 or process.returncode == 0:
+            ended()
+    ended()
