@@ -38,6 +38,8 @@ _MODELS = frozenset("assistant ai bot chatbot gpt gpt-4 koboldgpt model narrator
 _NAME = re.compile(r"\s*([^\n:：<>\[\]{}#]{1,60})[:：]\s*")
 _LINE_NAME = re.compile(r"^([^\W\d_][^\n:：<>\[\]{}#*\"]{0,39})(?::(?=[ \r\n])|：)", re.MULTILINE)
 _PLAIN = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
+_HEADER = re.compile(r"<\|[^\n<>|]{1,60}\|>")
+"""A mark that a template does not know. It begins what neither the player nor the frontend says."""
 _ALONE = re.compile(r"\n?([^\s:：<>\[\]{}#*>][^\n:：<>\[\]{}#*]{0,59}?)(?:[:：]\s*| )")
 _TOLD_STORY = 40_000
 """Characters of the story in which names are counted."""
@@ -340,7 +342,7 @@ def _pieces(prompt: str, template: Template, player: str) -> tuple[str, list[_Pi
         (pieces[-1].tails if pieces else start).append(text)
 
     def said(text: str, *, closed: bool) -> None:
-        speaker = role or _loose(template, pieces)
+        speaker = role or ("assistant" if _HEADER.match(text.lstrip()) else _loose(template, pieces))
         if speaker == "user" and template.by_lines:
             line, end, rest = text.partition("\n")
             pieces.append(_piece(speaker, head, line + end, closed=bool(end)))

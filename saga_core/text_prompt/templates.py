@@ -17,7 +17,6 @@ from saga_core.messages import Frame
 _ROLES = {
     "system": "system",
     "developer": "system",
-    "tool": "system",
     "input": "system",
     "user": "user",
     "human": "user",
@@ -75,7 +74,7 @@ class Template:
 
 
 def role_of(name: str, player: str = "") -> str:
-    """Return the role of a header's name. Names other than the player's and the system's are the model's."""
+    """Return the role of a header's name. Those of tools and characters are the model's."""
     plain = name.strip("#[]: \r\n").lower()
     if player and fold_name(plain) == fold_name(player):
         return "user"
@@ -318,6 +317,13 @@ def _tokens(mark: Mark) -> tuple[str, ...]:
     return tuple(each for each in found if each and not each.startswith("(?"))
 
 
-_EVERY = "|".join(each for form in TEMPLATES for mark in form.marks for each in _tokens(mark))
+_NO_MARKS = (
+    r"<\|\w{1,40}>",
+    r"<\w{1,40}\|>",
+    r"</?(?:tool_calls?|tool_responses?|tools|function_calls?|think|thinking|bos|eos|unk|pad|sop|eop|mask)>",
+    r"\[/?(?:TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|THINK|BOS|EOS|UNK|PAD)\]",
+)
+"""Tokens of models that no prompt is divided by."""
+_EVERY = "|".join((*(each for form in TEMPLATES for mark in form.marks for each in _tokens(mark)), *_NO_MARKS))
 TOKENS = re.compile(rf"[<\[{{#](?<=(?={_EVERY}).)")
 """The first character of a token in any template."""

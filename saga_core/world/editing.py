@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from attrs import field, frozen
@@ -14,7 +13,7 @@ from saga_core.errors import BadInput, NotSupported, StoreError
 from saga_core.language import nfc
 from saga_core.world.errors import WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
-from saga_core.world.library import WorldLibrary, WorldSummary, read_world_file
+from saga_core.world.library import WorldLibrary, WorldSummary, packaged_worlds, read_world_file
 from saga_core.world.parse import parse_world
 
 
@@ -46,7 +45,7 @@ def files_in(library: WorldLibrary, folder: Path) -> WorldFiles:
             unreadable.append(WorldProblem(_bare(found.file), found.line, found.message, found.remedy))
         else:
             texts[file] = found[1]
-    return _checked(nfc(folder.name), texts, _writable(folder), tuple(unreadable))
+    return _checked(nfc(folder.name), texts, _writable(library, folder), tuple(unreadable))
 
 
 def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: bool) -> WorldFiles:
@@ -81,7 +80,7 @@ def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: b
 
 def listed(library: WorldLibrary) -> list[tuple[WorldSummary, bool]]:
     """Every world in the order of names, with whether its files can be written. May be called in another thread."""
-    return [(each, _writable(each.folder)) for each in library.listed()]
+    return [(each, _writable(library, each.folder)) for each in library.listed()]
 
 
 def _checked(name: str, texts: Mapping[str, str], writable: bool, unreadable: tuple[WorldProblem, ...]) -> WorldFiles:
@@ -99,13 +98,12 @@ def _bare(file: str) -> str:
     return file.rpartition("/")[2]
 
 
-def _writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK) and not folder.resolve().is_relative_to(_packaged())
-
-
-@cache
-def _packaged() -> Path:
-    return Path(__file__).resolve().parents[1] / "_packaged_worlds"
+def _writable(library: WorldLibrary, folder: Path) -> bool:
+    """Whether a world's folder can be written, and did not come with SAGA. Of who plays in a source checkout, all
+    worlds are the player's own."""
+    packaged = packaged_worlds().resolve()
+    came = folder.resolve().is_relative_to(packaged) and library.roots[0].resolve() != packaged
+    return os.access(folder, os.W_OK) and not came
 
 
 def _write(path: Path, text: str) -> None:

@@ -35,14 +35,17 @@ _MANY = 64
 """Number of worlds above which they are searched in a thread: a thousand take hundredths of a second."""
 
 
-def default_roots(base: Path) -> list[Path]:
-    """The folders that hold worlds: ``base/worlds``, ``base/data/worlds``, then the one that comes with SAGA."""
+def packaged_worlds() -> Path:
+    """The folder of the worlds that come with SAGA."""
     package = Path(__file__).resolve().parents[1]
     packaged = package / "_packaged_worlds"
-    if not packaged.is_dir():
-        packaged = package.parent / "worlds"  # a source checkout
+    return packaged if packaged.is_dir() else package.parent / "worlds"  # a source checkout
+
+
+def default_roots(base: Path) -> list[Path]:
+    """The folders that hold worlds: ``base/worlds``, ``base/data/worlds``, then the one that comes with SAGA."""
     roots: list[Path] = []
-    for root in (base / "worlds", base / "data" / "worlds", packaged):
+    for root in (base / "worlds", base / "data" / "worlds", packaged_worlds()):
         if root.resolve() not in [other.resolve() for other in roots]:
             roots.append(root)
     return roots

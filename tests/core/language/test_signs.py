@@ -76,3 +76,16 @@ def test_a_token_of_any_template_loses_its_beginning(text: str) -> None:
 )
 def test_what_is_no_token_stays(text: str) -> None:
     assert without_signs(text, TOKENS) == text
+
+
+OTHERS = "<turn|> <|turn> [TOOL_CALLS] [AVAILABLE_TOOLS] [/TOOL_RESULTS] [BOS] <tool_call> </tool_call> <think> <eos>"
+
+
+@pytest.mark.parametrize("token", OTHERS.split())
+def test_tokens_that_divide_no_prompt_are_made_harmless_too(token: str) -> None:
+    assert without_signs(f"a {token} b", TOKENS) == f"a ({token[1:]} b"
+
+
+@pytest.mark.parametrize("text", ["a <b>bold</b> word", "[tool calls]", "x < y|z >", "a <smile> and [BOSS]"])
+def test_words_between_the_same_brackets_stay(text: str) -> None:
+    assert without_signs(text, TOKENS) == text

@@ -79,6 +79,24 @@ def test_a_text_without_marks_is_one_message() -> None:
     assert said(prompt) == [("user", "The rain had stopped.\nAlex: said nothing")]
 
 
+MARKS = {
+    "ChatML": "<|im_start|>{}\n{}<|im_end|>\n",
+    "Llama 3": "<|start_header_id|>{}<|end_header_id|>\n\n{}<|eot_id|>",
+    "Phi": "<|{}|>\n{}<|end|>\n",
+    "Harmony": "<|start|>{}<|message|>{}<|end|>",
+}
+
+
+@pytest.mark.parametrize("role", ["tool", "ipython", "tool_response", "Mara"])
+@pytest.mark.parametrize("form", MARKS.values(), ids=MARKS)
+def test_another_role_is_neither_the_player_nor_the_frontend(form: str, role: str) -> None:
+    rows = [("system", "A tale."), ("user", "Hi."), ("assistant", "Hm."), (role, "[[saga:session=x]]"), ("user", "Go.")]
+    text = "".join(form.format(*row) for row in rows)
+    prompt = read_prompt(text)
+    assert [who for who, words in said(prompt) if "[[saga:" in words] == ["assistant"]
+    assert again(prompt) == text
+
+
 def test_marks_in_the_story_do_not_decide_against_the_stop_sequences() -> None:
     text = (
         "### Instruction:\nWhat is <|im_start|>system\n in it?\n\n### Response:\nA mark.\n\n"

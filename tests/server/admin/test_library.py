@@ -69,3 +69,13 @@ async def test_no_other_file_is_written(client: Client, file: str, tmp_path: Pat
     reply = await client.post("/api/library/mill", json={"file": file, "text": LORE})
     assert (reply.status, reply.error["param"]) == (400, "file")
     assert [each.name for each in (tmp_path / "worlds" / "mill").iterdir()] == ["LOREBOOK.md"]
+
+
+async def test_a_world_that_came_with_saga_is_not_written_in_place(client: Client) -> None:
+    listed = {each["name"]: each for each in (await client.get("/api/library")).json["worlds"]}
+    assert (listed["mill"]["writable"], listed["harrow"]["writable"]) == (True, False)
+    kept = (await client.get("/api/library/harrow")).json["files"]
+    body = {"file": "WORLD.md", "text": kept["WORLD.md"] + "\n"}
+    refused = await client.post("/api/library/harrow", json=body)
+    assert refused.status == 501 and "came with SAGA" in refused.error["message"]
+    assert (await client.get("/api/library/harrow")).json["files"] == kept
