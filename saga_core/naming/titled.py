@@ -72,7 +72,7 @@ def may_call(name: str) -> bool:
 def may_be_called(name: str, known: str) -> bool:
     """Whether ``name`` may refer to ``known``: with other titles, or by the family or the given name alone."""
     one, other = core(name), core(known)
-    if not one.text or not other.text:
+    if not one.text or not other.text or _of_two_places(name, known):
         return False
     if _is_korean(one.text):
         if one.titled and other.titled:  # 박 이장 is 박춘배 이장, but no 박 선장
@@ -89,6 +89,17 @@ def may_be_called(name: str, known: str) -> bool:
         return short.titled or len(short.text) > 1 or len(long.text) > 2
     # The first two of three Han characters count as a part of the name only if a title was removed.
     return long.text.startswith(short.text) and (short.titled or (len(short.text) > 1 and len(long.text) > 3))
+
+
+def _of_two_places(one: str, other: str) -> bool:
+    """Whether two names say of what each is, and say different things: 番頭の源さん and 板場の源さん."""
+    heads = [name.rpartition(link)[0] for link in _links() for name in (one, other) if link in name]
+    return len(heads) == 2 and not any(head in second for head, second in (heads, heads[::-1]))
+
+
+@cache
+def _links() -> frozenset[str]:
+    return frozenset(each for each in all_of(lambda each: each.names.possessives) if len(each) == 1)
 
 
 def is_name_of(name: str, known: Iterable[str]) -> bool:

@@ -34,6 +34,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
     """Names with amounts. Made when they are first needed, as they take long."""
     patterns = (
         rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?\s*[)）]",
+        rf"(?P<name>.*\S)\s*[(（]\s*{_NATIVE_N}\s*(?:{_BEHIND})\s*[)）]",
         rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?",
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_BEHIND})?",
         rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_BEHIND})",

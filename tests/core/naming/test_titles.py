@@ -50,3 +50,8 @@ def test_another_names_of_one_family_letter_stay_hers() -> None:
     card = "奉行所の同心は片瀬の宗助親分、その手先が宗太（宗さん）。"
     assert found("宗助親分", "宗さん")
     assert not found("宗助親分", "宗さん", card=card)
+
+
+def test_of_two_trades_are_two_people() -> None:
+    assert not found("帳場の松さん", "料理場の松さん")
+    assert found("松さん", "料理場の松さん")
