@@ -16,7 +16,7 @@ from saga_core.extraction import still_told
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry
-from saga_core.language import clean_name, detect, fold_name, language_of
+from saga_core.language import clean_name, detect, language_of
 from saga_core.model import Delta, ReportStatus, Session, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
@@ -253,16 +253,6 @@ class WorldChoice:
             chosen = await self.worlds.chosen(self.explicit, self.transcript.system_text, self.default)
             self._world = evolve(chosen, language=self._language(chosen)) if chosen == EMPTY_WORLD else chosen
         return self._world
-
-    def notice(self, began: str) -> tuple[str, ...]:
-        """What the player is told of the world in which a session ``began``, if only its system prompt named it."""
-        world = self._world
-        if self.explicit is not None or world is None or world.name != began or not world.match:
-            return ()
-        if self.default and fold_name(self.default) in map(fold_name, (world.name, *world.aliases)):
-            return ()
-        told = f"this chat began in the world {world.name!r}, because its system prompt has a name of it (`match`)"
-        return (f"{told}; [[saga:world=NAME]] in a new chat begins in another",)
 
     async def name(self) -> str:
         """The world's name. Raises as ``get`` does."""

@@ -174,21 +174,20 @@ class Play:
             return await self._alone(request, transcript, lap)
         lap("match")
         try:
-            begun = world.notice(place.live.session.world)
-            return await self._continue(request, place, lap, begun if begun and _just_begun(place.live) else ())
+            return await self._continue(request, place, lap)
         finally:
             if place.adopted:
                 # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
                 self.work.render(place.live.session.id, place.adopted)
 
-    async def _continue(self, request: Request, place: Place, lap: Lap, begun: tuple[str, ...]) -> PendingTurn:
+    async def _continue(self, request: Request, place: Place, lap: Lap) -> PendingTurn:
         """The turn that continues ``place``: what is known there, the context, and the prompt."""
         side, live = place.kind is TurnKind.SIDE, place.live
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         silence = None if side else await self.silent.look(live, place.parent)
         report = self._report(request, silence)
-        notices = (*begun, *await self._notices(place, silence, report))
+        notices = await self._notices(place, silence, report)
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(place.live.session.id, place.parent)
         state = await live.state(place.parent)

@@ -55,7 +55,7 @@ def classify(transcript: Transcript) -> TurnKind:
 def _names_the_player(transcript: Transcript, note: str) -> bool:
     """Whether the next speaker is the player's character, so that the request asks for the player's line."""
     persona = persona_of(transcript)
-    return persona is not None and persona.sure and _asks_for_a_line_of(persona.name, note)
+    return persona is not None and _asks_for_a_line_of(persona.name, note)
 
 
 def _asks_for_a_line_of(name: str, note: str) -> bool:

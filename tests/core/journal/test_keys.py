@@ -50,7 +50,8 @@ def test_each_key_stays_as_it_is(name: str) -> None:
 
 def test_no_key_is_left_out() -> None:
     functions = {name: found for name, found in vars(keys).items() if inspect.isfunction(found) and name[0] != "_"}
-    made = {name for name, found in functions.items() if inspect.signature(found).return_annotation == "Key"}
+    of_keys = ("Key", inspect.Signature.empty)  # those of the table are not annotated one by one
+    made = {name for name, found in functions.items() if inspect.signature(found).return_annotation in of_keys}
     assert made == LAYOUT.keys()
 
 

@@ -110,17 +110,3 @@ async def test_an_adoption_that_fails_leaves_nothing_in_memory(saga: Saga, monke
     assert saga.parts.live.peek(first.session.id) is None
     place = await find(saga, chat.messages("더"))
     assert place is not None and len(place.adopted) == 1
-
-
-async def test_who_named_no_world_is_told_which_one_the_chat_began_in() -> None:
-    async with Saga.open(memory_config(default_world=None)) as saga:
-        named = Frontend(saga, greeting="", system="A tale of Ersia.")
-        turn = await named.say("Hello.", "Good morning.")
-        assert turn.session.world == "ersia"
-        assert "began in the world 'ersia'" in "".join(turn.notices)
-        assert not [each for each in (await named.begin("And now?")).notices if "began" in each]
-        asked = await Frontend(saga, greeting="", system="A tale of Ersia.").begin("I ask for it.", world="ersia")
-        assert asked.session.world == "ersia" and not asked.notices
-    async with Saga.open(memory_config()) as saga:
-        turn = await Frontend(saga, greeting="", system="A tale of Ersia.").begin("Hello.")
-        assert turn.session.world == "ersia" and not turn.notices, "the configuration named it"

@@ -326,9 +326,11 @@ def test_one_refusal_does_not_hide_the_next() -> None:
 
 
 def test_front_matter_may_use_what_yaml_has_for_texts() -> None:
-    text = "---\ntitle: >-\n  The long\n  way home\nmatch:\n  - \"\\u0041\"\n  - 'it''s'\n# no\nyes: no\n---\nA land."
+    text = (
+        "---\ntitle: >-\n  The long\n  way home\nmatch:\n  - \"\\u0041nsel\"\n  - 'it''s'\n# no\nyes: no\n---\nA land."
+    )
     world, said = parse_world({"WORLD.md": text}, "w")
-    assert (world.title, world.match, world.description) == ("The long way home", ("A", "it's"), "A land.")
+    assert (world.title, world.match, world.description) == ("The long way home", ("Ansel", "it's"), "A land.")
     assert 'key "yes" is ignored' in said[0]
 
 

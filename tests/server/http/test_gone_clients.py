@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from saga_server.http import CURRENT, errors_as_json
-from saga_server.process import Current
+from saga_server.process import Current, Mask
 
 
 async def test_who_goes_before_the_first_word_leaves_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -27,7 +27,7 @@ async def test_who_goes_before_the_first_word_leaves_no_error_in_the_log(caplog:
         raise ConnectionError("to a store, not to the client")
 
     app = web.Application(middlewares=[errors_as_json])
-    app[CURRENT] = cast("Current", SimpleNamespace(mask=str))
+    app[CURRENT] = cast("Current", SimpleNamespace(mask=Mask.of(())))
     app.router.add_get("/late", answers_too_late)
     app.router.add_get("/fails", fails)
     async with TestClient(TestServer(app)) as client:
