@@ -9,7 +9,18 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.model import Ignorance, OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
+from saga_core.context.model import (
+    Ignorance,
+    OtherStory,
+    Piece,
+    ReadRequest,
+    Section,
+    Slot,
+    TurnContext,
+    as_note,
+    as_prose,
+    lines_of,
+)
 from saga_core.context.reader import (
     USEFUL_HOPS,
     ContextReader,
@@ -43,6 +54,8 @@ __all__ = [
     "Slot",
     "TurnContext",
     "answers_at_once",
+    "as_note",
+    "as_prose",
     "default_reader",
     "explain_context",
     "lines_of",

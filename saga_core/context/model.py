@@ -314,6 +314,31 @@ def _now(pieces: list[Piece], words: Labels) -> list[str]:
     return lines
 
 
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
+
+
+def as_prose(text: str, language: str) -> str:
+    """Return a block or pages as one paragraph, for narrators that imitate headings and lists instead of telling a
+    story. Measured in docs/narrators.md."""
+    words, stop = labels(language), language_of(language).texts.stop
+    parts = []
+    for line in text.split("\n"):
+        if not line or line in (words.opening, words.closing, Section.NOW.headed(words)):
+            continue
+        if line.startswith(("[", "#")):
+            parts.append(f"{line.strip('[# ]')}:")
+        else:
+            said = line.removeprefix("- ").replace("**", "").replace(" | ", f"{stop} ")
+            parts.append(said if said.endswith(_STOPS) else said + stop)
+    return " ".join(parts)
+
+
+def as_note(text: str, language: str) -> str:
+    """Return a block as a note in parentheses; empty for an empty block."""
+    lead, _, end = labels(language).note.partition("{facts}")
+    return f"{lead}{as_prose(text, language)}{end}" if text else ""
+
+
 # -- the budget ------------------------------------------------------------------------------------------------
 
 _WORTH_A_LINE = 24

@@ -217,9 +217,9 @@ def without_inventions(
 ) -> StateReading:
     """``reading`` without what cannot be so: each part that is left out is a problem that names its field.
 
-    A thing is no person and not the place, the company holds no things and nobody who died, and hit points change by no
-    more than there are. ``strict`` is for small models: a thing then must be known, or named by the player's words or
-    the reply, and hit points change only by a number that was said.
+    A thing is no person and no place, and hit points are none; the company holds no things, no places and nobody who
+    died, and hit points change by no more than there are. ``strict`` is for small models: a thing or a person then must
+    be known, or named by the player's words or the reply, and hit points change only by a number that was said.
     """
     fields, problems = reading.fields, list(reading.problems)
     said = f"{user}\n{reply}"
@@ -227,7 +227,8 @@ def without_inventions(
     known = {kind: _names(state, kind) for kind in (Kind.CHARACTER, Kind.ITEM)}
     named = {change.name for change in fields.status_changes}
     people = known[Kind.CHARACTER] | _folded((*(fields.present or ()), *named))
-    place = _folded((fields.location or "",))
+    others = known[Kind.CHARACTER] | known[Kind.ITEM] | _folded(named)
+    places = (_names(state, Kind.LOCATION) | _folded((fields.location or "",))) - others
 
     def drop(field: str, value: object, reason: str) -> None:
         problems.append(f"{field}{QUOTES}{value!r}: {reason}")
@@ -238,8 +239,10 @@ def without_inventions(
             name = squash(item.name)
             if name in people and name not in known[Kind.ITEM]:
                 drop(field, item.name, "a person is no thing")
-            elif name in place:
-                drop(field, item.name, "the place is no thing")
+            elif name in places:
+                drop(field, item.name, "a place is no thing")
+            elif are_hit_points(item.name):
+                drop(field, item.name, "hit points are no thing")
             elif strict and name not in known[Kind.ITEM] and not _is_grounded(item.name, evidence):
                 drop(field, item.name, "neither the player nor the reply names it")
             else:
@@ -259,6 +262,10 @@ def without_inventions(
         for name in present:
             if squash(name) in known[Kind.ITEM] - known[Kind.CHARACTER]:
                 drop("present", name, "a thing is no person")
+            elif squash(name) in places:
+                drop("present", name, "a place is no person")
+            elif strict and squash(name) not in known[Kind.CHARACTER] and not _is_grounded(name, evidence):
+                drop("present", name, "neither the player nor the reply names them")
             elif squash(name) not in dead:
                 here.append(name)
         present = tuple(here)
@@ -278,6 +285,16 @@ def without_inventions(
 
 def _names(state: WorldState, kind: Kind) -> frozenset[str]:
     return _folded(name for entity in state.of_kind(kind) for name in entity.names)
+
+
+def are_hit_points(name: str) -> bool:
+    """Whether a name of a thing is a name of hit points, in any language."""
+    return squash(name) in _hit_points()
+
+
+@cache
+def _hit_points() -> frozenset[str]:
+    return _folded(("HP", *(word for each in every() for word in each.block.levels)))
 
 
 def _folded(names: Iterable[str]) -> frozenset[str]:

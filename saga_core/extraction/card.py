@@ -15,6 +15,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core.extraction.answer import are_hit_points
 from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.player import nameless, the_player
 from saga_core.extraction.question import quoted
@@ -201,10 +202,11 @@ def _things(held: Sequence[object], stands: Callable[[object], bool]) -> Iterato
     for each in held:
         if isinstance(each, dict) and stands(each.get("thing")):
             count = each.get("count")
-            amount = f" x{count}" if isinstance(count, int) and 1 < count <= 1_000_000 else ""
-            # Read as a block reads it: 은화 세 닢 is three of 은화.
-            for item in parse_block(f"items_gained: [{each['thing'].strip()}{amount}]").fields.items_gained:
-                yield item.name, item.quantity
+            amount = count if isinstance(count, int) and 1 < count <= 1_000_000 else 1
+            # Read as a block reads it: 은화 세 닢 is three of 은화, and 20 coins may be counted twice.
+            for item in parse_block(f"items_gained: [{each['thing'].strip()}]").fields.items_gained:
+                if not are_hit_points(item.name):
+                    yield item.name, item.quantity if item.quantity > 1 else amount
 
 
 def card_events(reading: CardReading, opening: WorldState, now: WorldState) -> tuple[Event, ...]:

@@ -664,6 +664,8 @@ class Labels(Table):
 
     opening: str
     closing: str = "[/SAGA]"
+    note: str
+    """The block as a note of one paragraph, with ``{facts}``."""
     sections: Mapping[str, str] = {}
     """Headings in brackets, by the name of the section. A section without an entry keeps its own English heading."""
     place: str
@@ -771,6 +773,8 @@ class Texts(Table):
     """
     rules: str
     """The instructions to the narrator about the memory, the same in every turn."""
+    note: str
+    """The second line of ``rules``, if the memory is a note."""
     sizes: Sizes
     pages: Mapping[str, str]
     """Headings and labels on the pages."""

@@ -9,7 +9,7 @@ from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.config import SessionConfig, Settings, TokenBudget
-from saga_core.context import Slot, TurnContext
+from saga_core.context import Slot, TurnContext, as_note, as_prose
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import Ledger
@@ -26,7 +26,6 @@ from saga_core.prompt import (
     Pin,
     Planned,
     Reason,
-    SessionPrompts,
     build_plan,
     read_client_blocks,
     rewrite_pays,
@@ -293,10 +292,10 @@ class Prompting:
         cost = memory.pins.accrued(before.pin)
         if cost.full and layout.missing > before.state.depth:
             return "full"
-        if self._cold(memory.prompts, layout, before, facts, start.request.model):
+        if self._cold(start, layout, before):
             return "expired"
         if cost.tokens:
-            plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
+            plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=_pages(start, before))
             behind = sum(
                 self.counter.count(b.content)
                 for b in plan.blocks
@@ -306,15 +305,16 @@ class Prompting:
                 return "cost"
         return None
 
-    def _cold(self, prompts: SessionPrompts, layout: Layout, before: Prefix, facts: ModelFacts, model: str) -> bool:
+    def _cold(self, start: TurnStart, layout: Layout, before: Prefix) -> bool:
         """Whether nothing of the history is in the cache. Checked only after a pause in which entries may expire."""
+        prompts, facts = start.memory.prompts, start.facts
         pause = prompts.moments[-1] - prompts.moments[-2] if len(prompts.moments) > 1 else float("inf")
         if facts.cache == "automatic":
             return pause > facts.cache_seconds
         if pause < min((SECONDS[ttl] for ttl in facts.writes), default=0) - 10:
             return False
-        plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
-        return not prompts.warm(plan, facts, model, self.counter.count)
+        plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=_pages(start, before))
+        return not prompts.warm(plan, facts, start.request.model, self.counter.count)
 
     async def _by_turns(self, live: LiveSession, parent: str, language: str) -> Pin:
         """A pin that depends only on the path, so that a swipe, a branch and a restart give the same prefix bytes. So
@@ -343,18 +343,15 @@ class Prompting:
         if relocated and prefix.repinned == "expired":  # the prefix is rewritten, so settled text goes back into it
             arranged = memory.volatile.arrange(layout.whole, self.counter.count, fold=True)
             blocks, relocated = arranged.blocks, arranged.relocated
-        plan = build_plan(
-            blocks,
+        rules, pages, text = prefix.rules, _pages(start, prefix), context.text
+        if start.report == "after":
+            text = as_note(text, start.language)
             # A model of the player's own that is told nothing needs no rules about it, and tells its story better.
-            rules=prefix.rules if start.report != "after" or prefix.world or prefix.pages or context.text else "",
-            world=prefix.world,
-            pages=prefix.pages,
-            context=context.text,
-            relocated=relocated,
-        )
+            rules = rules if prefix.world or pages or text else ""
+        plan = build_plan(blocks, rules=rules, world=prefix.world, pages=pages, context=text, relocated=relocated)
         marked, planned = self._marked(start, plan, turn=start.place.parent)
         if planned is not None:
-            ours = (prefix.rules, prefix.world, prefix.pages, context.text)
+            ours = (rules, prefix.world, pages, text)
             planned = evolve(
                 planned,
                 reason=prefix.repinned,
@@ -388,9 +385,15 @@ class Prompting:
 
 
 def _rules(start: TurnStart, language: str) -> str:
-    block, call, counted = start.report == "block", start.report == "tool", start.counted
+    block, call, note, counted = start.report == "block", start.report == "tool", start.report == "after", start.counted
     tools = start.request.tools or bool(start.request.own_tools)
-    return static_rules(language, tools=tools, block=block, call=call, counted=counted)
+    return static_rules(language, tools=tools, block=block, call=call, note=note, counted=counted)
+
+
+def _pages(start: TurnStart, prefix: Prefix) -> str:
+    """The pages as the narrator gets them."""
+    language = prefix.pin.language if prefix.pin is not None else start.language
+    return as_prose(prefix.pages, language) if start.report == "after" else prefix.pages
 
 
 def _covered(state: WorldState) -> int:

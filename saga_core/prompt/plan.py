@@ -128,19 +128,20 @@ def static_rules(
     tools: bool = False,
     block: bool = True,
     call: bool = False,
+    note: bool = False,
     counted: Trackers = NO_TRACKERS,
 ) -> str:
     """Return the rules and the state-block instruction in ``language``, as stable bytes for the prompt's prefix.
     ``tools`` means that the narrator may call tools. ``block=False`` asks for no state block: a small model that is
-    asked for one stops telling the story. ``call`` then asks for a call of the report tool instead. ``counted`` are the
-    story's trackers.
+    asked for one stops telling the story. ``call`` then asks for a call of the report tool instead. ``note`` means that
+    the memory is a note and not a block. ``counted`` are the story's trackers.
     """
     spoken = language_of(language)
-    rules = spoken.texts.rules
-    if not counted.asks("status_changes"):  # the third line begins with the dead
-        head, told, dead = rules.split("\n", 2)
-        alive = re.split(r"[,、，]\s*", dead, maxsplit=1)[1]
-        rules = "\n".join((head, told, alive[0].upper() + alive[1:]))
+    head, told, rest = spoken.texts.rules.split("\n", 2)
+    if not counted.asks("status_changes"):  # the rest begins with the dead
+        alive = re.split(r"[,、，]\s*", rest, maxsplit=1)[1]
+        rest = alive[0].upper() + alive[1:]
+    rules = "\n".join((spoken.texts.note, rest) if note else (head, told, rest))
     if not block:
         return f"{rules}\n\n{spoken.request.call}" if call else rules
     return f"{rules}\n\n{instruction(spoken.tag, tools=tools, counted=counted)}"

@@ -24,7 +24,8 @@ from saga_core.trackers import NO_TRACKERS, Trackers
 # or with a page. An echo of context goes from its opening sign to its closing sign, or to the first empty line. An echo
 # of a page begins with the page's title, and has only lines of lists and headings. An opening sign is one that SAGA
 # writes itself, wherever it stands; what follows an echo in a line begins a line of its own, so that the halves around
-# it cannot become a sign. A closing sign alone is hidden where a line begins.
+# it cannot become a sign. A closing sign alone is hidden where a line begins. An echo of a note goes from its first
+# words to the end of the line.
 
 _GAP = "[ \u00ad\u115f\u200b\u2060\u3164\ufeff]{0,3}"
 """Between the characters of a sign: a blank, and what shows nothing."""
@@ -37,7 +38,8 @@ _END = re.compile(rf"\[{_GAP}/{_GAP}{_NAME}{_GAP}\]|\n[ \t]*\n")
 _UNSEEN = re.compile("[\u00ad\u115f\u200b\u2060\u3164\ufeff]")
 _REACH = 32
 """Characters within which the end of an echo lies."""
-_SIGN = re.compile(r"[\[#]")
+_LINE_END = re.compile("\n")
+_SIGN = re.compile("[\\[#(\uff08]")
 _MARK = re.compile(r"#{1,3} *")
 _DIGITS = re.compile(r"\d+")
 _LINE_OF_PAGE = re.compile(r"[ \t]*[-#>*]|[ \t\r]*\n")
@@ -63,6 +65,12 @@ def _signs() -> frozenset[str]:
     opened = (each.labels.opening for each in every())
     ruled = (line for each in every() for line in each.texts.rules.split("\n") if line.startswith("[SAGA:"))
     return frozenset(_plain(sign[len("[SAGA:") : sign.index("]")]) for sign in (*opened, *ruled))
+
+
+@cache
+def _notes() -> tuple[str, ...]:
+    """The first words of a note, in all languages."""
+    return tuple(each.labels.note.partition("{facts}")[0].strip() for each in every())
 
 
 def _plain(title: str) -> str:
@@ -104,6 +112,8 @@ def may_echo(text: str) -> bool:
             return True
         if any(line in _headings() for line in text.split("\n") if line.startswith("[")):
             return True
+    if any(each in text for each in _notes()):
+        return True
     return "#" in text and any(line.startswith("#") and _is_title(line) for line in text.split("\n"))
 
 
@@ -115,10 +125,12 @@ class EchoFilter:
         self._last = "\n"
         """The last character before what comes next; a reply begins like a line."""
         self._inside = self._page = self._after = self._cut = False
+        self._end = _END
+        """What ends the echo inside of which the reply is."""
 
     def passes(self, text: str) -> bool:
         """Whether the next chunk is shown as it is."""
-        if "[" in text or "#" in text or self._held or self._inside or self._page or self._after:
+        if _SIGN.search(text) is not None or self._held or self._inside or self._page or self._after:
             return False
         self._last = text[-1:] or self._last
         return True
@@ -129,7 +141,7 @@ class EchoFilter:
         shown: list[str] = []
         while text:
             if self._inside:
-                end = _END.search(text)
+                end = self._end.search(text)
                 if end is None:
                     self._held = text[-_REACH:]
                     break
@@ -172,13 +184,22 @@ class EchoFilter:
                     shown.append(text[:at])
                     self._cut |= not begins_line
                     self._inside, self._after = head["closes"] is None, head["closes"] is not None
+                    self._end = _END
                     return text[head.end() :]
                 if end and line in _headings():
                     shown.append(text[:at])
-                    self._inside = True
+                    self._inside, self._end = True, _END
                     return text[at + len(line) :]
                 held = _BEGUN.fullmatch(text, at) is not None
                 held |= begins_line and not end and any(each.startswith(line) for each in _headings())
+            elif sign.group() != "#":
+                begun = text[at:]
+                if begun.startswith(_notes()):
+                    shown.append(text[:at])
+                    self._cut |= not begins_line
+                    self._inside, self._end = True, _LINE_END
+                    return begun
+                held = any(each.startswith(begun) for each in _notes())
             elif end and _is_title(line):
                 shown.append(text[:at])
                 self._page = True

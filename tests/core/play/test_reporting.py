@@ -53,9 +53,36 @@ async def test_who_is_asked_for_a_block(reporting: str, reads: bool, local: bool
     text = rules(turn)
     assert ("```state" in text) is asked
     # A model that is told nothing, and asked for nothing, gets the client's own prompt.
-    assert text.startswith("[SAGA: rules]") if asked or turn.context.text else text == ""
+    assert text.startswith("[SAGA: rules]" if asked else "The note in") if asked or turn.context.text else text == ""
     assert "HP" not in turn.context.text, "nobody said how many hit points there are"
     assert (turn.form != "") is asked
+
+
+@pytest.mark.parametrize("words", ["I walk to the mill with my lantern.", "등불을 들고 물레방앗간으로 간다."])
+async def test_nothing_that_a_small_narrator_is_told_has_the_look_of_a_form(words: str) -> None:
+    answer = '{"place": "mill", "here": ["Mara"], "got": [{"thing": "lantern", "count": 1}]}'
+    config = {
+        "storage": {"profile": "memory"},
+        "models": {"facts": {"tale": {"cache": "none"}}},  # the pages then go with the turns
+        "prompt_caching": {"repin_every": 1},
+    }
+    async with Saga.open(config, extractor=Scripted(otherwise=answer)) as saga:
+        chat = list(CHAT)
+        for number in range(3):
+            turn = await saga.begin(chat, local=True, model="tale")
+            reply = f"Mara gives you her lantern at the mill, {number}."
+            turn.replies[0].feed(reply)
+            await turn.commit()
+            await saga.drain(5)
+            chat += [{"role": "assistant", "content": reply}, {"role": "user", "content": f"{words} {number}"}]
+        turn = await saga.begin(chat, local=True, model="tale")
+    ours = [block for block in turn.plan.blocks if block.origin in (Origin.RULES, Origin.PAGES)]
+    assert {block.origin for block in ours} == {Origin.RULES, Origin.PAGES}
+    lead = next(block.lead for block in turn.plan.blocks if block.origin is Origin.WORDS)
+    for text in (lead, *(block.text for block in ours)):
+        assert "Mara" in text or "\n" in text
+        assert not any(line.startswith(("[", "#", "-", "*")) for line in text.split("\n")), text
+    assert lead.startswith("(") and "\n" not in lead and "Mara" in lead
 
 
 async def test_a_narrator_that_is_not_asked_is_not_said_to_be_silent() -> None:

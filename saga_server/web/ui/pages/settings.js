@@ -36,10 +36,12 @@ export function Page() {
     run(async () => show(await write("POST", "api/settings", changes, { query: { dry_run: 1 }, condition: known.tag })));
   };
   const save = () => run(async () => {
-    say(await write("POST", "api/settings", changes, { condition: known.tag }));
+    const written = await write("POST", "api/settings", changes, { condition: known.tag });
     show(null);
-    put({});
+    // The new values are read first: what was typed must not give way to the old ones for a moment.
     await known.reload();
+    put({});
+    say(written);
   });
   const field = (name) => html`<${Field} key=${name} setting=${rows[name]} value=${changes[name] ?? plain(rows[name].value)} change=${change} locked=${!known.data.writable} />`;
   return html`<${Read} from=${known}>${known.data && html`
