@@ -194,12 +194,8 @@ def _begins_scene(step: ReplayedTurn) -> bool:
         return True
     if before.present and after.present and set(before.present).isdisjoint(after.present):
         return True
-    clock = after.clock
-    if clock is None or before.clock is None:
-        return False
-    was, now = (state.count(clock) for state in (before, after))
-    hours = [each.value for each in (was, now) if each is not None and isinstance(each.value, int)]
-    return len(hours) == 2 and hours[1] - hours[0] >= _PAUSE
+    was, now = before.minutes, after.minutes
+    return was is not None and now is not None and now - was >= _PAUSE
 
 
 def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:

@@ -545,8 +545,7 @@ def _apart(state: WorldState, one: str, other: str) -> bool:
 
 def _minutes(step: ReplayedTurn) -> int:
     """The minutes that the story's clock moved in a turn; 0 if there is none."""
-    found = [state.count(state.clock) if state.clock is not None else None for state in (step.before, step.after)]
-    was, now = (count.value if count is not None and isinstance(count.value, int) else 0 for count in found)
+    was, now = step.before.minutes or 0, step.after.minutes or 0
     return now - was if was else 0
 
 

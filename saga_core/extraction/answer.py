@@ -90,10 +90,10 @@ def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> di
         "note": {"type": "string", "maxLength": _NOTE},
     }
     asked = {key: fields[key] for key in empty_answer(brief=brief, counted=counted)}
-    if counted.declared:
-        what = {"type": "string", "enum": [each.name for each in counted]}
+    if counted.asked:
+        what = {"type": "string", "enum": [each.name for each in counted.asked]}
         row = _object({"what": what, "who": name, "value": {"type": "string", "maxLength": _NAME}})
-        asked[COUNTED] = _list(row, 2 * len(counted))
+        asked[COUNTED] = _list(row, 2 * len(counted.asked))
     return _object(asked)
 
 

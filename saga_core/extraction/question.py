@@ -74,7 +74,7 @@ def key_words(words: ExtractionWords, counted: Trackers, *, brief: bool = False)
 
 def counted_keys(words: ExtractionWords, counted: Trackers) -> str:
     """What the key of the trackers means; empty for a story without any."""
-    named = "; ".join(f"{each.name}: {each.description}" if each.description else each.name for each in counted)
+    named = "; ".join(f"{each.name}: {each.description}" if each.description else each.name for each in counted.asked)
     return f" {words.counted} {named}." if named else ""
 
 

@@ -456,12 +456,14 @@ class _Reports:
 
     def _counts(self) -> Iterator[Event]:
         fields, state = self.fields, self.state
-        if fields.counts:
+        derived = {each.name for each in state.trackers if each.derived}
+        reports = [each for each in fields.counts if each.tracker not in derived]
+        if reports:
             present = self._present()
             met = [who for told in fields.npc_met for who in self._people(told) if who != state.player]
             company = present if present is not None else list(dict.fromkeys((*state.present, *met)))
             place = self._place(fields.location) if fields.location else state.location
-            yield from count_events(fields.counts, state, self.names, company, place, self.complain)
+            yield from count_events(reports, state, self.names, company, place, self.complain)
 
     # -- who is what -------------------------------------------------------------------------------------------------
 

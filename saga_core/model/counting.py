@@ -174,9 +174,8 @@ def _has_subject(draft: Draft, tracker: Tracker, subject: str, other: str) -> bo
     entities = draft.view("entities")
     wanted = {Whose.PLACE: Kind.LOCATION}.get(tracker.whose, Kind.CHARACTER)
     given = [each for each in (subject, other) if each]
-    needed = {Whose.WORLD: 0, Whose.PAIR: 2}.get(tracker.whose, 1)
-    if len(given) == needed and all(each in entities and entities[each].kind is wanted for each in given):
-        return needed < 2 or subject != other
+    if tracker.is_of(subject, other) and all(each in entities and entities[each].kind is wanted for each in given):
+        return not other or subject != other
     draft.problem(f"{tracker.name}: nobody is known of whom this is told ({' → '.join(given) or 'no name'})")
     return False
 

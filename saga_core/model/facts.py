@@ -159,7 +159,7 @@ def _now(state: WorldState, fact: Fact) -> Value:
             happened = any((fact.subject, fact.value) == (each.event, each.name) for each in state.happenings)
             return fact.value if happened else None
     tracker = next((each for each in state.trackers if each.key == fact.other), None)
-    count = state.count(tracker, fact.subject) if tracker is not None else None
+    count = state.count(tracker, fact.subject) if tracker is not None and tracker.is_of(fact.subject) else None
     return count.value if count is not None else None
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
+from saga_core.errors import BadInput
 from saga_core.model.entities import (
     Entity,
     Finding,
@@ -22,7 +23,8 @@ from saga_core.model.entities import (
     StoryPart,
 )
 from saga_core.model.knowledge import Audience
-from saga_core.trackers import NO_TRACKERS, Count, Tracker, TrackerKind, Trackers, pair, start_value, time_in
+from saga_core.trackers import NO_TRACKERS, Count, Tracker, TrackerKind, Trackers, Whose, pair, start_value, time_in
+from saga_core.values import Value
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
@@ -121,25 +123,53 @@ class WorldState:
         return placement.place if placement else None
 
     def count(self, tracker: Tracker, subject: str = "", other: str = "") -> Count | None:
-        """A tracker's value for a subject, by default its start; None if it is unknown."""
+        """A tracker's value, by default its start; None if it is unknown.
+
+        ``subject`` is whose value it is, which may be left out for the player's. Raises ``BadInput`` for one that the
+        tracker cannot have.
+        """
+        subject = subject or (self.player if tracker.whose is Whose.PLAYER else "")
+        if not tracker.is_of(subject, other):
+            given = " and ".join(filter(None, (subject, other))) or "nobody"
+            raise BadInput(f"{tracker.name}: is for {tracker.whose.value}, and has no value of {given}")
         found = self.counts.get(tracker.key, {}).get(pair(subject, other))
         if found is not None:
             return found
         value = start_value(tracker)
         return None if value is None else Count(value)
 
+    def counted(self, name: str, subject: str = "", other: str = "") -> Value:
+        """The value of the tracker of that name; None if it is unknown, or not counted.
+
+        ``subject`` is the id of the character or place whose value it is, and ``other`` that of the second of a pair.
+        Both are left out for what is the world's or the player's. Raises ``BadInput`` for any other.
+        """
+        tracker = self.trackers.find(name)
+        unknown = next((each for each in (subject, other) if each and each not in self.entities), None)
+        if tracker is None:
+            return None
+        if unknown is not None:
+            raise BadInput(f"{tracker.name}: {unknown!r} is no id; state.entities has each id with its name")
+        found = self.count(tracker, subject, other)
+        return found.value if found is not None else None
+
     @property
     def clock(self) -> Tracker | None:
         """The story's clock; None without one."""
         return next((each for each in self.trackers if each.kind is TrackerKind.CLOCK), None)
+
+    @property
+    def minutes(self) -> int | None:
+        """The story's time, in minutes since the midnight of its first day; None if nobody knows."""
+        count = self.count(self.clock) if self.clock is not None else None
+        return count.value if count is not None and isinstance(count.value, int) else None
 
     def time_of(self, when: str) -> int | None:
         """The time that ``when`` names, in minutes of the story's clock; None if it cannot be known."""
         clock = self.clock
         if clock is None or not when:
             return None
-        now = self.count(clock)
-        return time_in(clock, when, now.value if now is not None and isinstance(now.value, int) else None)
+        return time_in(clock, when, self.minutes)
 
     def of_kind(self, kind: Kind) -> Iterator[Entity]:
         """Return the entities of one kind, in the order in which they entered."""

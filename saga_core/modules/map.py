@@ -38,7 +38,7 @@ class Map:
             return
         if not {(here, "ADJACENT", there), (there, "ADJACENT", here)} & turn.after.links:
             yield deltas.Linked(here, "ADJACENT", there)
-        minutes = _minutes(turn.after) - _minutes(turn.before)
+        minutes = (turn.after.minutes or 0) - (turn.before.minutes or 0)
         if minutes > 0:
             yield deltas.ValueSet(_way(here, there), str(minutes))
 
@@ -96,12 +96,6 @@ class Map:
 
 def _way(one: str, other: str) -> str:
     return _TAKES + "-".join(sorted((one, other)))
-
-
-def _minutes(state: WorldState) -> int:
-    clock = state.clock
-    count = state.count(clock) if clock is not None else None
-    return count.value if count is not None and isinstance(count.value, int) else 0
 
 
 def _neighbours(state: WorldState) -> dict[str, set[str]]:

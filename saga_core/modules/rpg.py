@@ -77,24 +77,18 @@ class Rpg:
         return ""
 
 
-def _value(state: WorldState, name: str) -> object:
-    tracker = state.trackers.find(name)
-    count = state.count(tracker, state.player) if tracker is not None else None
-    return count.value if count is not None else None
-
-
 def _text(state: WorldState, name: str) -> str:
-    value = _value(state, name)
+    value = state.counted(name)
     return value if isinstance(value, str) else ""
 
 
 def _number(state: WorldState, name: str) -> int:
-    value = _value(state, name)
+    value = state.counted(name)
     return value if isinstance(value, int) else 0
 
 
 def _items(state: WorldState, name: str) -> tuple[str, ...]:
-    value = _value(state, name)
+    value = state.counted(name)
     return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 

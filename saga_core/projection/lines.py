@@ -70,7 +70,7 @@ def counted_values(state: WorldState) -> list[CountedValue]:
     found = []
     for tracker in state.trackers:
         for subject in dict.fromkeys((*_subjects(state, tracker), *state.counts.get(tracker.key, ()))):
-            count = state.count(tracker, *ends(subject))
+            count = state.count(tracker, *ends(subject)) if tracker.is_of(*ends(subject)) else None
             if count is not None:
                 found.append(CountedValue(tracker, *ends(subject), count))
     return found
@@ -371,9 +371,7 @@ the threads that are told."""
 
 def thread_lines(state: WorldState, language: str) -> Iterator[str]:
     """Yield the open threads that are near, the most urgent first: ``[plans, not yet happened; Day 6, …] festival``."""
-    words, clock = language_of(language).texts, state.clock
-    count = state.count(clock) if clock is not None else None
-    now = count.value if count is not None and isinstance(count.value, int) else None
+    words, clock, now = language_of(language).texts, state.clock, state.minutes
     found: list[tuple[float, str]] = []
     for each in state.schedule.values():
         if not each.kind:

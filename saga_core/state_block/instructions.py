@@ -55,8 +55,8 @@ def _instruction(tag: str, tools: bool, counted: Trackers) -> str:
     # The last sentence is about names of people beyond those present.
     lead = asked.lead if counted.asks("npc_met") else "".join(re.split(r"(?<=[.。])(?=\s*\S)", asked.lead)[:-1])
     parts = [lead, block_form(tag, counted)]
-    if counted.declared:
-        parts.insert(1, "\n".join([asked.counted, *(_meaning(each) for each in counted if each.description)]))
+    if counted.asked:
+        parts.insert(1, "\n".join([asked.counted, *(_meaning(each) for each in counted.asked if each.description)]))
     if tools and asked.tools:
         parts.append(asked.tools)
     return "\n\n".join(parts)
@@ -70,7 +70,7 @@ def block_form(language: str = DEFAULT, counted: Trackers = NO_TRACKERS) -> str:
         return form
     form = "\n".join(line for line in form.split("\n") if counted.asks(line.partition(":")[0]))
     head, notes, tail = form.rpartition("\nnotes:")
-    return head + "".join(f"\n{each.name}: {_counted(each, slots)}" for each in counted) + notes + tail
+    return head + "".join(f"\n{each.name}: {_counted(each, slots)}" for each in counted.asked) + notes + tail
 
 
 def _counted(tracker: Tracker, slots: Mapping[str, str]) -> str:

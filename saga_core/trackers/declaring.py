@@ -33,6 +33,7 @@ DECLARED_FIELDS = (
     "secret",
     "decay",
     "limit",
+    "derived",
 )
 """The fields of a declaration, as a table, a configuration and the API name them."""
 _RANGE = re.compile(r"([+-]?\d{1,9})?\s{0,4}(?:\.\.+|…|–|to|~)\s{0,4}([+-]?\d{1,9})?")
@@ -91,6 +92,7 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
         decay=decay,
         hourly=hourly,
         event=clean_name(said.get("limit", "")),
+        derived=_is_yes(said, "derived"),
     )
     if kind is TrackerKind.THREADS and (whose is not Whose.WORLD or found.start):
         raise BadInput("kind: threads belong to the story and begin with none; leave out for and start")
@@ -132,6 +134,7 @@ def declaration_of(tracker: Tracker) -> dict[str, str]:
         "secret": tracker.secret.value,
         "decay": decay,
         "limit": tracker.event,
+        "derived": "yes" if tracker.derived else "",
     }
     return {name: text for name, text in said.items() if text}
 
@@ -152,6 +155,13 @@ def _one_of(said: Mapping[str, str], name: str, kinds: type[StrEnum], usual: Str
         return Whose.CHARACTER.value
     allowed = ", ".join(each.value for each in kinds if each.value)
     raise BadInput(f"{name}: {said[name]!r} is not known; use one of {allowed}")
+
+
+def _is_yes(said: Mapping[str, str], name: str) -> bool:
+    text = said.get(name, "").casefold()
+    if text not in ("", "yes", "true", "no", "false"):
+        raise BadInput(f"{name}: {said[name]!r} is not known; write yes or no")
+    return text in ("yes", "true")
 
 
 def _range(text: str) -> tuple[int | None, int | None]:

@@ -111,6 +111,8 @@ class Tracker:
     """What happens when a limit is reached."""
     of_profile: bool = False
     """Whether the story's profile declares it, and not the author or the player."""
+    derived: bool = False
+    """Whether it follows from something else, so that the narrator is not asked for it and cannot move it."""
 
     @property
     def key(self) -> str:
@@ -122,6 +124,10 @@ class Tracker:
         """The lowest and the highest value; None for none."""
         least, most = _LIMITS.get(self.kind, (None, None))
         return self.least if self.least is not None else least, self.most if self.most is not None else most
+
+    def is_of(self, subject: str, other: str = "") -> bool:
+        """Whether it can have a value for these: the world has no subject, and a pair two."""
+        return bool(subject) + bool(other) == {Whose.WORLD: 0, Whose.PAIR: 2}.get(self.whose, 1)
 
     @property
     def numeric(self) -> bool:
@@ -178,6 +184,11 @@ class Trackers:
         key = squash(name)
         gone = tuple(dict.fromkeys((*self.gone, key)))[-MOST_TRACKERS:]
         return evolve(self, declared=tuple(each for each in self.declared if each.key != key), gone=gone)
+
+    @property
+    def asked(self) -> tuple[Tracker, ...]:
+        """Those that the narrator, or a model that reads the replies, is asked for."""
+        return tuple(each for each in self.declared if not each.derived)
 
     def for_members(self) -> Trackers:
         """These trackers without those that are secret to the characters."""

@@ -11,6 +11,7 @@ from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.state_block import instruction
 from saga_core.trackers import NO_TRACKERS, PROFILES, TrackerKind, trackers_of
+from saga_core.trackers.declaring import DECLARED_FIELDS
 from tests.core.frontend import Frontend
 from tests.docs.pages import page
 
@@ -27,8 +28,7 @@ def marked(kind: str) -> dict[str, str]:
 def test_the_tables_are_those_of_the_code() -> None:
     first = {row[0].strip("`") for row in PAGE.rows}
     assert {kind.value for kind in TrackerKind} <= first and set(PROFILES) <= first
-    fields = "name kind for description start range unit steps told secret decay limit".split()
-    assert set(fields) <= first
+    assert set(DECLARED_FIELDS) <= first
 
 
 @pytest.mark.parametrize("name", sorted(marked("report")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ import pytest
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput, NotFound
-from saga_core.modules import module
+from saga_core.model import Event, WorldState, deltas
+from saga_core.modules import ModuleTurn, module
+from saga_core.trackers import Tracker, tracker_of
 from tests.core.frontend import Frontend
 from tests.docs.pages import page
 
@@ -140,6 +142,51 @@ async def test_the_map_is_learned_from_play_and_drawn(saga: Saga) -> None:
     assert {"mill", "ford", "Crow & Bell", "40′", "20′"} <= set(texts)
     sections = {row["name"]: row["lines"] for row in (await described(saga, chat))["modules"]}
     assert sections["map"] == ["Crow & Bell: ford"]
+
+
+class Moon:
+    """A module of the world's clock, with a value that follows from it."""
+
+    name = "moon"
+    version = 1
+
+    def trackers(self, language: str) -> Iterable[Tracker]:
+        yield tracker_of({"name": "time", "kind": "clock", "start": "day 1 20:00"})
+        yield tracker_of({"name": "moonlight", "for": "world", "range": "0..100", "start": "0", "derived": "yes"})
+
+    def rules(self, turn: ModuleTurn) -> Iterable[Event]:
+        yield deltas.TrackerSet("moonlight", light(turn.after))
+
+    def context(self, state: WorldState, language: str) -> Iterable[str]:
+        yield f"[moon] {light(state)} %"
+
+    def section(self, state: WorldState, language: str) -> Iterable[str]:
+        yield str(state.counted("time"))
+
+    def picture(self, state: WorldState, language: str) -> str:
+        return ""
+
+
+def light(state: WorldState) -> int:
+    assert state.minutes is not None
+    return 100 - round(abs(state.minutes // 1440 % 28 - 14) * 100 / 14)
+
+
+async def test_a_value_that_follows_from_the_clock_is_the_modules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("moon", f"{__name__}:Moon", module.GROUP)
+    monkeypatch.setattr(module, "entry_points", lambda group: [point])
+    async with Saga.open({"storage": {"profile": "memory"}, "modules": {"moon": {"enabled": True}}}) as saga:
+        chat = Frontend(saga, greeting="A hill.", system="You narrate.", note="")
+        asked = (await chat.begin("I look up.")).plan.text()
+        assert "\ntime: <" in asked and "\nmoonlight: <" not in asked
+        _, context = await told(chat, "I wait.", "A week.", "time: day 8 21:00\nmoonlight: 3")
+        assert "moonlight: 50/100" in context and "[moon] 50 %" in context.partition("[Events]")[2]
+        state = await described(saga, chat)
+        assert state["modules"][0]["lines"] == [str(7 * 1440 + 21 * 60)] and state["problems"] == []
+        await saga.memory.correct(session_of(chat), "tracker", {"tracker": "time", "value": "day 15 21:00"})
+        assert "[moon] 100 %" in (await chat.begin("And now?")).context.text  # though the rules have not run again
+        _, context = await told(chat, "On.", "Light.", "location: hill")
+        assert "moonlight: 100/100" in context
 
 
 async def test_an_unknown_module_is_refused(installed: None) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from saga_core.codec import decode, encode
 from saga_core.errors import BadInput
+from saga_core.extraction.tool_reports import report_tool
 from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
-from saga_core.projection.lines import CountedValue
+from saga_core.projection.lines import CountedValue, counted_values
 from saga_core.state_block import instruction, parse_block
 from saga_core.trackers import (
     NO_TRACKERS,
@@ -41,7 +43,8 @@ WEATHER = tracker("weather", kind="choice", for_="world", steps="clear, rain, st
 TIME = tracker("time", kind="clock", start="Monday 08:00")
 CLUES = tracker("clues", kind="list")
 CURSED = tracker("cursed", kind="flag")
-EVERY = (GOLD, AFFECTION, PURSE, OUTFIT, WEATHER, TIME, CLUES, CURSED)
+MOONLIGHT = tracker("moonlight", for_="world", range="0..100", start="0", derived="yes")
+EVERY = (GOLD, AFFECTION, PURSE, OUTFIT, WEATHER, TIME, CLUES, CURSED, MOONLIGHT)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +165,7 @@ def test_a_declaration_is_written_and_read_again(each: Tracker) -> None:
             "start: 'soon' is no value of a clock; write a day",
         ),
         ({"name": "a", "kind": "text", "decay": "-1/turn"}, "decay: a text does not decay"),
+        ({"name": "a", "derived": "maybe"}, "derived: 'maybe' is not known; write yes or no"),
         ({"name": "a", "colour": "red"}, "colour: a tracker has no such field; it has name, kind"),
     ],
 )
@@ -239,6 +243,15 @@ def test_the_instruction_asks_for_what_is_declared_in_few_words() -> None:
     assert "\naffection: {<name>: <+5>}\n" in counted and "\nweather: <clear|rain|storm>\n" in counted
     assert len(counted) - len(plain) < 60 * len(EVERY)
     assert not parse_block(counted.rpartition("```state\n")[2].removesuffix("```"), own=Trackers(EVERY)).fields.counts
+
+
+def test_nobody_is_asked_for_what_is_derived() -> None:
+    for counted, has in ((Trackers((GOLD, MOONLIGHT)), True), (Trackers((MOONLIGHT,)), False)):
+        asked = (instruction("en", counted=counted), json.dumps(report_tool("en", counted)))
+        assert not any("moonlight" in each for each in asked)
+        assert all(("gold" in each) is has for each in asked)
+        assert ("counted" in asked[1]) is has
+    assert instruction("en", counted=Trackers((MOONLIGHT,))) == instruction("en")
 
 
 @pytest.mark.parametrize(
@@ -343,6 +356,46 @@ def test_a_value_is_told_within_a_tenth_of_a_limit() -> None:
     hunger = tracker("hunger", range="0..100", told="near-limit")
     told = [at for at in (0, 10, 11, 89, 90, 100) if CountedValue(hunger, "", "", Count(at)).is_told(1)]
     assert told == [0, 10, 90, 100]
+
+
+def test_a_value_is_read_by_name_and_for_whom_it_is() -> None:
+    state = after(
+        OPENING,
+        deltas.TrackersDeclared((GOLD, TIME, AFFECTION, OUTFIT)),
+        deltas.Introduced("m", Kind.CHARACTER, "Mina"),
+        deltas.TrackerSet("gold", 12, PLAYER),
+        deltas.TrackerSet("time", 90),
+        deltas.TrackerSet("affection", 7, "m", PLAYER),
+        deltas.TrackerSet("outfit", "cloak", "m"),
+    )
+    assert state.counted("Gold") == state.counted("gold", PLAYER) == 12
+    assert state.counted("time") == state.minutes == 90
+    assert state.counted("affection", "m", PLAYER) == 7 and state.counted("outfit", "m") == "cloak"
+    assert state.counted("mana") is None and OPENING.minutes is None
+
+
+@pytest.mark.parametrize(
+    ("which", "subjects", "message"),
+    [
+        (TIME, (PLAYER,), f"time: is for world, and has no value of {PLAYER}"),
+        (OUTFIT, (), "outfit: is for character, and has no value of nobody"),
+        (AFFECTION, (PLAYER,), f"affection: is for pair, and has no value of {PLAYER}"),
+        (GOLD, (PLAYER, PLAYER), f"gold: is for player, and has no value of {PLAYER} and {PLAYER}"),
+    ],
+)
+def test_a_value_that_there_cannot_be_is_refused(which: Tracker, subjects: tuple[str, ...], message: str) -> None:
+    state = after(OPENING, deltas.TrackersDeclared((which,)))
+    for read in (lambda: state.count(which, *subjects), lambda: state.counted(which.name, *subjects)):
+        with pytest.raises(BadInput, match=f"^{message}$"):
+            read()
+    with pytest.raises(BadInput, match=r"'Mina' is no id; state\.entities has each id"):
+        state.counted(which.name, "Mina")
+
+
+def test_a_tracker_that_is_declared_for_somebody_else_shows_nothing_of_before() -> None:
+    state = after(OPENING, deltas.TrackersDeclared((GOLD,)), deltas.TrackerSet("gold", 12, PLAYER))
+    state = after(state, deltas.TrackersDeclared((tracker("gold", for_="world", start="3"),)))
+    assert [(each.subject, each.count.value) for each in counted_values(state)] == [("", 3)]
 
 
 def test_what_nobody_said_is_unknown() -> None:
