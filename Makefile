@@ -101,7 +101,7 @@ ablate: $(ALL) ## play all plays without each rule about what people write, and 
 	nice -n 5 $(BIN)/python -m tests.ablate.run
 
 proof: $(ALL) ## measure memories with chats in which things are taken back, and write the tables of docs/proof.md (15 to 30 minutes)
-	nice -n 5 $(BIN)/python -m tests.fork proof
+	nice -n 5 $(BIN)/python -m tests.fork proof --page
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
 	$(BIN)/python -m saga_server.admin.endpoint_list

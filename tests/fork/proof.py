@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.fork.generator import story
 from tests.fork.language import languages
-from tests.fork.runner import Make, Result, figures, run, tokens
+from tests.fork.runner import Make, Refused, Result, figures, run, tokens
 
 RATES = (0, 10, 30)
 SEEDS = {50: (1, 2, 3), 200: (1, 2), 1_000: (1,)}
@@ -46,21 +46,28 @@ def measure(
     rates: Sequence[int] = RATES,
     missing: bool = False,
     seeds: int | None = None,
-) -> None:
-    """Run the memories ``names`` at ``lengths`` and ``rates``, and write their figures into ``FIGURES``.
+    kept: bool = False,
+) -> Mapping[str, Any]:
+    """Run the memories ``names`` at ``lengths`` and ``rates``, and return their figures.
 
-    The figures of other memories there stay. With ``missing``, only what has no figures yet is measured. ``seeds`` are
-    the most stories of one kind in a language.
+    ``kept``: they are written into ``FIGURES``, and the figures of other memories there stay. With ``missing``, only
+    what has no figures there is measured. ``seeds`` are the most stories of one kind in a language. Raises ``Refused``
+    for fewer stories than those of kept figures.
     """
     count, counted = tokens()
-    found: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    found: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8")) if kept else {"cells": {}}
     found["counted"] = counted
     for turns in lengths:
         for rate in rates:
             tags = _FEW if turns == max(SEEDS) else languages()
             chats = [list(story(tag, seed, turns, rate / 100)) for tag in tags for seed in SEEDS[turns][:seeds]]
+            cell = found["cells"].setdefault(str(turns), {}).setdefault(str(rate), {})
+            most = max((each["stories"] for each in cell.values()), default=0)
+            if len(chats) < most:
+                raise Refused(
+                    f"{FIGURES.name} has {most} stories of {turns} turns at {rate} %, and these are {len(chats)}"
+                )
             for name in names:
-                cell = found.setdefault("cells", {}).setdefault(str(turns), {}).setdefault(str(rate), {})
                 if missing and name in cell:
                     continue
                 result = Result()
@@ -68,7 +75,9 @@ def measure(
                     result.extend(run(records, make(name), count))
                 cell[name] = _rounded(figures(result))
                 say(f"{turns} turns, {rate} %: {name}: {cell[name]['right'][0]} % right")
-                _write(found)
+                if kept:
+                    _write(found)
+    return found
 
 
 def _write(found: Mapping[str, Any]) -> None:
@@ -91,12 +100,12 @@ def _rounded(value: Any) -> Any:
 def tables(found: Mapping[str, Any]) -> str:
     """The figures as Markdown."""
     cells = found["cells"]
-    lengths, names = sorted(cells, key=int), [name for name in _NAMES if name in cells["200"]["30"]]
-    columns = [(turns, str(rate)) for turns in lengths for rate in RATES if str(rate) in cells[turns]]
+    columns = [(turns, rate) for turns in sorted(cells, key=int) for rate in sorted(cells[turns], key=int)]
     heads = [f"{int(turns):,} · {rate} %" for turns, rate in columns]
     each = [cells[turns][rate] for turns, rate in columns]
-    questions = sum(cell["last3"]["questions"] for cell in each)
-    stories = sum(cell["last3"]["stories"] for cell in each)
+    measured = {name: _NAMES.get(name, name) for cell in each for name in cell}
+    names = sorted(measured, key=[*_NAMES, *measured].index)
+    questions, stories = (sum(next(iter(cell.values()))[key] for cell in each) for key in ("questions", "stories"))
     about = "Columns: turns of the chat · how often something is taken back."
     if not found["counted"].startswith("tokens"):
         about += f" Tokens are {found['counted']}."
@@ -105,28 +114,31 @@ def tables(found: Mapping[str, Any]) -> str:
         lines += [f"**{title}**, in percent, with 95 % intervals:", "", *_head(["memory", *heads])]
         for name in names:
             row = [_share(cell[name][field]) if name in cell else "–" for cell in each]
-            lines.append(f"| {_NAMES[name]} | {' | '.join(row)} |")
+            lines.append(f"| {measured[name]} | {' | '.join(row)} |")
         lines.append("")
     lines += ["**What a context costs**, in tokens on average:", "", *_head(["memory", *heads])]
     for name in names:
         row = [f"{cell[name]['tokens']:,.0f}" if name in cell else "–" for cell in each]
-        lines.append(f"| {_NAMES[name]} | {' | '.join(row)} |")
+        lines.append(f"| {measured[name]} | {' | '.join(row)} |")
     lines.append("")
-    cell = cells["200"]["30"]
+    turns, rate = ("200", "30") if ("200", "30") in columns else columns[-1]
+    cell = cells[turns][rate]
     heads = ["right", "silent", "stale", "withdrawn", "wrong", "found", "leaked", "ms a turn", "ms a question", "calls"]
-    lines += ["**200 turns, 30 %**, what the context tells, in percent:", "", *_head(["memory", *heads])]
-    for name in names:
+    lines += [f"**{turns} turns, {rate} %**, what the context tells, in percent:", "", *_head(["memory", *heads])]
+    for name in filter(cell.get, names):
         one = cell[name]
         row = [f"{one[head][0]:.0f}" for head in heads[:7]]
         row += [f"{one['add_ms']:.1f}", f"{one['context_ms']:.1f}", f"{one['calls']:.1f}"]
-        lines.append(f"| {_NAMES[name]} | {' | '.join(row)} |")
+        lines.append(f"| {measured[name]} | {' | '.join(row)} |")
     heads = [*_KINDS, "never taken back", "swiped, branched", "edited", "told within 20 turns", "longer ago"]
     fields = ["untouched", "swiped", "edited", "recent", "old"]
-    lines += ["", "**200 turns, 30 %**, right, in percent, by kind of question:", "", *_head(["memory", *heads])]
-    for name in names:
+    title = f"**{turns} turns, {rate} %**, right, in percent, by kind of question:"
+    lines += ["", title, "", *_head(["memory", *heads])]
+    for name in filter(cell.get, names):
         one = cell[name]
-        row = [f"{one['kinds'][kind][0]:.0f}" for kind in _KINDS] + [f"{one[field][0]:.0f}" for field in fields]
-        lines.append(f"| {_NAMES[name]} | {' | '.join(row)} |")
+        shares = [*map(one["kinds"].get, _KINDS), *map(one.get, fields)]
+        row = [f"{each[0]:.0f}" if each else "–" for each in shares]
+        lines.append(f"| {measured[name]} | {' | '.join(row)} |")
     return "\n".join(lines)
 
 

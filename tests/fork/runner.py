@@ -20,6 +20,10 @@ _DRAWS = 1_000
 Message = Mapping[str, Any]
 
 
+class Refused(ValueError):
+    """What was given is no memory, or no story."""
+
+
 class Memory(Protocol):
     """A memory of one story.
 
@@ -95,10 +99,13 @@ def run(records: Iterable[Mapping[str, Any]], make: Make, count: Count) -> Resul
     rows = iter(records)
     header = next(rows)
     if header.get("type") != "story" or header.get("format") != 1:
-        raise ValueError(f"the first record has to be a story of format 1, and is {str(header)[:80]}")
+        raise Refused(f"the first record has to be a story of format 1, and is {str(header)[:80]}")
     system = {"id": "system", "role": "system", "content": header["system"]}
     spoken = language(header["language"])
     memory = make(header)
+    lacking = [name for name in ("add", "context") if not callable(getattr(memory, name, None))]
+    if lacking:
+        raise Refused(f"{type(memory).__name__} has no method {lacking[0]}; a memory has add and context")
     try:
         for record in rows:
             if record["type"] == "step":
@@ -111,6 +118,8 @@ def run(records: Iterable[Mapping[str, Any]], make: Make, count: Count) -> Resul
                 began = time.perf_counter()
                 context = memory.context(record["text"])
                 seconds = time.perf_counter() - began
+                if not isinstance(context, str):
+                    raise Refused(f"{type(memory).__name__}.context gave a {type(context).__name__}; give a text")
                 reading = read(record, context, spoken)
                 by = tuple(record["by"])
                 asked = (header["id"], record["kind"], record["since"], by, reading, count(context), seconds)
@@ -144,6 +153,8 @@ def interval(groups: Sequence[Sequence[float]]) -> tuple[float, float, float]:
 def figures(result: Result) -> dict[str, Any]:
     """The figures of a memory, ready for JSON. Shares are in percent, with the two ends of their 95 % intervals."""
     asked = result.asked
+    if not asked:
+        raise Refused("there are no questions; a story has four after every five turns")
     found: dict[str, Any] = {
         "stories": len({each.story for each in asked}),
         "questions": len(asked),
