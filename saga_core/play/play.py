@@ -325,9 +325,9 @@ class Play:
 
     async def _perspective(self, place: Place, state: WorldState, member: str) -> Perspective | None:
         """What the member of a group who speaks next knows."""
-        who = Names(state).find(Kind.CHARACTER, member) if member else ""
-        if not member or who == state.player:
+        if not member:
             return None
+        who = Names(state).find(Kind.CHARACTER, member)
         return await self.perspectives.of(place.live, place.parent, who or "")
 
     async def _notices(self, place: Place, silence: UnreportedReplies | None, report: Report) -> tuple[str, ...]:

@@ -203,6 +203,23 @@ async def test_a_member_is_told_no_limit_of_what_is_secret_from_characters() -> 
         assert "breaks down" in prompt(await saga.begin(everybody)), "one narrator for all knows it"
 
 
+async def test_a_member_who_is_the_players_character_is_told_no_secret_of_characters() -> None:
+    doom = {"kind": "number", "start": "7", "secret": "characters", "description": "days until the dam breaks"}
+    tree = {"storage": {"profile": "memory"}, "session": {"default_world": None}}
+    async with Saga.open(load_config({**tree, "trackers": {"doom": doom}})) as saga:
+        group = Group(saga)
+        said = [{"role": "system", "content": "A story."}]
+        turn = await saga.begin([*said, {"role": "user", "content": "Hello."}], player="Ann")
+        shown = await answer(turn, "Mina and Tobin wait.", present=("Mina", "Tobin"), npc_met=("Mina", "Tobin"))
+        group.history += [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": shown}]
+        await saga.memory.correct(turn.session.id, "note", {"text": "The seal is forged"})
+        story = [*said, *group.history, {"role": "user", "content": "What comes, and what of the seal?"}]
+        asked = prompt(await saga.begin(story, player="Ann", member="Ann"))
+        assert "doom" not in asked and "dam breaks" not in asked
+        assert "The seal is forged" in asked and "Mina" in asked, "she knows her own story"
+        assert "doom: 7" in prompt(await saga.begin(story, player="Ann")), "one narrator for all knows it"
+
+
 SLEEPERS = {
     "en": ("Mina", "Tobin", "asleep", "unconscious", "over the radio", "not here"),
     "ko": ("미나", "토빈", "잠듦", "의식 불명", "무전", "부재"),
