@@ -60,7 +60,10 @@ def is_set(draft: Draft, event: deltas.TrackerSet) -> None:
 
 
 def see(draft: Draft, key: str, subject: str, value: Value) -> None:
-    """Take over a value from a shared world. What this story does not count, or counts otherwise, is left out."""
+    """Take over a value from a shared world. What this story does not count, or counts otherwise, is left out.
+
+    Hours that pass for others let nothing decay here: what is shared comes with its own value.
+    """
     tracker = next((each for each in draft.view("trackers") if each.key == key), None)
     if tracker is None or not fits(tracker, value):
         return
@@ -68,7 +71,6 @@ def see(draft: Draft, key: str, subject: str, value: Value) -> None:
         before = _value(draft, tracker, "", "")
         if isinstance(before, int) and isinstance(value, int) and before >= value:
             return  # time does not run back
-        _pass_hours(draft, tracker, value)
     _put(draft, tracker, subject, "", value)
 
 

@@ -63,7 +63,7 @@ from saga_core.sessions import (
 from saga_core.state_block import block_form
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
-from saga_core.trackers import ADVENTURE, AUTO, guessed_profile, trackers_of
+from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
 from saga_core.views import Projector, scope_of
 from saga_core.world import World, WorldLibrary
@@ -199,6 +199,7 @@ class Play:
         if start.settled:
             told = "; ".join(fact_texts(start.state, start.settled, start.language))
             notices += (f"several sessions changed the same in their world, and the latest counts: {told}",)
+        notices += _moved_clock(state, start.state)
         self.prompting.record_request(start.memory, live.tree, place.parent, start.now)
         plan, planned, context, cut = await self._prompt(start, side, lap)
         tool, own_tools = None, _offered(request, plan) if not side else ()
@@ -522,6 +523,18 @@ def _just_begun(live: LiveSession) -> bool:
 def _counts_nothing(world: World) -> bool:
     """Whether no author said what the story counts: the world is a card's, or there is none."""
     return world.player is None and not world.trackers
+
+
+def _moved_clock(before: WorldState, now: WorldState) -> tuple[str, ...]:
+    """What the player is told if others moved the clock of a shared world by a day or more."""
+    clock, old, new = now.clock, before.minutes, now.minutes
+    if clock is None or clock.secret or old is None or new is None or new - old < DAY:
+        return ()
+    then, later = (shown_value(clock, each) for each in (old, new))
+    return (
+        f"others moved the clock of this world from {then} to {later}; what falls or grows by the hour in this story "
+        "did not do so meanwhile",
+    )
 
 
 def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:

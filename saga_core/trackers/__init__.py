@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.trackers.clock import DAY
 from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
 from saga_core.trackers.genres import guessed_profile, trackers_of
 from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, UNTOLD, checked_profile
@@ -33,6 +34,7 @@ from saga_core.trackers.tracker import (
 __all__ = [
     "ADVENTURE",
     "AUTO",
+    "DAY",
     "HEALTH",
     "MOST_TRACKERS",
     "NO_TRACKERS",

@@ -270,6 +270,26 @@ async def test_the_clock_runs_forward_for_all(tmp_path: Path) -> None:
         assert hours == [2 * day + 600, day + 480, *[2 * day + 600] * 3]
 
 
+async def test_hours_that_others_tell_run_down_nothing_of_ones_own(tmp_path: Path) -> None:
+    warmth = Tracker(name="warmth", start="80", least=0, most=100, decay=-5, hourly=True, event="freezes")
+    clock = Tracker(name="time", kind=TrackerKind.CLOCK, whose=Whose.WORLD, start="day 1 16:00")
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        await ivo.say(trackers=(warmth, clock))
+        turn = await rin.say(trackers=(warmth, clock))
+        await saga.memory.correct(turn.session.id, "tracker", {"tracker": "time", "value": "day 10000 08:00"})
+        await rin.begin()
+        turn = await ivo.say()
+        seen = await state_at(saga, turn)
+        assert (seen.counted("time"), seen.counted("warmth")) == (9_999 * 24 * 60 + 480, 80)
+        assert "freezes" not in seen.event_names
+        (notice,) = (each for each in turn.notices if "clock" in each)
+        assert "from Day 1" in notice and "to Day 10000" in notice
+        await saga.memory.correct(turn.session.id, "tracker", {"tracker": "time", "value": "+2 hours"})
+        assert (await state_at(saga, turn)).counted("warmth") == 70, "one's own hours count"
+        assert not any("clock" in each for each in (await ivo.begin()).notices)
+
+
 @pytest.mark.parametrize("who", [Secrecy.PLAYER, Secrecy.CHARACTERS])
 async def test_what_a_story_keeps_secret_stays_in_it(tmp_path: Path, who: Secrecy) -> None:
     rage = Tracker(name="rage", whose=Whose.CHARACTER)
