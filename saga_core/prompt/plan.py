@@ -13,11 +13,19 @@ from itertools import chain, repeat
 from typing import Any
 
 from saga_core.language import language_of
-from saga_core.messages import FIXED, SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
+from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import SCANNED, hide, instruction, unscanned
 from saga_core.trackers import NO_TRACKERS, Trackers
 
-_PLACES = (FIXED, {Origin.PAGES}, {Origin.HISTORY}, {Origin.CONTEXT}, {Origin.WORDS}, {Origin.TAIL})
+_PLACES = (
+    {Origin.CLIENT},
+    {Origin.RULES, Origin.WORLD},
+    {Origin.PAGES},
+    {Origin.HISTORY},
+    {Origin.CONTEXT},
+    {Origin.WORDS},
+    {Origin.TAIL},
+)
 """The origins that may change places with each other, in the order that a prompt needs."""
 
 

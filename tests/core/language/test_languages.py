@@ -48,27 +48,6 @@ def test_it_fills_every_table(language: Language) -> None:
     assert set(language.labels.edges) == set(english.labels.edges)
 
 
-@TAGS
-def test_its_patterns_can_be_made(language: Language) -> None:
-    for name in WORDS:
-        table = getattr(language, name)
-        for row, kind in type(table).__annotations__.items():
-            value = getattr(table, row)
-            for pattern in (value,) if kind == "Pattern" else value if kind == "Phrases" else ():
-                re.compile(pattern)
-    story = language.story
-    for made in (
-        story.acting("A|B", True),
-        story.acting("A|B", False),
-        story.dying("A|B"),
-        story.staying("A|B", "C"),
-        story.saying("A|B"),
-        story.you_fighting("A|B"),
-    ):
-        re.compile(made)
-        assert not re.search("NAMED|VERBS|WHERE", made)
-
-
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
