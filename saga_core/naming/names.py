@@ -323,7 +323,7 @@ class Names:
         everything = (*self.state.entities.values(), *self._strangers.values())
         self._index = by_name(everything)
 
-    def _bearers(self, kind: Kind, name: str) -> list[str]:
+    def bearers(self, kind: Kind, name: str) -> list[str]:
         """The ids of the entities of a kind that have this name."""
         return self._index.get(kind, {}).get(folded_once(name), [])
 
@@ -334,7 +334,7 @@ class Names:
         if kind is Kind.CHARACTER and bearer is not None:
             return bearer
         for form in forms(name):
-            ids = self._bearers(kind, form)
+            ids = self.bearers(kind, form)
             if ids and kind is Kind.CHARACTER and form != clean_name(name) and indefinite(name):
                 ids = [id_ for id_ in ids if not self._proper(id_)]  # "a crow" is not The Crow
             if ids:
@@ -342,7 +342,7 @@ class Names:
         if kind is Kind.ITEM:
             return self._thing(name)
         if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
-            ids = self._bearers(kind, entitled)
+            ids = self.bearers(kind, entitled)
             return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
         found = (self._titled(name) or self._by_title(name)) if kind is Kind.CHARACTER else None
         found = found or (self._mistyped(kind, name) if kind in _FUZZY else None)
@@ -383,7 +383,7 @@ class Names:
         remark = remarked(name)
         if remark is None:
             return None
-        ids = self._bearers(Kind.CHARACTER, remark[1]) or self._bearers(Kind.CHARACTER, self._mask_in(*remark))
+        ids = self.bearers(Kind.CHARACTER, remark[1]) or self.bearers(Kind.CHARACTER, self._mask_in(*remark))
         return ids[0] if len(ids) == 1 else None
 
     def _mask_in(self, name: str, remark: str) -> str:
@@ -447,7 +447,7 @@ class Names:
         if not beside and (found := self._in_card(name)) is not None and self._not_beside([found], name):
             return found
         described = "" if beside else self.evidence.described_as(plain)
-        ids = self._bearers(Kind.CHARACTER, described) if described else []
+        ids = self.bearers(Kind.CHARACTER, described) if described else []
         return ids[0] if len(ids) == 1 else None
 
     def _in_card(self, name: str) -> str | None:
@@ -502,7 +502,7 @@ class Names:
 
     def knows(self, kind: Kind, name: str) -> bool:
         """Whether an entity has exactly this name."""
-        return bool(self._bearers(kind, clean_name(name)))
+        return bool(self.bearers(kind, clean_name(name)))
 
     @staticmethod
     def parts(names: str) -> list[str]:
@@ -659,7 +659,7 @@ class Names:
         """Merge the characters known by the name before the remark into ``bearer``, whom the remark names."""
         remark = remarked(name)
         assert remark is not None
-        for mask in self._bearers(Kind.CHARACTER, remark[0]):
+        for mask in self.bearers(Kind.CHARACTER, remark[0]):
             known = self.state.entities.get(mask)
             if known is not None and mask not in (bearer, self.state.player) and self.state.entities.get(bearer):
                 self.introduced.append(deltas.Merged(mask, bearer))
@@ -674,7 +674,7 @@ class Names:
             return
         if kind is Kind.CHARACTER and (remark := remarked(name)) is not None:
             name = remark[0]
-        if not any(id_ in self._bearers(kind, form) for form in forms(name)):
+        if not any(id_ in self.bearers(kind, form) for form in forms(name)):
             self.introduced.append(Introduced(id_, kind, name))
             note(self._index, kind, (folded_once(name),), id_)
 

@@ -206,6 +206,7 @@ class SharedWorlds:
             and fact.scope in live.world.shared
             and fact.subject != state.player
             and not holds(state, fact)
+            and not _is_anothers_name(names, state, fact)
         )
         fresh = {id_ for fact in facts for id_ in fact.ids} - state.entities.keys()
         seen = WorldSeen(world.id, world.published, tuple(introduced[id_] for id_ in introduced if id_ in fresh), facts)
@@ -269,6 +270,16 @@ def _known_as(names: Names, state: WorldState, entity: Introduced) -> str:
     """The id that an entity of another session has in a state; its own if it is unknown there."""
     id_ = state.merged.get(entity.id, entity.id)
     return id_ if id_ in state.entities else names.find(entity.kind, entity.name) or entity.id
+
+
+def _is_anothers_name(names: Names, state: WorldState, fact: Fact) -> bool:
+    """Whether a fact renames an entity to what this story calls its player's character, or another of the kind."""
+    entity = state.entities.get(fact.subject)
+    if fact.what != "name" or entity is None:
+        return False
+    name = str(fact.value)
+    bearers = names.bearers(entity.kind, name)
+    return any(each != entity.id for each in bearers) or (entity.kind is Kind.CHARACTER and names.is_player(name))
 
 
 def _amendments(live: LiveSession, node: TurnNode) -> int:

@@ -270,6 +270,23 @@ async def test_the_clock_runs_forward_for_all(tmp_path: Path) -> None:
         assert hours == [2 * day + 600, day + 480, *[2 * day + 600] * 3]
 
 
+async def test_others_give_nobody_the_name_of_ones_own_character(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
+        session = (await ivo.say()).session.id
+        await rin.say()
+        turn = await ivo.say()
+        names = {"Kesh": "Rin", "Tobin": "Player", "Dana": "Captain Dana", "Mill": "Harbour", "lamp": "lantern"}
+        for who, name in names.items():
+            await saga.memory.correct(session, "rename", {"who": who, "name": name})
+        await ivo.begin()
+        turn = await rin.say()
+        seen = await state_at(saga, turn)
+        called = [each.name for each in seen.entities.values() if each.id != seen.player]
+        assert sorted(called) == ["Captain Dana", "Harbour", "Ivo", "Kesh", "Mill", "Tobin", "lantern"]
+        assert seen.name(seen.player) == "Rin" and "Captain Dana" in turn.context.text
+
+
 async def test_hours_that_others_tell_run_down_nothing_of_ones_own(tmp_path: Path) -> None:
     warmth = Tracker(name="warmth", start="80", least=0, most=100, decay=-5, hourly=True, event="freezes")
     clock = Tracker(name="time", kind=TrackerKind.CLOCK, whose=Whose.WORLD, start="day 1 16:00")
